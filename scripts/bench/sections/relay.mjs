@@ -1,14 +1,21 @@
-// What the relay forwards between pairs of clients, and the memory that an idle client takes. The load is made by this process, so that both share
-// the machine.
-import { Relay } from "@atelier/agent-protocol"
+// What the relay forwards between pairs of clients, and the memory that an idle client of the relay and a peer of the coordinator take. The load is
+// made by this process, so that both share the machine.
+import { Frame, Packet, Relay, TailnetMessages } from "@atelier/agent-protocol"
+import { Either } from "effect"
+import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { connect } from "node:net"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { WebSocket } from "ws"
 import { startDeployment } from "../deployment.mjs"
+import { openMany } from "./watchers.mjs"
 
 const { Box, FrameReader, RelayFrame } = Relay
 const { FrameType } = RelayFrame
 
 const idleClients = 2000
+const idlePeers = 1000
 const atOnce = 50
 
 /** How far a sender may be ahead of its receiver, in bytes: more would be lost on the way, as it has to be. */
@@ -38,12 +45,9 @@ const open = (port, onPacket = () => {}) =>
     )
   })
 
-const openMany = async (port, number) => {
-  const clients = []
-  for (let from = 0; from < number; from += atOnce) {
-    clients.push(...(await Promise.all(Array.from({ length: Math.min(atOnce, number - from) }, () => open(port)))))
-  }
-  return clients
+const openClient = async (port) => {
+  const { socket } = await open(port)
+  return () => socket.destroy()
 }
 
 /** Packets and bytes that pairs receive in some seconds. Each sends while no more than a bound is on its way. */
@@ -88,6 +92,48 @@ const exchange = async (port, pairs, size, seconds) => {
   return result
 }
 
+/** What a client sends to take part in the private network as a peer, and a ping after it. */
+const asPeer = () => {
+  const addresses = [`fd7a:115c:a1e0:${randomBytes(10).toString("hex").match(/.{4}/g).join(":")}/128`]
+  const node = {
+    id: 1n,
+    key: randomBytes(32),
+    disco: `discokey:${randomBytes(32).toString("hex")}`,
+    preferred_derp: 999,
+    addresses,
+    allowed_ips: addresses
+  }
+  const announcement = Either.getOrThrow(TailnetMessages.CoordinateRequest.encode({ update_self: { node } }))
+  const method = Buffer.from("/coder.tailnet.v2.Tailnet/Coordinate")
+  const call = [
+    { kind: Packet.Kind.Invoke, streamId: 1, messageId: 1, data: method },
+    { kind: Packet.Kind.Message, streamId: 1, messageId: 2, data: announcement }
+  ]
+  return Buffer.concat([
+    Frame.encode({ type: Frame.Type.WindowUpdate, flags: Frame.Flag.SYN, streamId: 1, length: 0 }),
+    Frame.encodeData(1, Buffer.concat(call.map(Packet.encode))),
+    Frame.encode({ type: Frame.Type.Ping, flags: Frame.Flag.SYN, streamId: 0, length: 1 })
+  ])
+}
+
+const openPeer = (port, token) =>
+  new Promise((resolve, reject) => {
+    const headers = { "Service-Session-Token": token }
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/api/v2/tailnet?version=2.3`, { headers, perMessageDeflate: false })
+    socket.once("error", reject)
+    socket.once("open", () => socket.send(asPeer()))
+    socket.once("message", () => resolve(() => socket.terminate()))
+  })
+
+const openPeers = ({ port, token }, number) => openMany(() => openPeer(port, token), number)
+
+/** The bytes that a peer takes in the coordinator, measured in a process of its own. */
+const bytesPerPeer = async () => {
+  const program = fileURLToPath(new URL("../peers.mjs", import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", program])
+  return JSON.parse(stdout).bytesPerPeer
+}
+
 export const relay = {
   title: "the relay",
   run: async ({ database, databases, nodeArguments, report, seconds }) => {
@@ -101,9 +147,11 @@ export const relay = {
         const large = await exchange(port, pairs, 1400, seconds(4))
         report.add({ ...figure, figure: `relayed packets of 1,400 bytes, ${pairs} pairs`, value: large.bytes / 1e6, unit: "MB/s" })
       }
-      for (const { socket } of await openMany(port, atOnce)) socket.destroy()
+      const openClients = (number) => openMany(() => openClient(port), number)
+      const closeClients = await openClients(atOnce)
+      closeClients()
       const before = await deployment.ask("usage")
-      const clients = await openMany(port, idleClients)
+      const close = await openClients(idleClients)
       const after = await deployment.ask("usage")
       report.add({
         figure: "memory of an idle client of the relay",
@@ -112,7 +160,26 @@ export const relay = {
         unit: "KiB",
         target: { atMost: 40 }
       })
-      for (const { socket } of clients) socket.destroy()
+      close()
+      report.add({
+        figure: "memory of a coordinated peer",
+        database: database.name,
+        value: (await bytesPerPeer()) / 1024,
+        unit: "KiB",
+        target: { atMost: 20 }
+      })
+      const closeFirst = await openPeers(deployment, atOnce)
+      closeFirst()
+      const alone = await deployment.ask("usage")
+      const closePeers = await openPeers(deployment, idlePeers)
+      const together = await deployment.ask("usage")
+      closePeers()
+      report.add({
+        figure: "memory of a peer with its connection",
+        database: database.name,
+        value: (together.memory.rss - alone.memory.rss) / idlePeers / 1024,
+        unit: "KiB"
+      })
     } finally {
       await deployment.stop()
     }

@@ -106,10 +106,10 @@ const openCall = <R>(
           return Effect.succeedSome(data)
         }
       }),
-      send: (messages, last) =>
+      send: (messages, end) =>
         Effect.suspend(() => {
           const packets = messages.map((data) => packet(Packet.Kind.Message, data))
-          if (last) packets.push(packet(Packet.Kind.CloseSend, noData))
+          if (end !== undefined) packets.push(packet(Packet.Kind[end], noData))
           return answers.write(concatenate(packets))
         })
     }

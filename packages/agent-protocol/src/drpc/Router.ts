@@ -44,8 +44,8 @@ export interface Exchange {
   readonly call: Call
   /** The next request; none after the last. */
   readonly receive: Effect.Effect<Option.Option<Uint8Array>>
-  /** Sends responses; after the last ones nothing more. */
-  readonly send: (messages: ReadonlyArray<Uint8Array>, last: boolean) => Effect.Effect<void, StreamError>
+  /** Sends responses. After the last ones: the end of the responses, or of the call. */
+  readonly send: (messages: ReadonlyArray<Uint8Array>, end?: "CloseSend" | "Close") => Effect.Effect<void, StreamError>
 }
 
 /** A handler bound to its method's messages. */
@@ -58,8 +58,11 @@ export interface Router<R> {
 
 const refuse = (message: string) => new RpcError.RpcError({ code: 0, message })
 
+/** A request whose bytes are no message of its type. */
+class Malformed extends RpcError.RpcError {}
+
 const decode = <Q, QI>(type: Message<Q, QI>, bytes: Uint8Array) =>
-  Effect.mapError(type.decode(bytes), (error) => refuse(`malformed ${error.type}: ${error.message}`))
+  Effect.mapError(type.decode(bytes), (error) => new Malformed({ code: 0, message: `malformed ${error.type}: ${error.message}` }))
 
 const encode = <S, SI>(type: Message<S, SI>, value: SI) =>
   Effect.flatMap(
@@ -82,13 +85,15 @@ const allRequests = <Q, QI>(type: Message<Q, QI>, exchange: Exchange): Stream.St
   )
 
 const answerOnce = <S, SI>(type: Message<S, SI>, exchange: Exchange, response: SI) =>
-  Effect.flatMap(encode(type, response), (bytes) => exchange.send([bytes], true))
+  Effect.flatMap(encode(type, response), (bytes) => exchange.send([bytes], "CloseSend"))
 
+/** Answers a call of many responses. Its end is the call's, whatever the client may still send; a malformed request ends it without an error. */
 const answerAll = <S, SI, R>(type: Message<S, SI>, exchange: Exchange, responses: Stream.Stream<SI, RpcError.RpcError, R>) =>
   responses.pipe(
     Stream.mapEffect((response) => encode(type, response)),
-    Stream.runForEachChunk((chunk) => exchange.send([...chunk], false)),
-    Effect.zipRight(exchange.send([], true))
+    Stream.runForEachChunk((chunk) => exchange.send([...chunk])),
+    Effect.catchTag("RpcError", (error) => (error instanceof Malformed ? Effect.void : error)),
+    Effect.zipRight(exchange.send([], "Close"))
   )
 
 const procedure = (method: AnyMethod, handler: never): Procedure<unknown> => {
@@ -121,8 +126,10 @@ const serverStreaming =
     handler: (request: Q, call: Call) => Stream.Stream<SI, RpcError.RpcError, R>
   ): Procedure<R> =>
   (exchange) =>
-    Effect.flatMap(onlyRequest(method.request, exchange), (request) =>
-      answerAll(method.response, exchange, handler(request, exchange.call))
+    answerAll(
+      method.response,
+      exchange,
+      Stream.unwrap(Effect.map(onlyRequest(method.request, exchange), (request) => handler(request, exchange.call)))
     )
 
 const clientStreaming =

@@ -199,12 +199,12 @@ describe("a unary call", () => {
 })
 
 describe("a streaming call", () => {
-  it.scoped("is answered with Messages and a CloseSend", () =>
+  it.scoped("is answered with Messages and a Close", () =>
     Effect.gen(function* () {
       const { send, next } = yield* client
       yield* send([Invoke, 1, 1, utf8("/test.Sample/Repeat")], [Message, 1, 2, encoded("x")], [CloseSend, 1, 3])
       const kinds = [yield* next, yield* next, yield* next, yield* next]
-      expect(kinds.map((packet) => packet.kind)).toStrictEqual([Message, Message, Message, CloseSend])
+      expect(kinds.map((packet) => packet.kind)).toStrictEqual([Message, Message, Message, Close])
       expect(kinds.map((packet) => (packet.kind === "Violation" ? 0 : packet.messageId))).toStrictEqual([1, 2, 3, 4])
     })
   )
@@ -218,7 +218,7 @@ describe("a streaming call", () => {
         expect(yield* next).toStrictEqual({ kind: Message, streamId: 1, messageId: n - 1, data: encoded(`m${n}`) })
       }
       yield* send([CloseSend, 1, 5])
-      expect(yield* next).toMatchObject({ kind: CloseSend, messageId: 4 })
+      expect(yield* next).toMatchObject({ kind: Close, messageId: 4 })
     })
   )
 })

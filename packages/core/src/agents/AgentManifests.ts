@@ -101,7 +101,11 @@ const make = Effect.gen(function* () {
             ).pipe(Stream.filterMap((claim) => claim))
           )
         })
-      ).pipe(Stream.take(1))
+      ).pipe(
+        Stream.take(1),
+        // The agent ends the stream when it begins anew
+        Stream.concat(Stream.never)
+      )
     })
   }
 })

@@ -3,7 +3,14 @@ import type { Sealed } from "../platform/Encryption.js"
 import type { SealedColumn, SealedRow } from "../platform/Resealing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { AgentMetadataDescription, ProvisionedScript, ProvisionedMonitor } from "../provisioning/ProvisionedResource.js"
+import type {
+  AgentMetadataDescription,
+  ApiKeyScope,
+  DisplayApp,
+  ProvisionedApp,
+  ProvisionedMonitor,
+  ProvisionedScript
+} from "../provisioning/ProvisionedResource.js"
 import type { ScriptTimingView } from "./AgentScript.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
 import type { WorkspaceAgent } from "./WorkspaceAgent.js"
@@ -45,6 +52,29 @@ export interface InstanceAgent {
   readonly token: SealedRow
 }
 
+/** What sub agents have of their parent, and what limits them. */
+export interface ParentAgent {
+  readonly resource_id: Uuid
+  readonly connection_timeout_seconds: number
+  readonly troubleshooting_url: string
+  readonly api_key_scope: ApiKeyScope
+  /** Of the workspace's template. */
+  readonly max_port_share_level: ProvisionedApp["sharing_level"]
+  /** Whether an agent of the build has the name, in whatever case. */
+  readonly is_taken: boolean
+  /** Its sub agents that are not deleted. */
+  readonly children: number
+  /** All that it has made. */
+  readonly made: number
+}
+
+/** A sub agent as its parent sees it. */
+export interface StoredSubAgent {
+  readonly id: Uuid
+  readonly name: string
+  readonly token: SealedRow
+}
+
 /** An app with this id exists in another workspace. */
 export class ForeignApp extends Data.TaggedError("ForeignApp")<{ readonly id: Uuid }> {}
 
@@ -61,6 +91,18 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     readonly externalAgent: (jobId: Uuid, name: string) => Effect.Effect<Option.Option<StoredExternalAgent>>
     /** The agents of an instance, newest first and without sub agents, unless they or their workspaces are deleted. */
     readonly agentsOfInstance: (instanceId: string) => Effect.Effect<ReadonlyArray<InstanceAgent>>
+    /** An agent that gets a sub agent of a name, kept from getting another one until the transaction ends. */
+    readonly lockParent: (id: Uuid, name: string) => Effect.Effect<ParentAgent>
+    /** An agent's sub agents that are not deleted, oldest first. */
+    readonly subAgentsOf: (parentId: Uuid) => Effect.Effect<ReadonlyArray<StoredSubAgent>>
+    /** Changes a sub agent that its template has made; an empty directory leaves it. */
+    readonly adoptSubAgent: (
+      id: Uuid,
+      changes: { readonly directory: string; readonly display_apps: ReadonlyArray<DisplayApp> },
+      at: Timestamp
+    ) => Effect.Effect<void>
+    /** Marks a sub agent as deleted and forgets its token; false where the parent has none of this id. */
+    readonly deleteSubAgent: (parentId: Uuid, id: Uuid) => Effect.Effect<boolean>
     /** As `SealedColumn` has it. */
     readonly tokensSealedOtherwise: SealedColumn["sealedOtherwise"]
     /** As `SealedColumn` has it. */

@@ -63,21 +63,20 @@ const make = Effect.gen(function* () {
 
   const agentOf = (
     agent: ProvisionedAgent,
-    { id: resourceId, type }: WorkspaceResource,
+    { isGivenOut, parentId, resourceId }: { readonly isGivenOut: boolean; readonly parentId: Uuid | null; readonly resourceId: Uuid },
     now: Timestamp.Timestamp
   ): Effect.Effect<NewAgent> =>
     Effect.gen(function* () {
       const id = yield* ids.next
       const environment = Object.entries(agent.environment_variables)
       const token = agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret
-      const isGivenOut = type === externalAgentType || agent.auth._tag === "InstanceIdentity"
       return {
         row: {
           id,
           created_at: now,
           updated_at: now,
           resource_id: resourceId,
-          parent_id: null,
+          parent_id: parentId,
           name: agent.name,
           architecture: agent.architecture,
           operating_system: agent.operating_system,
@@ -140,7 +139,11 @@ const make = Effect.gen(function* () {
           metadata: resource.metadata
         }
         resources.push(row)
-        if (job.transition === "start") agents.push(...(yield* Effect.forEach(resource.agents, (agent) => agentOf(agent, row, now))))
+        if (job.transition !== "start") continue
+        for (const agent of resource.agents) {
+          const isGivenOut = resource.type === externalAgentType || agent.auth._tag === "InstanceIdentity"
+          agents.push(yield* agentOf(agent, { isGivenOut, parentId: null, resourceId: id }, now))
+        }
       }
       const rows: NewResources = { job_id: job.job_id, created_at: now, resources, agents }
       yield* transaction(
@@ -154,6 +157,18 @@ const make = Effect.gen(function* () {
         connection_timeout_seconds: row.connection_timeout_seconds,
         apps: apps.map((app) => ({ id: app.id, slug: app.slug }))
       }))
+    }),
+
+    /** Stores an agent that one of a build has made, in the caller's transaction. Its token is given out to its parent. agents-and-apps.md §14, "Sub agents". */
+    insertSubAgent: Effect.fn("BuildResources.insertSubAgent")(function* (
+      parent: { readonly id: Uuid; readonly resource_id: Uuid; readonly job_id: Uuid },
+      provisioned: ProvisionedAgent
+    ) {
+      const now = yield* Timestamp.now
+      const agent = yield* agentOf(provisioned, { isGivenOut: true, parentId: parent.id, resourceId: parent.resource_id }, now)
+      // Its apps have new ids
+      yield* Effect.orDie(repository.insert({ job_id: parent.job_id, created_at: now, resources: [], agents: [agent] }))
+      return agent.row.id
     }),
 
     /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */

@@ -29,12 +29,12 @@ const duplicates = (keys: ReadonlyArray<string>): ReadonlyArray<string> => {
   return Array.from(new Set(twice))
 }
 
-const containsNul = (value: unknown): boolean => {
+export const containsNul = (value: unknown): boolean => {
   if (typeof value === "string") return value.includes("\0")
   return typeof value === "object" && value !== null && Object.entries(value).some(([key, item]) => key.includes("\0") || containsNul(item))
 }
 
-const appViolations = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+export const appViolations = (app: ProvisionedApp, agent: Pick<ProvisionedAgent, "name">): ReadonlyArray<Validation> => {
   const what = `the app ${JSON.stringify(app.slug)} of the agent ${JSON.stringify(agent.name)}`
   if (app.slug === "") return [{ field: "slug", detail: `An app of the agent ${JSON.stringify(agent.name)} has no slug` }]
   return [
@@ -46,12 +46,12 @@ const appViolations = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyAr
   ]
 }
 
-const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+/** What an agent breaks by itself, its apps left out. */
+export const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   const what = `the agent ${JSON.stringify(agent.name)}`
   return [
     ...(agentName.test(agent.name) ? [] : [{ field: "name", detail: `The name of ${what} must match ${agentName.source}` }]),
     ...tooLong(what, agentMaxima, agent),
-    ...agent.apps.flatMap((app) => appViolations(app, agent)),
     ...agent.metadata.flatMap((item) => tooLong(`the metadata ${JSON.stringify(item.key)} of ${what}`, metadataMaxima, item)),
     ...duplicates(agent.metadata.map(({ key }) => key)).map((key) => ({
       field: "key",
@@ -63,7 +63,7 @@ const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validation> => 
 const resourceViolations = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
   const apps = resource.agents.flatMap((agent) => agent.apps)
   return [
-    ...resource.agents.flatMap(agentViolations),
+    ...resource.agents.flatMap((agent) => [...agentViolations(agent), ...agent.apps.flatMap((app) => appViolations(app, agent))]),
     ...duplicates(resource.agents.map(({ name }) => name.toLowerCase())).map((name) => ({
       field: "name",
       detail: `The resource ${JSON.stringify(resource.name)} has several agents named ${JSON.stringify(name)}`

@@ -20,6 +20,7 @@ import { MetadataReports } from "./MetadataReports.js"
 import type { ResourceMonitorRepository } from "./ResourceMonitorRepository.js"
 import { ResourceReports } from "./ResourceReports.js"
 import { StatReports } from "./StatReports.js"
+import { SubAgents } from "./SubAgents.js"
 import { UsageReports } from "./UsageReports.js"
 
 export const layer = Layer.mergeAll(
@@ -37,6 +38,7 @@ export const layer = Layer.mergeAll(
   MetadataReports.layer,
   ResourceReports.layer,
   StatReports.layer,
+  SubAgents.layer,
   UsageReports.layer
 )
 

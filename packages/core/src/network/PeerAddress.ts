@@ -27,28 +27,24 @@ export const addressesOf = (id: Uuid): ReadonlyArray<string> => {
   return prefixes.map((prefix) => (prefix + digits.slice(prefix.length)).match(/.{4}/g)?.join(":") ?? "")
 }
 
-/** Whether an agent may announce a route: only to exactly one of its own addresses. */
-export const mayAnnounce = (id: Uuid, cidr: string): boolean => {
-  const [address = "", bits, ...rest] = cidr.split("/")
-  const own = [...addressesOf(id), legacyAddress].map(canonical)
-  const announced = canonical(address)
-  return bits === "128" && rest.length === 0 && announced !== undefined && own.includes(announced)
-}
-
-/** Why an agent may not announce a node; undefined where it may. */
-export const refuseAgentNode =
-  (id: Uuid) =>
-  ({ addresses, allowed_ips }: PeerNode): string | undefined => {
-    const foreign = [...addresses, ...allowed_ips].find((cidr) => !mayAnnounce(id, cidr))
-    return foreign === undefined ? undefined : `Addresses: invalid node address, got ${foreign.slice(0, 64)}`
-  }
-
-/** Why a client may not announce a node: it may have any single addresses. */
-export const refuseClientNode = ({ addresses, allowed_ips }: PeerNode): string | undefined => {
+/** Why a peer may not announce a node all of whose addresses have to be single ones that `isAllowed`; undefined where it may. */
+const refuseNode = ({ addresses, allowed_ips }: PeerNode, isAllowed: (address: string) => boolean): string | undefined => {
   for (const cidr of [...addresses, ...allowed_ips]) {
     const [address = "", bits = "", ...rest] = cidr.split("/")
-    if (canonical(address) === undefined || rest.length > 0) return `Addresses: invalid node address, got ${cidr.slice(0, 64)}`
+    const announced = canonical(address)
+    if (announced === undefined || rest.length > 0 || !isAllowed(announced)) {
+      return `Addresses: invalid node address, got ${address.slice(0, 64)}`
+    }
     if (bits !== "128") return `invalid address bits, expected 128, got ${bits.slice(0, 8)}`
   }
   return undefined
 }
+
+/** Why an agent may not announce a node: it has its own addresses. */
+export const refuseAgentNode = (id: Uuid) => {
+  const own = new Set([...addressesOf(id), legacyAddress].map(canonical))
+  return (node: PeerNode): string | undefined => refuseNode(node, (address) => own.has(address))
+}
+
+/** Why a client may not announce a node: it may have any single addresses. */
+export const refuseClientNode = (node: PeerNode): string | undefined => refuseNode(node, () => true)

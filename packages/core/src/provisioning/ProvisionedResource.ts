@@ -6,6 +6,11 @@ import type { Uuid } from "../platform/Uuid.js"
 export const SharingLevel = Schema.Literal("owner", "authenticated", "organization", "public")
 export type SharingLevel = typeof SharingLevel.Type
 
+/** From the strictest to the most open. */
+const levels: ReadonlyArray<SharingLevel> = ["owner", "organization", "authenticated", "public"]
+
+export const isWithinLevel = (level: SharingLevel, maximum: SharingLevel): boolean => levels.indexOf(level) <= levels.indexOf(maximum)
+
 export const AppOpenIn = Schema.Literal("slim-window", "tab")
 export type AppOpenIn = typeof AppOpenIn.Type
 

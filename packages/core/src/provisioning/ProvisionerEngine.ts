@@ -2,6 +2,7 @@
  * Port: what turns a template's source into parameters, and a build's values into resources. The vocabulary is that of the
  * daemon protocol, so that an engine in this process and a remote daemon answer alike. templates-and-provisioning.md §8.3, §9, §10.
  */
+import type { Validation } from "../platform/Errors.js"
 import { Context, Data, type Effect, type Option, type Redacted, type Scope, type Stream } from "effect"
 import type { LogLevel } from "../platform/LogLevel.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -30,6 +31,8 @@ export class ProvisionFailure extends Data.TaggedError("ProvisionFailure")<{
   readonly code?: JobErrorCode | undefined
   /** The state after a failure that left something behind; absent keeps the previous state. */
   readonly state?: Uint8Array | undefined
+  /** What no version can be made with, by name. Absent where an import has to tell. */
+  readonly validations?: ReadonlyArray<Validation> | undefined
 }> {}
 
 /** The workspace, owner and template of a plan. */
@@ -141,10 +144,15 @@ export interface ProvisionerSession {
    */
   readonly preview?: (input: PreviewInput) => Effect.Effect<ParameterForm, ProvisionFailure>
   /**
-   * Evaluates the tags of the template with these values, as fast as `preview`. Absent where the engine cannot: the tags are then what `parse`
-   * has found.
+   * Evaluates the tags of the template with these values, as fast as `preview`. Fails with `validations` where a tag is not known or no text.
+   * Absent where the engine cannot: the tags are then what `parse` has found.
    */
   readonly workspaceTags?: (input: PreviewInput) => Effect.Effect<Readonly<Record<string, string>>, ProvisionFailure>
+  /**
+   * What no version can be made with in the template's presets, each flaw under the name of its preset; as fast as `preview`. Absent where the
+   * engine cannot tell before an import.
+   */
+  readonly presetFlaws?: (input: PreviewInput) => Effect.Effect<ReadonlyArray<Validation>, ProvisionFailure>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>

@@ -1,32 +1,40 @@
-import { Context, Duration, Effect, Either, Layer, Option } from "effect"
+import { Cause, Context, Duration, Effect, Either, Layer, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { nil, type Uuid } from "../platform/Uuid.js"
+import { Invalid } from "../platform/Errors.js"
+import { nil } from "../platform/Uuid.js"
 import type { File } from "../provisioning/File.js"
+import type { PreviewInput } from "../provisioning/ProvisionerEngine.js"
 import type { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
 import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
+import type { Template } from "./Template.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
 import { standingOn } from "../platform/Standing.js"
 
+/** Errors of a form that a refusal has. */
+const shownErrors = 10
+
 /** How long a request waits for what a source says of its tags. */
 const timeout = Duration.seconds(5)
+
+/** The template that a version is for. In the classic flow of parameters its presets are checked when they are used. */
+type VersionedTemplate = Pick<Template, "id" | "use_classic_parameter_flow">
 
 const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const versions = yield* TemplateVersionRepository
 
-  const evaluate = (file: File, given: ReadonlyArray<UserVariableValue>, templateId: Uuid | undefined) =>
+  const evaluate = (file: File, given: ReadonlyArray<UserVariableValue>, template: VersionedTemplate | undefined) =>
     Effect.gen(function* () {
       const session = yield* sources.open(file.id, () => Effect.void)
       const parsed = yield* session.parse
-      if (Object.keys(parsed.workspace_tags).length === 0 || session.workspaceTags === undefined) return parsed.workspace_tags
-      const active = templateId === undefined ? [] : yield* versions.activeVariables(templateId)
+      const active = template === undefined ? [] : yield* versions.activeVariables(template.id)
       const variables = Either.getOrElse(resolveVariables(parsed.variables, given, active), () => [])
       const { userId, username = "default" } = yield* CurrentActor
       const { accessUrl } = yield* DeploymentOptions
-      return yield* session.workspaceTags({
+      const input: PreviewInput = {
         metadata: {
           access_url: accessUrl,
           transition: "start",
@@ -40,31 +48,53 @@ const make = Effect.gen(function* () {
           owner_login_type: "",
           owner_groups: ["Everyone"],
           owner_ssh_public_key: "",
-          template_id: templateId ?? nil,
+          template_id: template?.id ?? nil,
           template_name: "",
           template_version: ""
         },
         variables,
         parameters: []
-      })
+      }
+      const { diagnostics } = session.preview === undefined ? { diagnostics: [] } : yield* session.preview(input)
+      const isClassic = template?.use_classic_parameter_flow === true
+      const errors = diagnostics.filter(({ severity }) => severity === "error")
+      if (errors.length > 0) {
+        const detail = errors.slice(0, shownErrors).map(({ detail, summary }) => `${summary}: ${detail}`)
+        return yield* new Invalid({ message: "The form of the template is broken.", detail: detail.join("\n") })
+      }
+      const flaws = isClassic || session.presetFlaws === undefined ? [] : yield* session.presetFlaws(input)
+      if (flaws.length > 0) return yield* new Invalid({ message: "The presets of the template cannot be used.", validations: flaws })
+      if (session.workspaceTags === undefined) return parsed.workspace_tags
+      return yield* Effect.catchIf(
+        session.workspaceTags(input),
+        ({ validations }) => validations !== undefined,
+        ({ validations }) =>
+          new Invalid({ message: "The tags of the template's workspaces cannot be used.", validations: validations ?? [] })
+      )
     }).pipe(Effect.scoped)
 
   return {
     /**
      * The tags that a source gives its jobs, with the given variables, no parameters and the actor as the owner. None where no engine of
-     * this process understands the source, or where it is broken: its import then says why. templates-and-provisioning.md §3.2.
+     * this process understands the source, or where it is broken: its import then says why. Fails with `Invalid` for what no import has to
+     * tell: a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
+     * used. templates-observed.md 1 to 3.
      */
     evaluate: Effect.fn("SourceTags.evaluate")(function* (
       file: File,
       given: ReadonlyArray<UserVariableValue>,
-      templateId: Uuid | undefined
+      template: VersionedTemplate | undefined
     ) {
       const none: ProvisionerTags = {}
-      return yield* evaluate(file, given, templateId).pipe(
+      return yield* evaluate(file, given, template).pipe(
         Effect.timeoutOption(timeout),
         Effect.map(Option.getOrElse(() => none)),
-        // Its import says what is wrong, to more people and for longer
-        Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("a source's tags could not be evaluated", cause), none))
+        Effect.catchAllCause((cause) => {
+          const failure = Option.getOrUndefined(Cause.failureOption(cause))
+          if (failure?._tag === "Invalid") return failure
+          // Its import says what is wrong, to more people and for longer
+          return Effect.as(Effect.logDebug("a source's tags could not be evaluated", cause), none)
+        })
       )
     })
   }

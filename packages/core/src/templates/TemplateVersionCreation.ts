@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
       )
       const file = yield* sourceOf(given, request)
       const { userId } = yield* CurrentActor
-      const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template?.id)
+      const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template)
       const tags = normalizeTags(overlayTags(fromSource, withoutEmpty(request.tags)), userId)
       const tagViolation = tagsViolation(tags)
       if (tagViolation !== undefined)

@@ -53,10 +53,7 @@ const make = Effect.gen(function* () {
           { discard: true }
         )
         if (!isAffordable) {
-          return yield* new ProvisionFailure({
-            code: "INSUFFICIENT_QUOTA",
-            message: `Insufficient quota: the build costs ${cost}, and ${consumed} of ${budget} are consumed.`
-          })
+          return yield* new ProvisionFailure({ code: "INSUFFICIENT_QUOTA", message: "insufficient quota" })
         }
       })
   }

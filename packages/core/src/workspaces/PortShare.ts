@@ -18,10 +18,5 @@ export const PortShare = Schema.Struct({
 })
 export interface PortShare extends Schema.Schema.Type<typeof PortShare> {}
 
-/** Levels from the strictest to the most open. */
-const levels = PortShareLevel.literals
-
-export const isWithinLevel = (level: PortShareLevel, maximum: PortShareLevel): boolean => levels.indexOf(level) <= levels.indexOf(maximum)
-
 /** The smallest and the largest port that can be shared. */
 export const isSharablePort = (port: number): boolean => Number.isInteger(port) && port >= 9 && port <= 65_535

@@ -1,9 +1,12 @@
-import { addressesOf, mayAnnounce } from "@atelier/core/network"
+import { addressesOf, refuseAgentNode } from "@atelier/core/network"
 import { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
 
 const id = Uuid.Uuid.make("01020304-0506-0708-090a-0b0c0d0e0f10")
+
+const mayAnnounce = (agent: Uuid.Uuid, cidr: string): boolean =>
+  refuseAgentNode(agent)({ addresses: [cidr], allowed_ips: [], content: new Uint8Array() }) === undefined
 
 describe("an agent's address", () => {
   it("is its id behind each prefix", () => {

@@ -16,20 +16,53 @@ import {
   AppState,
   MetadataReports,
   ScriptStage,
-  ScriptStatus
+  ScriptStatus,
+  type SubAgent,
+  SubAgents
 } from "@atelier/core/agents"
 import { RelayMaps } from "@atelier/core/network"
 import type { ConnectionType } from "@atelier/core/logs"
-import { LogLevel, Timestamp } from "@atelier/core/platform"
-import { Duration, Effect, Either } from "effect"
+import { LogLevel, Timestamp, Uuid, type Validation } from "@atelier/core/platform"
+import { AppOpenIn, DisplayApp, type ProvisionedApp, SharingLevel } from "@atelier/core/provisioning"
+import { Duration, Effect, Either, Redacted } from "effect"
 import { makeContextState } from "./contextState.js"
 import { manifestMessage } from "./manifest.js"
-import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf, unimplemented } from "./values.js"
+import { answered, bytesOf, idOf, instantOf, named, refusal, secondsOf } from "./values.js"
 
 /** Kinds of connections that agents tell apart. */
 const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as const satisfies ReadonlyArray<ConnectionType>
 
-const notServed = (method: string) => () => unimplemented(AgentService, method)
+/** An app that an agent asks for, with what it leaves out as in a template; or why it is none. */
+const provisionedApp = (app: AgentMessages.SubAgentApp): Either.Either<ProvisionedApp, Validation> => {
+  const share = app.share ?? "OWNER"
+  const sharing_level = SharingLevel.literals.find((level) => level.toUpperCase() === share)
+  if (sharing_level === undefined) return Either.left({ field: "share", detail: `${share} is no sharing level` })
+  const way = app.open_in ?? "SLIM_WINDOW"
+  const open_in = AppOpenIn.literals.find((known) => known.replace("-", "_").toUpperCase() === way)
+  if (open_in === undefined) return Either.left({ field: "open_in", detail: `${way} is no way to open an app` })
+  return Either.right({
+    slug: app.slug,
+    display_name: app.display_name ?? "",
+    command: app.command ?? "",
+    url: app.url ?? "",
+    icon: app.icon ?? "",
+    subdomain: app.subdomain ?? false,
+    external: app.external ?? false,
+    sharing_level,
+    healthcheck: app.healthcheck ?? null,
+    order: app.order ?? 0,
+    group: app.group ?? "",
+    hidden: app.hidden ?? false,
+    open_in,
+    tooltip: ""
+  })
+}
+
+const subAgentMessage = ({ id, name, token }: SubAgent): AgentMessages.SubAgent => ({
+  id: bytesOf(id),
+  name,
+  auth_token: bytesOf(Uuid.Uuid.make(Redacted.value(token)))
+})
 
 /** Sessions by the kind of program: those that newer agents name, or else the four that older ones count. */
 const sessionCounts = (stats: AgentMessages.Stats): ReadonlyMap<string, number> =>
@@ -42,18 +75,25 @@ const sessionCounts = (stats: AgentMessages.Stats): ReadonlyMap<string, number> 
         ["ssh", stats.session_count_ssh]
       ])
 
-/** The service for one connection of an agent that speaks a version of it. */
-export const make = (agent: AgentWorkspace, version: Version.Version) =>
-  Effect.gen(function* () {
-    const manifests = yield* AgentManifests
-    const logs = yield* AgentLogs
-    const appearance = yield* DeploymentAppearance
-    const metadata = yield* MetadataReports
-    const reports = (yield* AgentReports).of(agent)
-    const apps = (yield* AppReports).of(agent)
-    const resources = (yield* ResourceReports).of(agent)
-    const usage = (yield* UsageReports).of(agent)
-    const { connectionInfo } = yield* RelayMaps
+/** Makes the service for one connection of an agent that speaks a version of it. */
+export const maker = Effect.gen(function* () {
+  const manifests = yield* AgentManifests
+  const logs = yield* AgentLogs
+  const appearance = yield* DeploymentAppearance
+  const metadata = yield* MetadataReports
+  const agentReports = yield* AgentReports
+  const appReports = yield* AppReports
+  const resourceReports = yield* ResourceReports
+  const subAgentsOf = yield* SubAgents
+  const usageReports = yield* UsageReports
+  const { connectionInfo } = yield* RelayMaps
+
+  return (agent: AgentWorkspace, version: Version.Version) => {
+    const reports = agentReports.of(agent)
+    const apps = appReports.of(agent)
+    const resources = resourceReports.of(agent)
+    const subAgents = subAgentsOf.of(agent)
+    const usage = usageReports.of(agent)
 
     return Router.make(AgentService, {
       GetManifest: () => Effect.zipWith(answered(manifests.of(agent)), connectionInfo, manifestMessage),
@@ -74,8 +114,8 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
           if (lifecycle === undefined) return yield* refusal("lifecycle is required")
           const state = yield* named("state", AgentLifecycle.literals, lifecycle.state)
           const changed_at = yield* instantOf("changed_at", lifecycle.changed_at)
-          const stored = yield* answered(reports.lifecycle({ state, changed_at }))
-          return { state: lifecycle.state, changed_at: timestampOf(stored.changed_at) }
+          yield* answered(reports.lifecycle({ state, changed_at }))
+          return lifecycle
         }),
 
       UpdateStartup: ({ startup }) =>
@@ -199,10 +239,22 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
           return {}
         }),
 
-      CreateSubAgent: notServed("CreateSubAgent"),
-      DeleteSubAgent: notServed("DeleteSubAgent"),
-      // None can be made
-      ListSubAgents: () => Effect.succeed({ agents: [] }),
+      CreateSubAgent: ({ apps: wanted, id, display_apps, ...request }) =>
+        Effect.gen(function* () {
+          const displayed = yield* Either.all(display_apps.map((app) => named("display_apps", DisplayApp.literals, app)))
+          if (id !== undefined) {
+            const { directory } = request
+            const adopted = yield* answered(subAgents.adopt(yield* idOf("id", id), { directory, display_apps: displayed }))
+            return { agent: subAgentMessage(adopted), app_creation_errors: [] }
+          }
+          const { agent: created, refused } = yield* answered(
+            subAgents.create({ ...request, display_apps: displayed, apps: wanted.map(provisionedApp) })
+          )
+          return { agent: subAgentMessage(created), app_creation_errors: [...refused] }
+        }),
+      DeleteSubAgent: ({ id }) => Effect.flatMap(idOf("id", id), (subAgent) => Effect.as(answered(subAgents.remove(subAgent)), {})),
+      ListSubAgents: () => Effect.map(answered(subAgents.list), (agents) => ({ agents: agents.map(subAgentMessage) })),
       PushContextState: makeContextState()
     })
-  })
+  }
+})

@@ -2,7 +2,7 @@
 import { Duration as ProtocolDuration, Router, type TailnetMessages, TailnetService } from "@atelier/agent-protocol"
 import { CurrentActor } from "@atelier/core/access"
 import { Coordinator, issueResumeToken, type PeerPolicy, RelayMaps } from "@atelier/core/network"
-import type { Encryption, Uuid } from "@atelier/core/platform"
+import { Encryption, type Uuid } from "@atelier/core/platform"
 import { OwnerWatches, type WorkspaceChanges, type WorkspaceStatus } from "@atelier/core/workspaces"
 import { Duration, Effect, Either, Stream } from "effect"
 import { coordinate } from "./coordinate.js"
@@ -43,34 +43,39 @@ const updateMessage = (changes: WorkspaceChanges): TailnetMessages.WorkspaceUpda
   }
 }
 
-/** The service for one connection of a peer, on behalf of the acting user or agent. */
-export const make = ({ holder, id, policy }: Peer) =>
-  Effect.gen(function* () {
-    const coordinator = yield* Coordinator
-    const maps = yield* RelayMaps
-    const watches = yield* OwnerWatches
-    const actor = yield* CurrentActor
-    const encryption = yield* Effect.context<Encryption>()
-    const updates = (owner: Uuid.Uuid) =>
-      watches
-        .changes(owner)
-        .pipe(
-          Stream.provideService(CurrentActor, actor),
-          Stream.mapBoth({ onFailure: ({ message }) => refusal(message), onSuccess: updateMessage })
-        )
+/**
+ * Makes the service for one connection of a peer, on behalf of the acting user or agent. What it needs is taken once: a connection that was given
+ * all services would keep a copy of their map.
+ */
+export const maker = Effect.gen(function* () {
+  const coordinator = yield* Coordinator
+  const maps = yield* RelayMaps
+  const watches = yield* OwnerWatches
+  const encryption = yield* Encryption
+  return ({ holder, id, policy }: Peer) =>
+    Effect.map(CurrentActor, (actor) => {
+      const updates = (owner: Uuid.Uuid) =>
+        watches
+          .changes(owner)
+          .pipe(
+            Stream.provideService(CurrentActor, actor),
+            Stream.mapBoth({ onFailure: ({ message }) => refusal(message), onSuccess: updateMessage })
+          )
+      const resumption = Effect.provideService(issueResumeToken(id, holder), Encryption, encryption)
 
-    return Router.make(TailnetService, {
-      StreamDERPMaps: () => Stream.map(maps.changes, relayMapMessage),
-      Coordinate: coordinate(coordinator, id, policy),
-      PostTelemetry: ({ events }) => Effect.as(Effect.logDebug("events of a peer's network", { peer: id, events: events.length }), {}),
-      RefreshResumeToken: () =>
-        Effect.map(Effect.provide(issueResumeToken(id, holder), encryption), ({ expires_at, refresh_in, token }) => ({
-          token,
-          refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
-          expires_at: timestampOf(expires_at)
-        })),
-      // An id that is none is answered by the end of the stream
-      WorkspaceUpdates: ({ workspace_owner_id }) =>
-        Either.match(idOf("workspace_owner_id", workspace_owner_id), { onLeft: () => Stream.empty, onRight: updates })
+      return Router.make(TailnetService, {
+        StreamDERPMaps: () => Stream.map(maps.changes, relayMapMessage),
+        Coordinate: coordinate(coordinator, id, policy),
+        PostTelemetry: ({ events }) => Effect.as(Effect.logDebug("events of a peer's network", { peer: id, events: events.length }), {}),
+        RefreshResumeToken: () =>
+          Effect.map(resumption, ({ expires_at, refresh_in, token }) => ({
+            token,
+            refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
+            expires_at: timestampOf(expires_at)
+          })),
+        // An id that is none is answered by the end of the stream
+        WorkspaceUpdates: ({ workspace_owner_id }) =>
+          Either.match(idOf("workspace_owner_id", workspace_owner_id), { onLeft: () => Stream.empty, onRight: updates })
+      })
     })
-  })
+})

@@ -7,10 +7,7 @@ import {
   AgentConnections,
   AgentLogs,
   AgentManifests,
-  type AgentReports,
   AppReports,
-  type ResourceReports,
-  type UsageReports,
   Agents,
   AgentSessions,
   AgentTunnels,
@@ -18,11 +15,9 @@ import {
   Machines,
   MetadataReports
 } from "@atelier/core/agents"
-import type { DeploymentAppearance } from "@atelier/core/deployment"
 import { GitSshKeys } from "@atelier/core/identity"
-import { AgentLinks, type Coordinator, type RelayMaps } from "@atelier/core/network"
-import { type Encryption, Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
-import type { OwnerWatches } from "@atelier/core/workspaces"
+import { AgentLinks } from "@atelier/core/network"
+import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
 import { Deferred, Effect, Layer, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
@@ -125,18 +120,8 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const connected = makeConnections()
     const links = yield* AgentLinks
     const tunnels = yield* AgentTunnels
-    const network = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
-    const services = yield* Effect.context<
-      | AgentLogs
-      | AgentManifests
-      | AgentReports
-      | AppReports
-      | ResourceReports
-      | UsageReports
-      | DeploymentAppearance
-      | MetadataReports
-      | RelayMaps
-    >()
+    const tailnetServiceOf = yield* TailnetHandlers.maker
+    const agentServiceOf = yield* AgentHandlers.maker
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
       Effect.gen(function* () {
@@ -193,11 +178,8 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
           const isLink = isAgent && (yield* takesStreams)
           const limits = isLink ? linkLimits : connectionLimits
           const service = Router.merge(
-            yield* Effect.provide(AgentHandlers.make(agent, version), services),
-            yield* Effect.provide(
-              TailnetHandlers.make({ id: agent.agent_id, holder: agent.agent_id, policy: tunnels.policyOfAgent(agent.agent_id) }),
-              network
-            )
+            agentServiceOf(agent, version),
+            yield* tailnetServiceOf({ id: agent.agent_id, holder: agent.agent_id, policy: tunnels.policyOfAgent(agent.agent_id) })
           )
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {

@@ -2,9 +2,8 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
 import { CurrentActor, rightTo, type StreamRight } from "@atelier/core/access"
 import { Agents, AgentTunnels } from "@atelier/core/agents"
-import { type Coordinator, NetworkState, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
-import { type Encryption, Ids, Unauthenticated } from "@atelier/core/platform"
-import type { OwnerWatches } from "@atelier/core/workspaces"
+import { NetworkState, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
+import { Encryption, Ids, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
 import { connectionLimits } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
@@ -35,14 +34,15 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
     const tunnels = yield* AgentTunnels
     const maps = yield* RelayMaps
     const ids = yield* Ids
-    const services = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
+    const encryption = yield* Encryption
+    const serviceOf = yield* TailnetHandlers.maker
 
     /** The peer that the acting user's client comes back as, or a new one. */
     const peerOf = (token: string, policy: PeerPolicy) =>
       Effect.gen(function* () {
         const { userId: holder } = yield* CurrentActor
         if (token === "") return { id: yield* ids.next, holder, policy }
-        const id = Option.getOrUndefined(yield* Effect.provide(peerOfResumeToken(token, holder), services))
+        const id = Option.getOrUndefined(yield* Effect.provideService(peerOfResumeToken(token, holder), Encryption, encryption))
         if (id !== undefined) return { id, holder, policy }
         return yield* staleToken
       })
@@ -57,7 +57,7 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
         yield* tunnels.refuseBrowserOnly
         yield* Effect.mapError(Version.negotiate(version === "" ? fallback : version), unsupportedVersion)
         const peer = yield* peerOf(resume_token, policy)
-        const service = yield* Effect.provide(TailnetHandlers.make(peer), services)
+        const service = yield* serviceOf(peer)
         return yield* byteStreamSocket(
           request,
           right,

@@ -3,9 +3,8 @@ import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
 import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
 import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppSessions } from "@atelier/core/insights"
-import { type Coordinator, type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
-import { type Encryption, Ids, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
-import type { OwnerWatches } from "@atelier/core/workspaces"
+import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
+import { Ids, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
 import { connectionLimits } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
@@ -105,7 +104,7 @@ export const ownWorkspaceProxy = Layer.provide(
       const apps = yield* AppServer
       const users = yield* UserCredentials
       const { names } = yield* Settings
-      const services = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
+      const serviceOf = yield* TailnetHandlers.maker
       const header = names.proxyTokenHeader.toLowerCase()
       return handlers
         .handle("registerWorkspaceProxy", ({ payload: { replica_error: error, replica_relay_address: relay_address, ...registration } }) =>
@@ -153,10 +152,7 @@ export const ownWorkspaceProxy = Layer.provide(
             )
             const token = Redacted.make(request.headers[header] ?? "")
             const [right, proxy] = yield* rightTo("workspace proxy", proxies.authenticate(token))
-            const service = yield* Effect.provide(
-              TailnetHandlers.make({ id: yield* ids.next, holder: proxy.id, policy: everything }),
-              services
-            )
+            const service = yield* serviceOf({ id: yield* ids.next, holder: proxy.id, policy: everything })
             return yield* byteStreamSocket(
               request,
               right,

@@ -34,7 +34,10 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
       .handle("setWorkspaceAutostart", ({ path, payload }) => settings.setAutostart(path.workspace, payload.schedule))
       .handle("setWorkspaceTtl", ({ path, payload }) => settings.setTtl(path.workspace, payload.ttl_ms))
       .handle("extendWorkspace", ({ path, payload }) =>
-        Effect.map(deadlines.extend(path.workspace, payload.deadline), (deadline) => ({ message: `The workspace stops at ${deadline}.` }))
+        Effect.map(deadlines.extend(path.workspace, payload.deadline), (deadline) => ({
+          // To the second, as clients know it
+          message: `Deadline updated to ${deadline.replace(/\.\d+Z$/, "Z")}.`
+        }))
       )
       .handle("setWorkspaceDormant", ({ path, payload }) => settings.setDormant(path.workspace, payload.dormant))
       .handle("setWorkspaceAutoupdates", ({ path, payload }) => settings.setAutomaticUpdates(path.workspace, payload.automatic_updates))

@@ -77,7 +77,7 @@ const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
       )
       .handle("cancelWorkspaceBuild", ({ path, urlParams }) =>
         Effect.as(builds.cancel(path.workspacebuild, { expectStatus: urlParams.expect_status }), {
-          message: "The build's job has been marked as canceled."
+          message: "Job has been marked as canceled..."
         })
       )
   )

@@ -136,6 +136,13 @@ export const startAgentServer = async (database: (typeof databases)[number][1], 
   const server = await startServer(Layer.succeedContext(context), options)
   const header = options.compatibility === "coder" ? "Coder-Session-Token" : "Service-Session-Token"
   const run = <A, E>(effect: Effect.Effect<A, E, Store>): Promise<A> => store.runPromise(effect)
+  /** Connections that a failed test leaves open would keep the server from its end. */
+  const connections: Array<AgentConnection> = []
+  const connected = async (path: string, headers: Readonly<Record<string, string>>): Promise<AgentConnection> => {
+    const connection = await connectRpc(server.url, headers, path)
+    connections.push(connection)
+    return connection
+  }
   return {
     ...server,
     store: run,
@@ -150,10 +157,11 @@ export const startAgentServer = async (database: (typeof databases)[number][1], 
           return { ...stored, first, id: first.agents[0]?.id ?? Uuid.nil, token }
         })
       ),
-    connect: (token, query = "") => connectRpc(server.url, { [header]: token }, `/workspaceagents/me/rpc${query}`),
-    join: (path, token, headers) => connectRpc(server.url, headers ?? { [header]: token }, path),
+    connect: (token, query = "") => connected(`/workspaceagents/me/rpc${query}`, { [header]: token }),
+    join: (path, token, headers) => connected(path, headers ?? { [header]: token }),
     socket: (path, token) => openSocket(`${server.url.replace("http", "ws")}/api/v2${path}`, header, token),
     close: async () => {
+      await Promise.all(connections.map((connection) => connection.close()))
       await server.close()
       await store.dispose()
     }

@@ -142,6 +142,37 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         expect(version.job).toMatchObject({ status: "succeeded" })
       })
 
+      it.each([
+        [
+          "two parameters of one name",
+          ["a", "b"].map((label) => `data "coder_parameter" "${label}" {\n  name = "size"\n  default = "x"\n}\n`),
+          []
+        ],
+        ["a parameter of an unknown type", ['data "coder_parameter" "a" {\n  name = "size"\n  type = "date"\n}\n'], []],
+        ["a tag that is no text", ['data "coder_workspace_tags" "t" {\n  tags = {\n    site = ["a"]\n  }\n}\n'], ["site"]],
+        [
+          "an unknown tag",
+          ['resource "terraform_data" "d" {}\ndata "coder_workspace_tags" "t" {\n  tags = { site = terraform_data.d.id }\n}\n'],
+          ["site"]
+        ],
+        [
+          "a preset that lacks a value",
+          [
+            'data "coder_parameter" "p" {\n  name = "zone"\n}\ndata "coder_workspace_preset" "p" {\n  name = "Pool"\n  prebuilds {\n    instances = 1\n  }\n}\n'
+          ],
+          ["Pool"]
+        ]
+      ])("with %s is refused before its import", async (_, blocks, fields) => {
+        const file_id = await source({ "main.tf": blocks.join("") })
+        const body = { name: "refused", storage_method: "file", provisioner: "terraform", file_id }
+        const answer = await call("POST", "/organizations/default/templateversions", body)
+        expect(answer.status).toBe(400)
+        const { validations } = answer.as(
+          Schema.Struct({ validations: Schema.optionalWith(Schema.Array(Schema.Struct({ field: Schema.String })), { default: () => [] }) })
+        )
+        expect(validations.map(({ field }) => field)).toStrictEqual(fields)
+      })
+
       it("that is not HCL fails its import with the file and line", async () => {
         const file_id = await source({ "main.tf": 'data "coder_workspace" "me" {\n' })
         const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
@@ -164,7 +195,9 @@ resource "terraform_data" "second" {
         const made = await call("POST", "/organizations/default/templates", { name: "failing", template_version_id: version.id })
         const { id, latest_build } = await aWorkspace(server(), made.as(TemplateView), server().owner())
         expect(latest_build).toMatchObject({ status: "failed" })
-        expect(latest_build.job.error).toMatch(/^terraform apply: exit status 1\nmain\.tf:6: local-exec provisioner error: /)
+        expect(latest_build.job.error).toBe("terraform apply: exit status 1")
+        const logs = await call("GET", `/workspacebuilds/${latest_build.id}/logs`)
+        expect(logs.text).toContain("on main.tf line 6")
         const state = await call("GET", `/workspacebuilds/${latest_build.id}/state`)
         expect(state.text).toContain("terraform_data")
         expect(await aBuild(server(), { id }, server().owner(), { transition: "delete" })).toMatchObject({ status: "deleted" })

@@ -43,9 +43,12 @@ const heldEngines = (gate: Gate) =>
 
 const eventNames: ReadonlyMap<string, string> = new Map(Object.values(notificationEvents).map(({ id, name }) => [id, name]))
 
-/** Milliseconds until it is noon: schedules of the conversations begin in the morning, and a deadline may follow the next start. */
+/**
+ * Milliseconds until a minute past noon: schedules of the conversations begin in the morning, and a deadline may follow the next start; and
+ * the present is no full hour.
+ */
 const untilNoon = (): number => {
-  const [now, day, noon] = [Date.now(), 86_400_000, 43_200_000]
+  const [now, day, noon] = [Date.now(), 86_400_000, 43_260_000]
   return (((noon - now) % day) + day) % day
 }
 

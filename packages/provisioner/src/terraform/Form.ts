@@ -1,5 +1,5 @@
 /** Forms and tags of a template in Terraform's language, evaluated without Terraform. templates-and-provisioning.md §4.5, §4.6. */
-import { nextTurn } from "@atelier/core/platform"
+import { nextTurn, type Validation as Flaw } from "@atelier/core/platform"
 import {
   type Diagnostic,
   errorDiagnostic,
@@ -68,13 +68,13 @@ export const makeModules = (files: ReadonlyMap<string, Uint8Array>): Modules => 
   }
 }
 
-interface Source {
+export interface Source {
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly modules: Modules
 }
 
 /** The root module with the values of an input. Fails with `EvaluationError`, which is thrown. */
-const rootOf = ({ files, modules }: Source, input: PreviewInput): Module => {
+export const rootOf = ({ files, modules }: Source, input: PreviewInput): Module => {
   const source = modules(".")
   if (source === undefined) throw new EvaluationError({ cause: "the source has no files of Terraform" })
   const context: Context = {
@@ -92,7 +92,7 @@ const rootOf = ({ files, modules }: Source, input: PreviewInput): Module => {
 }
 
 /** A block with the module and the names it is evaluated in. */
-class Place {
+export class Place {
   constructor(
     readonly module: Module,
     readonly body: ConfiguredBody,
@@ -364,7 +364,7 @@ const failure = (error: unknown): ProvisionFailure => {
   throw error
 }
 
-const reading = <A>(read: () => A): Effect.Effect<A, ProvisionFailure> =>
+export const reading = <A>(read: () => A): Effect.Effect<A, ProvisionFailure> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(read())
@@ -400,28 +400,31 @@ export const evaluateForm = (source: Source, input: PreviewInput): Effect.Effect
     return { diagnostics: [...diagnostics, ...duplicates(named)], parameters: inFormOrder(parameters) }
   })
 
-/** The tags that a source gives its jobs, with the values of an input. Fails where one is not known or is no text. */
+/** The tags that a source gives its jobs, with the values of an input. Fails where one is not known or is no text, naming each. */
 export const evaluateTags = (source: Source, input: PreviewInput): Effect.Effect<Readonly<Record<string, string>>, ProvisionFailure> =>
-  reading(() => {
-    const root = rootOf(source, input)
-    const all = [...root.source.blocks].flatMap(([address, block]) => {
-      if (block.type !== "data" || block.labels[0] !== "coder_workspace_tags") return []
-      const tags = block.attributes.get("tags")
-      return (root.instances(address, block) ?? []).flatMap(({ names }) => {
-        const value = tags === undefined ? null : root.value(tags, names)
-        if (value === null) return []
-        if (value === unknown)
-          throw new EvaluationError({ cause: `${block.file}:${tags?.line ?? block.line}: the tags are known only after an apply` })
-        return Array.from(toMap(value)).flatMap(([key, tag]) => {
-          if (tag === null) return []
-          const isText = ["string", "number", "boolean"].includes(typeof tag)
-          if (isText) return [[key, toText(tag)] as const]
-          const cause = tag === unknown ? "is known only after an apply" : `is no text: ${JSON.stringify(plain(tag)).slice(0, 100)}`
-          throw new EvaluationError({
-            cause: `${block.file}:${tags?.line ?? block.line}: the tag ${JSON.stringify(key.slice(0, 100))} ${cause}`
-          })
-        })
-      })
+  Effect.gen(function* () {
+    const tags: Array<readonly [string, string]> = []
+    const validations: Array<Flaw> = []
+    const readTag = (place: string, key: string, tag: Value): void => {
+      if (tag === null) return
+      if (["string", "number", "boolean"].includes(typeof tag)) return void tags.push([key, toText(tag)])
+      const cause = tag === unknown ? "is known only after an apply" : `is no text: ${JSON.stringify(plain(tag)).slice(0, 100)}`
+      validations.push({ field: key.slice(0, 100), detail: `${place}: the tag ${JSON.stringify(key.slice(0, 100))} ${cause}` })
+    }
+    yield* reading(() => {
+      const root = rootOf(source, input)
+      for (const [address, block] of root.source.blocks) {
+        if (block.type !== "data" || block.labels[0] !== "coder_workspace_tags") continue
+        const attribute = block.attributes.get("tags")
+        const place = `${block.file}:${attribute?.line ?? block.line}`
+        for (const { names } of root.instances(address, block) ?? []) {
+          const value = attribute === undefined ? null : root.value(attribute, names)
+          if (value === unknown) validations.push({ field: "tags", detail: `${place}: the tags are known only after an apply` })
+          else if (value !== null) for (const [key, tag] of toMap(value)) readTag(place, key, tag)
+        }
+      }
     })
-    return Object.fromEntries(all)
+    const [first] = validations
+    if (first !== undefined) return yield* new ProvisionFailure({ message: first.detail, validations })
+    return Object.fromEntries(tags)
   })

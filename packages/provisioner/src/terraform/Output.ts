@@ -54,14 +54,6 @@ export const textsOf = ({ "@message": text, diagnostic }: Message): ReadonlyArra
   return [`${severity === "error" ? "Error" : "Warning"}: ${summary}`, ...place, ...(detail ?? "").split("\n")]
 }
 
-/** An error in one line: where it is, and why. */
-export const errorOf = ({ diagnostic }: Message): string | undefined => {
-  if (diagnostic?.severity !== "error") return undefined
-  const { detail, range, summary } = diagnostic
-  const place = range === undefined || range === null ? "" : `${range.filename}:${range.start.line}: `
-  return `${place}${summary}${detail ? `: ${detail}` : ""}`.trimEnd()
-}
-
 const begins = new Set(["apply_start", "refresh_start", "provision_start"])
 const ends = new Set(["apply_complete", "apply_errored", "refresh_complete", "provision_complete", "provision_errored"])
 

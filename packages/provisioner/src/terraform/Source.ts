@@ -101,14 +101,11 @@ const textOf = (value: Value | undefined): string => {
   return typeof literal === "string" ? literal : ""
 }
 
-/** The type without comments; a variable without one takes any text. */
+/** The type as it is written, without a comment behind it; empty where there is none. */
 const typeOf = (value: Value | undefined): string => {
-  const source = value === undefined ? "string" : "source" in value ? value.source : String(value.value)
-  const type = source
-    .replaceAll(/\/\*[\s\S]*?\*\/|(?:#|\/\/)[^\n]*/g, " ")
-    .replaceAll(/\s+/g, " ")
-    .trim()
-  return type === "any" ? "string" : type
+  if (value === undefined) return ""
+  const source = "source" in value ? value.source : String(value.value)
+  return source.replace(/(?:\s|\/\*(?:(?!\*\/)[\s\S])*\*\/|(?:#|\/\/)[^\n]*)+$/, "").trim()
 }
 
 /** A default as a value is given to Terraform: texts as they are, all else as an expression. */
@@ -155,7 +152,7 @@ export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Either.Eith
   })
 
 /**
- * The lines of a `.tfvars` file for values given as texts: primitive types take the text, others an expression. The file is for one command
+ * The lines of a `.tfvars` file for values given as texts: primitive types, and none, take the text, others an expression. The file is for one command
  * alone; options of a command would show the values to other users of the machine.
  */
 export const variableFile = (
@@ -166,7 +163,7 @@ export const variableFile = (
     .flatMap(({ name, type }) => {
       const value = values.get(name)
       if (value === undefined) return []
-      return [["string", "number", "bool"].includes(type) ? `${name} = ${quote(value)}` : `${name} = (\n${value}\n)`]
+      return [["", "string", "number", "bool"].includes(type) ? `${name} = ${quote(value)}` : `${name} = (\n${value}\n)`]
     })
     .join("\n")
 

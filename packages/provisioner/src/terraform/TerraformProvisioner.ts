@@ -24,9 +24,10 @@ import { attempt, prepareRoot } from "../WorkspaceDirectory.js"
 import { type CommandError, run } from "./Command.js"
 import { buildEnvironment, inheritedEnvironment, secretsOf } from "./Environment.js"
 import { evaluateForm, evaluateTags, makeModules } from "./Form.js"
-import { errorOf, levelOf, makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
+import { levelOf, makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
 import { placeholders } from "./Placeholders.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
+import { flawsOfPresets } from "./Presets.js"
 import { configurationFiles, parseSource, variableFile } from "./Source.js"
 
 export interface Options {
@@ -135,6 +136,7 @@ const open =
         parse: parsed,
         preview: (input) => evaluateForm({ files: contents, modules }, input),
         workspaceTags: (input) => evaluateTags({ files: contents, modules }, input),
+        presetFlaws: (input) => flawsOfPresets({ files: contents, modules }, input),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }
@@ -194,9 +196,7 @@ const operationsOn = ({ cacheLock, contents, files, log, options, parsed, progra
           const withoutSecrets = redactor(given.secrets ?? [])
           // Paths of the server mean nothing to the author of a template
           const hide = (text: string) => withoutSecrets(text.replaceAll(directory, ".").replaceAll(folder, "."))
-          const errors: Array<string> = []
-          /** What it says in another form than messages: why it could not begin. */
-          const complaints: Array<string> = []
+          let lacksParameter = false
           const say = (text: string, level: LogLevel) =>
             Effect.forEach(text.split("\n"), (line) => log({ source: "provisioner", level, stage, output: hide(line) }), {
               discard: true
@@ -204,13 +204,12 @@ const operationsOn = ({ cacheLock, contents, files, log, options, parsed, progra
           const onLine = (line: string, stream: "stdout" | "stderr") => {
             const message = stream === "stdout" ? parseMessage(line) : undefined
             if (message === undefined) {
-              if (stream === "stderr" && complaints.length < maximumErrors) complaints.push(hide(line))
               return say(line, stream === "stderr" ? "error" : "info")
             }
             given.timings?.add(message)
-            const error = errorOf(message)
-            if (error !== undefined && errors.length < maximumErrors) errors.push(hide(error))
-            return Effect.forEach(textsOf(message), (text) => say(text, levelOf(message)), { discard: true })
+            const texts = textsOf(message)
+            if (levelOf(message) === "error" && texts.some((text) => /missing parameter/i.test(text))) lacksParameter = true
+            return Effect.forEach(texts, (text) => say(text, levelOf(message)), { discard: true })
           }
           const command = commandOf(parameters, given.environment ?? {})
           const { code, wasInterrupted } = yield* run({ ...command, timeout: given.timeout ?? command.timeout, onLine }, restore)
@@ -218,11 +217,9 @@ const operationsOn = ({ cacheLock, contents, files, log, options, parsed, progra
           const state = yield* given.state ?? Effect.succeed(undefined)
           if (wasInterrupted && state === undefined) return yield* Effect.interrupt
           const status = code === null ? "killed" : `exit status ${code}`
-          const message = [
-            `terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`,
-            ...(errors.length > 0 ? errors : complaints)
-          ].join("\n")
-          return yield* new ProvisionFailure({ message, state, ...(/missing parameter/i.test(message) ? missing : {}) })
+          // The log has why, with files and lines
+          const message = `terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`
+          return yield* new ProvisionFailure({ message, state, ...(lacksParameter ? missing : {}) })
         }).pipe(Effect.catchTag("CommandError", (error) => withState(error, given.state)))
       )
 

@@ -1,40 +1,8 @@
 import { type FormParameter, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect, Either } from "effect"
 import { expect, it } from "vitest"
-import { evaluateForm, evaluateTags, makeModules } from "../../src/terraform/Form.js"
-
-type Files = Readonly<Record<string, string>>
-type Texts = Readonly<Record<string, string>>
-
-const sourceOf = (given: Files) => {
-  const files = new Map(Object.entries(given).map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  return { files, modules: makeModules(files) }
-}
-
-const id = "018f0000-0000-7000-8000-000000000000"
-
-const inputOf = (inputs: Texts, variables: Texts = {}) => ({
-  metadata: {
-    access_url: "https://dev.example.com",
-    transition: "start" as const,
-    workspace_id: id as never,
-    workspace_name: "default",
-    workspace_build_id: id as never,
-    owner_id: id as never,
-    owner_username: "ada",
-    owner_name: "Ada Lovelace",
-    owner_email: "ada@example.com",
-    owner_login_type: "password",
-    owner_groups: ["Everyone", "crew"],
-    owner_rbac_roles: [{ name: "owner", org_id: "" }],
-    owner_ssh_public_key: "ssh-ed25519 AAAA",
-    template_id: id as never,
-    template_name: "t",
-    template_version: "v"
-  },
-  variables: Object.entries(variables).map(([name, value]) => ({ name, value, sensitive: false })),
-  parameters: Object.entries(inputs).map(([name, value]) => ({ name, value }))
-})
+import { evaluateForm, evaluateTags } from "../../src/terraform/Form.js"
+import { type Files, inputOf, sourceOf, type Texts } from "./forms.js"
 
 const formOf = (files: Files, inputs: Texts = {}, variables: Texts = {}) =>
   Effect.runPromise(evaluateForm(sourceOf(files), inputOf(inputs, variables)))
@@ -232,10 +200,14 @@ it("gives tags with expressions as keys and values", async () => {
   expect(await Effect.runPromise(evaluateTags(sourceOf(files), inputOf({ zone: "b" })))).toEqual({ zone: "b", K: "5", owner: "ada" })
 })
 
-it("refuses tags that only an apply tells, with file and line", async () => {
+it("refuses tags that only an apply tells, and that are no texts, with file and line", async () => {
   const files = {
-    "main.tf": 'resource "terraform_data" "d" {}\ndata "coder_workspace_tags" "t" {\n  tags = {\n    a = terraform_data.d.id\n  }\n}\n'
+    "main.tf":
+      'resource "terraform_data" "d" {}\ndata "coder_workspace_tags" "t" {\n  tags = {\n    a = terraform_data.d.id\n    b = "x"\n    c = ["y"]\n  }\n}\n'
   }
   const result = await Effect.runPromise(Effect.flip(evaluateTags(sourceOf(files), inputOf({}))))
-  expect(result.message).toBe('main.tf:3: the tag "a" is known only after an apply')
+  expect(result).toMatchObject({
+    message: 'main.tf:3: the tag "a" is known only after an apply',
+    validations: [{ field: "a" }, { field: "c", detail: 'main.tf:3: the tag "c" is no text: ["y"]' }]
+  })
 })

@@ -188,7 +188,8 @@ data "coder_parameter" "seats" {
   }
 }
 `
-        const session = yield* engine.open(yield* archive(source), aLog().sink)
+        const log = aLog()
+        const session = yield* engine.open(yield* archive(source), log.sink)
         const { parameters } = yield* session.plan(inputOf({ metadata: { workspace_id: Uuid.nil } }))
         expect(parameters.map(({ default_value, name, required }) => [name, default_value, required])).toEqual([
           ["project", "", true],
@@ -196,19 +197,23 @@ data "coder_parameter" "seats" {
           ["size", "2", false]
         ])
         const built = yield* Effect.exit(session.plan(inputOf()))
-        expect(messageOf(built)).toContain("Lower case only.")
+        expect(messageOf(built)).toBe("terraform plan: exit status 1")
+        expect(log.lines.map((line) => line.output).join("\n")).toContain("Lower case only.")
       })
     )
 
     it.scoped("names the file and line of an error, and the values that are wrong", () =>
       Effect.gen(function* () {
         const { engine } = yield* RealEngine
-        const broken = yield* engine.open(yield* archive(`${template}\nlocals {\n  wrong = var.absent\n}\n`), aLog().sink)
-        expect(messageOf(yield* Effect.exit(broken.plan(inputOf())))).toMatch(
-          /^terraform plan: exit status 1\nmain\.tf:\d+: Reference to undeclared input variable: /
-        )
-        const session = yield* engine.open(yield* archive(template), aLog().sink)
-        expect(messageOf(yield* Effect.exit(session.plan(inputOf({ parameters: { size: "9" } }))))).toContain("more than the maximum")
+        const log = aLog()
+        const broken = yield* engine.open(yield* archive(`${template}\nlocals {\n  wrong = var.absent\n}\n`), log.sink)
+        expect(messageOf(yield* Effect.exit(broken.plan(inputOf())))).toBe("terraform plan: exit status 1")
+        const output = log.lines.map((line) => line.output)
+        expect(output).toContain("Error: Reference to undeclared input variable")
+        expect(output.some((line) => /^on main\.tf line \d+, in locals:$/.test(line))).toBe(true)
+        const session = yield* engine.open(yield* archive(template), log.sink)
+        yield* Effect.exit(session.plan(inputOf({ parameters: { size: "9" } })))
+        expect(log.lines.map((line) => line.output).join("\n")).toContain("more than the maximum")
       })
     )
 

@@ -52,9 +52,9 @@ resource "null_resource" "x" {
     expect(variables.map(({ default_value, name, required, type }) => [name, type, default_value, required])).toEqual([
       ["list", "list(string)", '["a","b"]', false],
       ["null", "string", "", true],
-      ["number", "string", "2.5", false],
-      ["object", "object({ name = string size = optional(number, 10) })", '{"name":"disk","size":3}', false],
-      ["plain", "string", "", true],
+      ["number", "", "2.5", false],
+      ["object", "object({\n    name = string # }\n    size = optional(number, 10)\n  })", '{"name":"disk","size":3}', false],
+      ["plain", "", "", true],
       ["secret", "string", 'a "b" ${c} é', false]
     ])
     expect(variables.find(({ name }) => name === "secret")).toMatchObject({ description: "Two\n  lines\n", sensitive: true })
@@ -122,12 +122,14 @@ it("values of variables are texts or expressions, by their types", () => {
   const declared = [
     { name: "text", type: "string" },
     { name: "list", type: "list(string)" },
+    { name: "untyped", type: "" },
     { name: "unset", type: "string" }
   ]
   const values = new Map([
+    ["untyped", "1"],
     ["text", 'a "b" ${c} %{d}\n\\'],
     ["list", '["a"]'],
     ["undeclared", "x"]
   ])
-  expect(variableFile(declared, values)).toBe('text = "a \\u0022b\\u0022 $${c} %%{d}\\u000a\\u005c"\nlist = (\n["a"]\n)')
+  expect(variableFile(declared, values)).toBe('text = "a \\u0022b\\u0022 $${c} %%{d}\\u000a\\u005c"\nlist = (\n["a"]\n)\nuntyped = "1"')
 })

@@ -8,6 +8,7 @@ import {
   type StoredExternalAgent
 } from "@atelier/core/agents"
 import { type SealedRow, Timestamp } from "@atelier/core/platform"
+import type { ApiKeyScope, ProvisionedApp } from "@atelier/core/provisioning"
 import { Effect, Layer } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
@@ -28,6 +29,19 @@ const sealedToken = (from: object): SealedRow => {
   const { id, sealed_token: ciphertext, sealed_token_key_id: key_id } = tokenRow(from)
   return { id, user_id: id, value: { key_id, ciphertext } }
 }
+
+const childRow = row({ id: uuid, name: text() })
+
+const parentRow = row({
+  resource_id: uuid,
+  connection_timeout_seconds: number,
+  troubleshooting_url: text(),
+  api_key_scope: text<ApiKeyScope>(),
+  max_port_share_level: text<ProvisionedApp["sharing_level"]>(),
+  is_taken: boolean,
+  children: number,
+  made: number
+})
 
 const instanceRow = row({ name: text(), is_latest: boolean })
 
@@ -235,7 +249,7 @@ export const layer = Layer.effect(
           externalAgent,
           sql`SELECT a.id, a.operating_system, a.architecture, a.sealed_token_key_id, a.sealed_token
             FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
-            WHERE r.job_id = ${jobId} AND a.name = ${name} AND a.auth_instance_id IS NULL AND a.sealed_token_key_id <> ''
+            WHERE r.job_id = ${jobId} AND a.name = ${name} AND a.auth_instance_id IS NULL AND a.parent_id IS NULL AND a.sealed_token_key_id <> ''
               AND NOT a.deleted`
         ),
       agentsOfInstance: (instanceId) =>
@@ -249,6 +263,44 @@ export const layer = Layer.effect(
             JOIN workspaces w ON w.id = b.workspace_id
             WHERE a.auth_instance_id = ${instanceId} AND a.parent_id IS NULL AND a.sealed_token_key_id <> '' AND NOT a.deleted AND NOT w.deleted
             ORDER BY a.created_at DESC, a.id DESC LIMIT ${maximumInstanceAgents}`
+        ),
+      lockParent: (id, name) =>
+        Effect.zipRight(
+          // What others have stored meanwhile is seen by the next statement
+          run(
+            sql`SELECT id FROM workspace_agents WHERE id = ${id} ${sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })}`
+          ),
+          one(
+            parentRow,
+            sql`SELECT a.resource_id, a.connection_timeout_seconds, a.troubleshooting_url, a.api_key_scope, t.max_port_share_level,
+                EXISTS (SELECT 1 FROM workspace_resources s JOIN workspace_agents o ON o.resource_id = s.id
+                  WHERE s.job_id = r.job_id AND NOT o.deleted AND lower(o.name) = lower(${name})) AS is_taken,
+                (SELECT count(*) FROM workspace_agents c WHERE c.parent_id = a.id AND NOT c.deleted) AS children,
+                (SELECT count(*) FROM workspace_agents c WHERE c.parent_id = a.id) AS made
+              FROM workspace_agents a
+              JOIN workspace_resources r ON r.id = a.resource_id
+              JOIN workspace_builds b ON b.job_id = r.job_id
+              JOIN workspaces w ON w.id = b.workspace_id
+              JOIN templates t ON t.id = w.template_id
+              WHERE a.id = ${id}`
+          )
+        ),
+      subAgentsOf: (parentId) =>
+        all(
+          (from) => ({ ...childRow(from), token: sealedToken(from) }),
+          sql`SELECT id, name, sealed_token_key_id, sealed_token FROM workspace_agents
+            WHERE parent_id = ${parentId} AND NOT deleted ORDER BY created_at, id`
+        ),
+      adoptSubAgent: (id, { directory, display_apps }, at) =>
+        run(
+          sql`UPDATE workspace_agents SET display_apps = ${JSON.stringify(display_apps)}, updated_at = ${at}
+              ${directory === "" ? sql.literal("") : sql`, directory = ${directory}`}
+            WHERE id = ${id}`
+        ),
+      deleteSubAgent: (parentId, id) =>
+        applied(
+          sql`UPDATE workspace_agents SET deleted = ${bool(true)}, sealed_token_key_id = '', sealed_token = NULL
+            WHERE id = ${id} AND parent_id = ${parentId} AND NOT deleted RETURNING id`
         ),
       tokensSealedOtherwise: (keyId, after, limit) =>
         all(

@@ -18,9 +18,13 @@ const aPeer = (peer: Partial<StoredPeer>): StoredPeer => ({
   ...peer
 })
 
-const aReplica = (id: Uuid.Uuid) =>
-  Effect.flatMap(Effect.all([ReplicaRepository, Timestamp.now]), ([{ put }, now]) =>
-    put({ id, hostname: "", created_at: now, relay_address: "", region_id: 1, error: "", database_latency: 0, updated_at: now })
+/** A process that is alive at a time, and has no peers of an earlier run. */
+const aReplica = (id: Uuid.Uuid, now: Timestamp.Timestamp) =>
+  Effect.flatMap(ReplicaRepository, ({ put, remove }) =>
+    Effect.zipRight(
+      remove(id),
+      put({ id, hostname: "", created_at: now, relay_address: "", region_id: 1, error: "", database_latency: 0, updated_at: now })
+    )
   )
 
 describe.each(databases)("the peers of processes on %s", (_, database) => {
@@ -28,8 +32,8 @@ describe.each(databases)("the peers of processes on %s", (_, database) => {
     test.effect("are stored in place of earlier connections, not of later ones, and go with their process", () =>
       Effect.gen(function* () {
         const { all, byIds, put, remove } = yield* PeerRepository
-        for (const id of [one, two]) yield* aReplica(id)
         const now = yield* Timestamp.now
+        for (const id of [one, two]) yield* aReplica(id, now)
         const [first, other] = [aPeer({}), aPeer({ id: idOf("b"), node: undefined, tunnels: [] })]
         yield* put([first, other], now)
         expect(yield* byIds([first.id, other.id, idOf("e")])).toStrictEqual(expect.arrayContaining([first, other]))

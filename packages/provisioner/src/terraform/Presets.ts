@@ -1,0 +1,70 @@
+/** What no version can be made with, in a template's presets, found without Terraform. templates-observed.md 2. */
+import type { Validation as Flaw } from "@atelier/core/platform"
+import type { PreviewInput, ProvisionFailure } from "@atelier/core/provisioning"
+import { Effect } from "effect"
+import { evaluateForm, Place, reading, rootOf, type Source } from "./Form.js"
+import { valueOrNone } from "./Modules.js"
+import { toMap, toText, type Value } from "./Values.js"
+
+interface Preset {
+  /** Undefined where it is not known, or no text. */
+  readonly name: string | undefined
+  readonly isDefault: boolean
+  /** The values of one whose workspaces are made beforehand, and so have to be complete; those of others may be completed by users. */
+  readonly values: ReadonlyMap<string, Value> | undefined
+}
+
+const valuesOf = (place: Place): ReadonlyMap<string, Value> => {
+  const values = place.value("parameters")
+  return values === null ? new Map() : toMap(values)
+}
+
+const presetsOf = (source: Source, input: PreviewInput): ReadonlyArray<Preset> => {
+  const root = rootOf(source, input)
+  return [...root.source.blocks].flatMap(([address, block]) => {
+    if (block.type !== "data" || block.labels[0] !== "coder_workspace_preset") return []
+    return (root.instances(address, block) ?? []).map(({ names }): Preset => {
+      const place = new Place(root, block, names)
+      const name = valueOrNone(() => place.value("name"))
+      const isPrebuilt = block.blocks.some(
+        (part) => part.type === "prebuilds" && (new Place(root, part, names).number("instances") ?? 0) > 0
+      )
+      return {
+        name: typeof name === "string" ? name : undefined,
+        isDefault: place.flag("default"),
+        values: isPrebuilt ? valueOrNone(() => valuesOf(place)) : undefined
+      }
+    })
+  })
+}
+
+const nameless: Flaw = { field: "", detail: "The name of a preset has to be a text that is known before an apply." }
+
+/** The flaws of presets, each under the preset's name. */
+export const flawsOfPresets = (source: Source, input: PreviewInput): Effect.Effect<ReadonlyArray<Flaw>, ProvisionFailure> =>
+  Effect.gen(function* () {
+    const presets = yield* reading(() => presetsOf(source, input))
+    const flaws: Array<Flaw> = []
+    let hasDefault = false
+    for (const { isDefault, name, values } of presets) {
+      if (name === undefined) {
+        flaws.push(nameless)
+        continue
+      }
+      if (isDefault && hasDefault) flaws.push({ field: name, detail: "Another preset is the default." })
+      hasDefault ||= isDefault
+      if (values === undefined) continue
+      const given = Array.from(values, ([key, value]) => ({ name: key, value: valueOrNone(() => toText(value)) ?? "" }))
+      const { parameters } = yield* evaluateForm(source, { ...input, parameters: given })
+      const known = new Set(parameters.map((parameter) => parameter.name))
+      const foreign = given.find((one) => !known.has(one.name))
+      const wrong = parameters.find(({ diagnostics }) => diagnostics.some(({ severity }) => severity === "error"))
+      if (foreign !== undefined) {
+        flaws.push({ field: name, detail: `The template has no parameter ${JSON.stringify(foreign.name.slice(0, 100))}.` })
+      } else if (wrong !== undefined) {
+        const why = wrong.diagnostics.map(({ detail, summary }) => `${summary}: ${detail}`).join("; ")
+        flaws.push({ field: name, detail: `The parameter ${JSON.stringify(wrong.name.slice(0, 100))}: ${why}` })
+      }
+    }
+    return flaws
+  })
