@@ -1,10 +1,11 @@
 import { AgentStatRepository } from "@atelier/core/agents"
 import { InsightsRepository, usageRollup } from "@atelier/core/insights"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Timestamp, Uuid, Worker } from "@atelier/core/platform"
+import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Option, Schema } from "effect"
 import { expect, it } from "vitest"
 import { type Answer, describeServer, type Person } from "../../../../test/server.js"
+import { completed } from "../../../../test/workers.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { Response } from "../../src/errors.js"
 
@@ -70,8 +71,8 @@ describeServer("insights", (server) => {
             session_counts: { ssh: 1 }
           }))
         )
-        yield* Worker.runOnce(usageRollup)
-        yield* Worker.runOnce(usageRollup)
+        yield* completed(usageRollup)
+        yield* completed(usageRollup)
         return { template: template.id, workspace: workspace.id, owner }
       })
     )
@@ -114,7 +115,7 @@ describeServer("insights", (server) => {
         } as const
         yield* putSessions([{ ...session, session_ended_at: at(5) }])
         yield* putSessions([{ ...session, session_ended_at: at(3) }])
-        yield* Worker.runOnce(usageRollup)
+        yield* completed(usageRollup)
       })
     )
     const { users } = (await get(`/insights/user-activity?${span}&template_ids=${template}`)).as(Users).report
