@@ -1,8 +1,9 @@
 import { createServer, type Server, type Socket } from "node:net"
 import { expect, it } from "@effect/vitest"
-import { ReverseStream, type ByteStream } from "@atelier/agent-protocol"
-import { Effect, Option, type Scope } from "effect"
+import { ReverseStream } from "@atelier/agent-protocol"
+import { Effect, type Scope } from "effect"
 import { runAgent, serve } from "./TestServer.js"
+import { readAll } from "../../../test/streams.js"
 
 /** A program that listens on the loopback interface; answers its port. */
 const program = (onConnection: (socket: Socket) => void): Effect.Effect<number, never, Scope.Scope> =>
@@ -30,16 +31,6 @@ const connectedAgent = Effect.gen(function* () {
   yield* server.until(() => server.states().includes("READY"))
   return yield* Effect.fromNullable(server.session())
 })
-
-const readAll = (stream: ByteStream) =>
-  Effect.gen(function* () {
-    const chunks: Array<Uint8Array> = []
-    for (;;) {
-      const chunk = yield* stream.read
-      if (Option.isNone(chunk)) return Buffer.concat(chunks)
-      chunks.push(chunk.value)
-    }
-  })
 
 it.scopedLive("a stream carries bytes to a port and back, each direction with an end of its own", () =>
   Effect.gen(function* () {

@@ -4,10 +4,10 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid } from "../platform/Errors.js"
 import { nil } from "../platform/Uuid.js"
 import type { File } from "../provisioning/File.js"
-import type { PreviewInput } from "../provisioning/ProvisionerEngine.js"
+import type { PreviewInput, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import type { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
-import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
-import { TemplateSources } from "../provisioning/TemplateSources.js"
+import type { ParsedTemplate, UserVariableValue } from "../provisioning/SourceDefinitions.js"
+import { type OpenSource, TemplateSources } from "../provisioning/TemplateSources.js"
 import type { Template } from "./Template.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
@@ -22,11 +22,29 @@ const timeout = Duration.seconds(5)
 /** The template that a version is for. In the classic flow of parameters its presets are checked when they are used. */
 type VersionedTemplate = Pick<Template, "id" | "use_classic_parameter_flow">
 
+/** A source with what its evaluations are given. */
+interface Opened {
+  readonly session: OpenSource
+  readonly parsed: ParsedTemplate
+  readonly input: PreviewInput
+}
+
+/** What an effect gives in time. What else goes wrong than a refusal is for the import to tell, to more people and for longer. */
+const orElse = <A, B, E, R>(effect: Effect.Effect<A, E | Invalid, R>, instead: B): Effect.Effect<A | B, Invalid, R> =>
+  effect.pipe(
+    Effect.timeoutOption(timeout),
+    Effect.map(Option.getOrElse(() => instead)),
+    Effect.catchAllCause((cause) => {
+      const failure = Option.getOrUndefined(Cause.failureOption(cause))
+      return failure instanceof Invalid ? failure : Effect.as(Effect.logDebug("a source could not be evaluated", cause), instead)
+    })
+  )
+
 const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const versions = yield* TemplateVersionRepository
 
-  const evaluate = (file: File, given: ReadonlyArray<UserVariableValue>, template: VersionedTemplate | undefined) =>
+  const opened = (file: File, given: ReadonlyArray<UserVariableValue>, template: VersionedTemplate | undefined) =>
     Effect.gen(function* () {
       const session = yield* sources.open(file.id, () => Effect.void)
       const parsed = yield* session.parse
@@ -55,23 +73,31 @@ const make = Effect.gen(function* () {
         variables,
         parameters: []
       }
+      return { session, parsed, input }
+    })
+
+  const tagsOf = ({ input, session }: Opened): Effect.Effect<ProvisionerTags, Invalid | ProvisionFailure> | undefined =>
+    session.workspaceTags === undefined
+      ? undefined
+      : Effect.catchIf(
+          session.workspaceTags(input),
+          ({ validations }) => validations !== undefined,
+          ({ validations }) =>
+            new Invalid({ message: "The tags of the template's workspaces cannot be used.", validations: validations ?? [] })
+        )
+
+  const refuseFlaws = ({ input, session }: Opened, template: VersionedTemplate | undefined) =>
+    Effect.gen(function* () {
       const { diagnostics } = session.preview === undefined ? { diagnostics: [] } : yield* session.preview(input)
-      const isClassic = template?.use_classic_parameter_flow === true
       const errors = diagnostics.filter(({ severity }) => severity === "error")
       if (errors.length > 0) {
         const detail = errors.slice(0, shownErrors).map(({ detail, summary }) => `${summary}: ${detail}`)
         return yield* new Invalid({ message: "The form of the template is broken.", detail: detail.join("\n") })
       }
+      const isClassic = template?.use_classic_parameter_flow === true
       const flaws = isClassic || session.presetFlaws === undefined ? [] : yield* session.presetFlaws(input)
       if (flaws.length > 0) return yield* new Invalid({ message: "The presets of the template cannot be used.", validations: flaws })
-      if (session.workspaceTags === undefined) return parsed.workspace_tags
-      return yield* Effect.catchIf(
-        session.workspaceTags(input),
-        ({ validations }) => validations !== undefined,
-        ({ validations }) =>
-          new Invalid({ message: "The tags of the template's workspaces cannot be used.", validations: validations ?? [] })
-      )
-    }).pipe(Effect.scoped)
+    })
 
   return {
     /**
@@ -85,18 +111,15 @@ const make = Effect.gen(function* () {
       given: ReadonlyArray<UserVariableValue>,
       template: VersionedTemplate | undefined
     ) {
-      const none: ProvisionerTags = {}
-      return yield* evaluate(file, given, template).pipe(
-        Effect.timeoutOption(timeout),
-        Effect.map(Option.getOrElse(() => none)),
-        Effect.catchAllCause((cause) => {
-          const failure = Option.getOrUndefined(Cause.failureOption(cause))
-          if (failure?._tag === "Invalid") return failure
-          // Its import says what is wrong, to more people and for longer
-          return Effect.as(Effect.logDebug("a source's tags could not be evaluated", cause), none)
-        })
+      const source = yield* orElse(opened(file, given, template), undefined)
+      if (source === undefined) return {}
+      // A version with much to check still has its jobs' tags
+      const tags = yield* Effect.either(
+        orElse(tagsOf(source) ?? Effect.succeed(source.parsed.workspace_tags), source.parsed.workspace_tags)
       )
-    })
+      yield* orElse(refuseFlaws(source, template), undefined)
+      return yield* tags
+    }, Effect.scoped)
   }
 })
 

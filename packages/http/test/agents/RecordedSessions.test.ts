@@ -5,6 +5,7 @@
 import { AgentService, Frame, Packet, type Service, TailnetService, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
 import type { ProvisionedAgent } from "@atelier/core/provisioning"
 import { Either, Option, Schema } from "effect"
+import { EventEmitter, once } from "node:events"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
@@ -158,10 +159,10 @@ const patience = 10_000
 const play = async (session: RecordedSession, url: string, token: string, ids: Ids) => {
   const socket = new WebSocket(url, { headers: { "Coder-Session-Token": token } })
   const [recorded, here] = [new Listener(), new Listener()]
-  let changed = (): void => {}
+  const hearing = new EventEmitter()
   socket.on("message", (data: Buffer) => {
     here.hear("server", new Uint8Array(data))
-    changed()
+    hearing.emit("heard")
   })
   const end = new Promise<{ readonly code: number; readonly reason: string }>((resolve, reject) => {
     socket.on("close", (code, reason) => resolve({ code, reason: String(reason) }))
@@ -171,12 +172,12 @@ const play = async (session: RecordedSession, url: string, token: string, ids: I
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject))
   const heard = async () => {
     const isHeard = () => here.said.length >= recorded.said.length
-    const until = performance.now() + patience
-    while (!isHeard() && performance.now() < until) {
-      await new Promise<void>((resolve) => {
-        changed = resolve
-        setTimeout(resolve, 100)
-      })
+    const signal = AbortSignal.timeout(patience)
+    try {
+      while (!isHeard()) await once(hearing, "heard", { signal })
+    } catch (error) {
+      // What has been heard until then is compared, and says what is missing
+      if (!signal.aborted) throw error
     }
     const ours = byStream(here.said)
     for (const [stream, said] of Object.entries(byStream(recorded.said))) {

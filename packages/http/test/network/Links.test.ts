@@ -1,9 +1,10 @@
 import { AgentUnreachable, maximumStreams, terminalPort } from "@atelier/core/network"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { readAll } from "../../../../test/streams.js"
 import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, coordinate } from "./peers.js"
-import { dialing, link, program, readAll } from "./linkedAgents.js"
+import { dialing, echoed, link, program } from "./linkedAgents.js"
 
 describeAgents("streams to agents", (server) => {
   it("carry bytes to a port of the workspace and back", async () => {
@@ -11,14 +12,7 @@ describeAgents("streams to agents", (server) => {
     await link(server(), agent)
     const port = await program((socket) => void socket.pipe(socket))
     const sent = Buffer.alloc(1_000_000, "atelier")
-    const got = await Effect.gen(function* () {
-      const stream = yield* dialing(server(), agent, port)
-      const echoed = yield* Effect.fork(readAll(stream))
-      yield* stream.write(sent)
-      yield* stream.finish
-      return yield* echoed
-    }).pipe(Effect.scoped, Effect.runPromise)
-    expect(got.equals(sent)).toBe(true)
+    expect((await echoed(server(), agent, port, sent)).equals(sent)).toBe(true)
   })
 
   it("are refused for an agent that offers none, or has gone", async () => {

@@ -1,6 +1,6 @@
 /** Agents that lead streams to this machine, and programs there. */
-import { AgentDialer, type AgentStream } from "@atelier/core/network"
-import { Deferred, Effect, Option } from "effect"
+import { AgentDialer } from "@atelier/core/network"
+import { Deferred, Effect } from "effect"
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -11,6 +11,7 @@ import * as Marks from "../../../agent/src/Marks.js"
 import type { Place } from "../../../agent/src/Place.js"
 import { serve as serveStreams } from "../../../agent/src/ReverseStreams.js"
 import * as Terminals from "../../../agent/src/Terminals.js"
+import { readAll } from "../../../../test/streams.js"
 import type { AgentConnection, AgentServer, RunningAgent } from "../agents/AgentServer.js"
 
 /** The port that a server listens on, for the time of the test. */
@@ -69,13 +70,12 @@ export const dialing = (server: AgentServer, agent: RunningAgent, port: number) 
     )
   )
 
-/** Reads a stream to its end. */
-export const readAll = (stream: AgentStream) =>
+/** What a program beside an agent sends back of these bytes, until it ends. */
+export const echoed = (server: AgentServer, agent: RunningAgent, port: number, bytes: Uint8Array): Promise<Buffer> =>
   Effect.gen(function* () {
-    const chunks: Array<Uint8Array> = []
-    for (;;) {
-      const chunk = yield* stream.read
-      if (Option.isNone(chunk)) return Buffer.concat(chunks)
-      chunks.push(chunk.value)
-    }
-  })
+    const stream = yield* dialing(server, agent, port)
+    const answer = yield* Effect.fork(readAll(stream))
+    yield* stream.write(bytes)
+    yield* stream.finish
+    return yield* answer
+  }).pipe(Effect.scoped, Effect.runPromise)

@@ -2,9 +2,13 @@
 import type { Validation as Flaw } from "@atelier/core/platform"
 import type { PreviewInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect } from "effect"
-import { evaluateForm, Place, reading, rootOf, type Source } from "./Form.js"
+import { evaluateForm } from "./Form.js"
 import { valueOrNone } from "./Modules.js"
+import { Place, reading, rootOf, type Source } from "./Root.js"
 import { toMap, toText, type Value } from "./Values.js"
+
+/** Parameters that are evaluated with the values of presets, those of all presets together. The import checks the presets after these. */
+const maximumEvaluations = 10_000
 
 interface Preset {
   /** Undefined where it is not known, or no text. */
@@ -46,6 +50,7 @@ export const flawsOfPresets = (source: Source, input: PreviewInput): Effect.Effe
     const presets = yield* reading(() => presetsOf(source, input))
     const flaws: Array<Flaw> = []
     let hasDefault = false
+    let evaluations = 0
     for (const { isDefault, name, values } of presets) {
       if (name === undefined) {
         flaws.push(nameless)
@@ -53,9 +58,10 @@ export const flawsOfPresets = (source: Source, input: PreviewInput): Effect.Effe
       }
       if (isDefault && hasDefault) flaws.push({ field: name, detail: "Another preset is the default." })
       hasDefault ||= isDefault
-      if (values === undefined) continue
+      if (values === undefined || evaluations >= maximumEvaluations) continue
       const given = Array.from(values, ([key, value]) => ({ name: key, value: valueOrNone(() => toText(value)) ?? "" }))
       const { parameters } = yield* evaluateForm(source, { ...input, parameters: given })
+      evaluations += parameters.length
       const known = new Set(parameters.map((parameter) => parameter.name))
       const foreign = given.find((one) => !known.has(one.name))
       const wrong = parameters.find(({ diagnostics }) => diagnostics.some(({ severity }) => severity === "error"))

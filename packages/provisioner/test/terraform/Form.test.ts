@@ -1,7 +1,8 @@
 import { type FormParameter, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect, Either } from "effect"
 import { expect, it } from "vitest"
-import { evaluateForm, evaluateTags } from "../../src/terraform/Form.js"
+import { evaluateForm } from "../../src/terraform/Form.js"
+import { evaluateTags } from "../../src/terraform/Tags.js"
 import { type Files, inputOf, sourceOf, type Texts } from "./forms.js"
 
 const formOf = (files: Files, inputs: Texts = {}, variables: Texts = {}) =>

@@ -1,5 +1,5 @@
 /** What forms, tags and presets of Terraform's language are evaluated with in tests. */
-import { makeModules } from "../../src/terraform/Form.js"
+import { makeModules } from "../../src/terraform/Root.js"
 
 export type Files = Readonly<Record<string, string>>
 export type Texts = Readonly<Record<string, string>>

@@ -1,0 +1,118 @@
+/** Commands of Terraform in the folder of a job: their environment, logs, times and failures. templates-and-provisioning.md §10. */
+import type { LogLevel } from "@atelier/core/platform"
+import { type LogSink, ProvisionFailure } from "@atelier/core/provisioning"
+import { Duration, Effect } from "effect"
+import { join } from "node:path"
+import { type CommandError, run } from "./Command.js"
+import { inheritedEnvironment } from "./Environment.js"
+import { type Options, refused } from "./Machine.js"
+import { levelOf, type makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
+
+/** Set in every process of this engine, so that those of a server that was killed are found. */
+export const mark = "ATELIER_TERRAFORM_DIRECTORY"
+
+/** Errors of a command that its failure tells; the log has all. */
+const maximumErrors = 10
+
+const missing = { code: "MISSING_TEMPLATE_PARAMETER" } as const
+
+const withState = (error: CommandError, state: Effect.Effect<Uint8Array | undefined> = Effect.succeed(undefined)) =>
+  Effect.flatMap(state, (left) => new ProvisionFailure({ message: error.message, state: left }))
+
+/** Where commands run, and who reads what they write. */
+interface Place {
+  readonly options: Options
+  readonly program: string
+  /** The folder of the job. */
+  readonly folder: string
+  /** The folder of the source, in that of the job. */
+  readonly directory: string
+  readonly log: LogSink
+}
+
+/** Commands in the folder of a job. */
+export const commandsIn = ({ directory, folder, log, options, program }: Place) => {
+  const inherited = inheritedEnvironment(options.environment ?? process.env)
+  const cache = join(options.directory, "plugins")
+  const common = {
+    ...inherited,
+    [mark]: options.directory,
+    TF_IN_AUTOMATION: "1",
+    TF_INPUT: "0",
+    CHECKPOINT_DISABLE: "1",
+    TF_PLUGIN_CACHE_DIR: cache,
+    // Without a lock file in the source the cache would not be used at all
+    TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE: "1"
+  }
+  const commandOf = (parameters: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => ({
+    program,
+    options: parameters,
+    directory,
+    environment: { ...common, ...environment },
+    timeout: options.planTimeout ?? Duration.minutes(15),
+    grace: options.cancelGrace ?? Duration.seconds(150)
+  })
+
+  /** Runs a command that writes a log; fails with its exit status if it does not end well. */
+  const logged = (
+    stage: string,
+    parameters: ReadonlyArray<string>,
+    given: {
+      readonly environment?: Readonly<Record<string, string>>
+      readonly secrets?: ReadonlyArray<string>
+      readonly timings?: ReturnType<typeof makeTimings>
+      readonly timeout?: Duration.DurationInput | undefined
+      /** What a failure leaves behind. */
+      readonly state?: Effect.Effect<Uint8Array | undefined>
+    } = {}
+  ): Effect.Effect<void, ProvisionFailure> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const withoutSecrets = redactor(given.secrets ?? [])
+        // Paths of the server mean nothing to the author of a template
+        const hide = (text: string) => withoutSecrets(text.replaceAll(directory, ".").replaceAll(folder, "."))
+        let lacksParameter = false
+        const say = (text: string, level: LogLevel) =>
+          Effect.forEach(text.split("\n"), (line) => log({ source: "provisioner", level, stage, output: hide(line) }), {
+            discard: true
+          })
+        const onLine = (line: string, stream: "stdout" | "stderr") => {
+          const message = stream === "stdout" ? parseMessage(line) : undefined
+          if (message === undefined) {
+            return say(line, stream === "stderr" ? "error" : "info")
+          }
+          given.timings?.add(message)
+          const texts = textsOf(message)
+          if (levelOf(message) === "error" && texts.some((text) => /missing parameter/i.test(text))) lacksParameter = true
+          return Effect.forEach(texts, (text) => say(text, levelOf(message)), { discard: true })
+        }
+        const command = commandOf(parameters, given.environment ?? {})
+        const { code, wasInterrupted } = yield* run({ ...command, timeout: given.timeout ?? command.timeout, onLine }, restore)
+        if (code === 0 && !wasInterrupted) return
+        const state = yield* given.state ?? Effect.succeed(undefined)
+        if (wasInterrupted && state === undefined) return yield* Effect.interrupt
+        const status = code === null ? "killed" : `exit status ${code}`
+        // The log has why, with files and lines
+        const message = `terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`
+        return yield* new ProvisionFailure({ message, state, ...(lacksParameter ? missing : {}) })
+      }).pipe(Effect.catchTag("CommandError", (error) => withState(error, given.state)))
+    )
+
+  /** Runs a command and returns what it prints. */
+  const printed = (parameters: ReadonlyArray<string>): Effect.Effect<string, ProvisionFailure> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const out: Array<string> = []
+        const errors: Array<string> = []
+        const onLine = (line: string, stream: "stdout" | "stderr") =>
+          Effect.sync(() => void (stream === "stdout" ? out : errors).push(line))
+        const { code, wasInterrupted } = yield* run({ ...commandOf(parameters, {}), onLine }, restore)
+        if (wasInterrupted) return yield* Effect.interrupt
+        if (code === 0) return out.join("\n")
+        const message = [`terraform ${parameters[0] ?? ""}: exit status ${code}`, ...errors.slice(0, maximumErrors)].join("\n")
+        return yield* new ProvisionFailure({ message })
+      }).pipe(Effect.catchTag("CommandError", refused))
+    )
+
+  return { logged, printed }
+}

@@ -1,0 +1,184 @@
+/** Plans and applies of a source by Terraform, in the folder of one job. templates-and-provisioning.md §9, §10. */
+import { Uuid } from "@atelier/core/platform"
+import {
+  type Applied,
+  type BuildTransition,
+  type EngineTiming,
+  type LogSink,
+  type ParsedTemplate,
+  type PlanInput,
+  ProvisionFailure
+} from "@atelier/core/provisioning"
+import { Duration, Effect, Either } from "effect"
+import { randomUUID } from "node:crypto"
+import * as fs from "node:fs/promises"
+import { join } from "node:path"
+import type { ArchiveFile } from "../Archive.js"
+import { attempt } from "../WorkspaceDirectory.js"
+import { commandsIn } from "./Commands.js"
+import { buildEnvironment, secretsOf } from "./Environment.js"
+import { jobFolder, type Machine, refused, stateFile, unpack } from "./Machine.js"
+import { makeTimings } from "./Output.js"
+import { placeholders } from "./Placeholders.js"
+import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
+import { variableFile } from "./Source.js"
+
+const stages: Readonly<Record<BuildTransition, string>> = {
+  start: "Starting workspace",
+  stop: "Stopping workspace",
+  delete: "Destroying workspace"
+}
+
+const nothing: ReadPlan = {
+  resources: [],
+  parameters: [],
+  presets: [],
+  external_auth_providers: [],
+  workspace_tags: {},
+  daily_cost: 0,
+  has_ai_task: false,
+  has_external_agent: false,
+  ai_tasks: 0,
+  replacements: []
+}
+
+/** For agents whose own token is not known before the apply: nothing is stored that it would open. */
+const spareToken: SpareToken = () => Uuid.Uuid.make(randomUUID())
+
+/** A source that a job works on. */
+export interface Job extends Machine {
+  readonly program: string
+  readonly files: ReadonlyMap<string, ArchiveFile>
+  readonly contents: ReadonlyMap<string, Uint8Array>
+  readonly parsed: Effect.Effect<ParsedTemplate, ProvisionFailure>
+  readonly log: LogSink
+}
+
+/** What Terraform does with a source, in the folder of a job. */
+export const operationsOn = ({ cacheLock, contents, files, log, options, parsed, program }: Job) =>
+  Effect.gen(function* () {
+    const folder = yield* jobFolder(options)
+    const directory = join(folder, "source")
+    yield* unpack(files, directory)
+    const { logged, printed } = commandsIn({ directory, folder, log, options, program })
+
+    let isReady = false
+    const initialise = Effect.gen(function* () {
+      if (isReady) return
+      // Terraform's own message for a source with a broken file has no file and line in older versions
+      yield* parsed
+      yield* cacheLock.withPermits(1)(logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"]))
+      isReady = true
+    })
+
+    const shown = (parameters: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const [json, dot] = yield* Effect.all([printed(["show", "-json", "-no-color", ...parameters]), printed(["graph", "-type=plan"])], {
+          concurrency: 2
+        })
+        const document = yield* Effect.try({
+          try: (): unknown => JSON.parse(json),
+          catch: () => new ProvisionFailure({ message: "terraform show printed something other than JSON" })
+        })
+        return { document, dot }
+      })
+
+    const path = join(directory, stateFile)
+    const currentState = Effect.promise(() =>
+      fs.readFile(path).then(
+        (bytes) => new Uint8Array(bytes),
+        () => undefined
+      )
+    )
+
+    /** Writes what a plan stands on: the state, and the values of variables. */
+    const prepare = (input: PlanInput) =>
+      Effect.gen(function* () {
+        const { variables } = yield* parsed
+        const values = new Map(input.variables.map(({ name, value }) => [name, value]))
+        yield* attempt("the state cannot be written", async () => {
+          await fs.rm(path, { force: true })
+          if (input.state.byteLength > 0) await fs.writeFile(path, input.state, { mode: 0o600 })
+          await fs.writeFile(join(folder, "values.tfvars"), variableFile(variables, values), { mode: 0o600 })
+        }).pipe(Effect.mapError(refused))
+      })
+
+    /** The input of the saved plan, and what the plan says. */
+    let saved: { readonly input: PlanInput; readonly plan: ReadPlan; readonly timings: ReadonlyArray<EngineTiming> } | undefined
+
+    const plan = (input: PlanInput) =>
+      Effect.gen(function* () {
+        const stage = "Planning Infrastructure"
+        saved = undefined
+        const { transition } = input.metadata
+        if (transition === "delete" && input.state.byteLength === 0) {
+          yield* log({ source: "provisioner", level: "info", stage, output: "The workspace has no state: there is nothing to destroy." })
+          return nothing
+        }
+        yield* initialise
+        yield* prepare(input)
+        const timings = makeTimings("plan")
+        const planWith = (given: PlanInput) =>
+          logged(
+            stage,
+            [
+              "plan",
+              "-no-color",
+              "-input=false",
+              "-json",
+              "-refresh=true",
+              `-out=${join(folder, "tfplan")}`,
+              `-var-file=${join(folder, "values.tfvars")}`,
+              ...(transition === "delete" ? ["-destroy"] : [])
+            ],
+            { environment: buildEnvironment(given), secrets: secretsOf(given), timings }
+          )
+        const isTrial = input.metadata.workspace_id === Uuid.nil && input.parameters.length === 0
+        const parameters = isTrial ? placeholders(contents) : []
+        yield* parameters.length === 0
+          ? planWith(input)
+          : Effect.catchAll(planWith(input), (failure) => {
+              const output = `Planning again with values for required parameters: ${parameters.map(({ name }) => name).join(", ")}`
+              return log({ source: "provisioner", level: "info", stage, output }).pipe(
+                Effect.zipRight(planWith({ ...input, parameters })),
+                Effect.mapError(() => failure)
+              )
+            })
+        const { document, dot } = yield* shown([join(folder, "tfplan")])
+        const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
+        saved = { input, plan: read, timings: timings.timings }
+        return { ...read, timings: timings.timings }
+      })
+
+    const apply = (input: PlanInput): Effect.Effect<Applied, ProvisionFailure> =>
+      Effect.gen(function* () {
+        const { transition } = input.metadata
+        const stage = stages[transition]
+        if (transition === "delete" && input.state.byteLength === 0) return { resources: [], state: new Uint8Array(0) }
+        if (saved?.input !== input) yield* plan(input)
+        const { ai_tasks: tasks = 0, replacements = [] } = saved?.plan ?? {}
+        if (tasks > 1)
+          return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
+        const timings = makeTimings("apply")
+        yield* logged(stage, ["apply", "-no-color", "-auto-approve", "-input=false", "-json", join(folder, "tfplan")], {
+          environment: buildEnvironment(input),
+          secrets: secretsOf(input),
+          timings,
+          timeout: options.applyTimeout ?? Duration.hours(3),
+          state: currentState
+        })
+        const state = (yield* currentState) ?? new Uint8Array(0)
+        if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
+        return yield* Effect.gen(function* () {
+          const { document, dot } = yield* shown([])
+          return {
+            ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)),
+            replacements,
+            state,
+            timings: timings.timings
+          }
+        }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
+      })
+
+    return { plan, apply }
+  })
