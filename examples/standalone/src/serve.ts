@@ -79,7 +79,7 @@ const storageOf = ({ database }: Options) =>
 /** How long requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = Duration.millis(500)
 
-/** The environment without the options of this program, some of which are secret: Terraform templates can read what Terraform is given. */
+/** The environment for Terraform. Templates can read it, so the options of this program, which may be secret, are left out. */
 const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }: Options) => {
   const words = ["ATELIER", brand ?? compatibility ?? []].flat().map((word) => `${word.toUpperCase()}_`)
   return Object.fromEntries(

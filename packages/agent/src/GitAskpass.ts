@@ -65,7 +65,7 @@ const delays = { first: 500, longest: 10_000 }
 /** How often an answer that needs no sign-in is asked for. */
 const attempts = 5
 
-/** The server may answer the same request later: it or what is before it ended the wait, or it is away. */
+/** The server may answer the same request later: the server or a proxy before it ended the wait, or the server is away. */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
 
 /**

@@ -13,7 +13,7 @@ export interface OtlpOptions {
 
 export interface OtlpTracer {
   readonly tracer: Tracer.Tracer
-  /** Sends what waits. Resolves when the receiver has it, or has failed to take it. */
+  /** Sends the waiting spans. Resolves when the receiver took them, or failed to. */
   readonly flush: () => Promise<void>
   /** The same, and nothing more is sent afterwards. */
   readonly close: () => Promise<void>

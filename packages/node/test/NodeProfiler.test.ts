@@ -49,7 +49,7 @@ it("profiles name the functions that take time and memory", async () => {
   for (const { content } of profiles) expect(namesOf(content).get("worksForTheProfile")).toBeGreaterThan(0)
 })
 
-it("a profile that nobody waits for any more is over, so that the next one begins", async () => {
+it("a profile without a waiting caller ends, and the next one begins", async () => {
   const again = await run(
     Effect.gen(function* () {
       const profiler = yield* Profiler

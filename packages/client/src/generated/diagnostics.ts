@@ -114,7 +114,7 @@ export const getCommandLine = (client: Client, options?: CallOptions): Promise<s
   call(client, "GET", "/api/v2/debug/pprof/cmdline", text, {}, options)
 
 /**
- * Get symbols. Says that there are none to ask for: the profiles hold the names of functions.
+ * Get symbols. Says that no symbols can be asked for: the profiles hold the names of functions.
  *
  * `GET /api/v2/debug/pprof/symbol`
  *

@@ -51,7 +51,7 @@ export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info:
 export const sessionActor = (input: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }, info: CallInfo = {}): Actor =>
   userActor({ ...input, scopes: [allScope], allowList: unrestrictedAllowList }, info)
 
-/** A caller without a credential, who may do only what needs no permission. */
+/** A caller without a credential. It may use operations that need no permission. */
 export const anonymousActor = (info: CallInfo = {}): Actor => ({
   ...info,
   subject: buildSubject({ userId: nil, siteRoles: [], memberships: [], scopes: [], allowList: [] }),

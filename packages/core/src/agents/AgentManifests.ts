@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Tells the agent that acts when its prebuilt workspace has an owner and was built for it, which is one event. With `wait`, fails with
-     * `Conflict` for a workspace that nobody can claim any more, and for a claim that failed: the agent then asks no more; a claim that
+     * `Conflict` for a workspace that can no longer be claimed, and for a claim that failed: the agent then asks no more; a claim that
      * has succeeded is told at once. agents-and-apps.md §13.
      */
     reinitializations: Effect.fn("AgentManifests.reinitializations")(function* (workspace: AgentWorkspace, wait: boolean) {

@@ -1,4 +1,4 @@
-/** Who may have tunnels to agents. agents-and-apps.md §15, §16. */
+/** The right to tunnels to agents. agents-and-apps.md §15, §16. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"

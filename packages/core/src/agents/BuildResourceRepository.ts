@@ -103,9 +103,9 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     ) => Effect.Effect<void>
     /** Marks a sub agent as deleted and forgets its token; false where the parent has none of this id. */
     readonly deleteSubAgent: (parentId: Uuid, id: Uuid) => Effect.Effect<boolean>
-    /** As `SealedColumn` has it. */
+    /** In the form of `SealedColumn`. */
     readonly tokensSealedOtherwise: SealedColumn["sealedOtherwise"]
-    /** As `SealedColumn` has it. */
+    /** In the form of `SealedColumn`. */
     readonly resealToken: SealedColumn["reseal"]
     /** One agent with its parts, by id, deleted or not. */
     readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>

@@ -29,7 +29,7 @@ export interface NewSubAgent {
   readonly architecture: string
   readonly operating_system: string
   readonly display_apps: ReadonlyArray<DisplayApp>
-  /** Each an app, or why what was asked for is none. */
+  /** Each is an app, or the reason why the request for it is refused. */
   readonly apps: ReadonlyArray<Either.Either<ProvisionedApp, Validation>>
 }
 

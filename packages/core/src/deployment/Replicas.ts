@@ -7,7 +7,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 
-/** A process, as it has last told of itself. */
+/** A process with its last report of itself. */
 export interface Replica {
   readonly id: Uuid
   readonly hostname: string

@@ -76,7 +76,7 @@ const partnersOf = (peer: Peer): ReadonlyArray<PeerId> => [...HashSet.union(peer
 const isSameNode = ({ content: one }: PeerNode, { content: other }: PeerNode): boolean =>
   one === other || (one.length === other.length && one.every((byte, index) => byte === other[index]))
 
-/** Tells a peer of another's node, unless it is not there, there is none, or it knows it already. */
+/** Tells a peer of another's node, unless the peer has left, the other has no node, or the peer knows it already. */
 const tell = (state: State, to: PeerId, about: PeerId): readonly [State, ReadonlyArray<PeerUpdate>] => {
   const peer = peerOf(state, to)
   const { node } = peerOf(state, about)

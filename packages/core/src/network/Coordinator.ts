@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
       const mailbox = yield* Mailbox.make<PeerMessage>({ capacity: maximumWaiting, strategy: "dropping" })
       const own: Connected = { connectedAt: clock.unsafeCurrentTimeMillis(), mailbox, tunnels: new Map() }
       const isCurrent = (): boolean => connections.get(id) === own
-      /** What is taken afterwards is given back at once. */
+      /** Connections that are made afterwards end at once. */
       let hasLeft = false
 
       const end = (event: "Disconnected" | "Lost"): void => {
@@ -221,7 +221,7 @@ const make = Effect.gen(function* () {
           return isCurrent()
         })
 
-      // A resume token gives the peer its id back, and not the rights of whom it was given to
+      // A resume token gives the peer its id back, and not the rights of the caller that it was given to
       const inherit = Effect.suspend(() => Effect.forEach(connections.get(id)?.tunnels.keys() ?? [], claim, { discard: true }))
       yield* Effect.acquireRelease(
         Effect.zipRight(

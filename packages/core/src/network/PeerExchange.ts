@@ -82,7 +82,7 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
       yield* Effect.catchAllCause(tell(batch, readyNow), (cause) =>
         Effect.gen(function* () {
           yield* Effect.logWarning("the other processes cannot be told of peers now", cause)
-          // What has happened since is newer
+          // Later events are newer
           changes = new Map([...batch.map((change) => [change.id, change] as const), ...changes])
           ready = [...readyNow, ...ready].slice(0, maximumReady)
           yield* hasChanges.open

@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The public half of the deployment's keys, which browsers subscribe with; empty where there are none. */
+    /** The public half of the deployment's keys, which browsers subscribe with; empty without keys. */
     publicKey: keys.pipe(
       Effect.map(({ public_key }) => public_key),
       Effect.catchAll(({ reason }) => Effect.as(Effect.logDebug("there is no web push", { reason }), ""))

@@ -38,7 +38,7 @@ import { canonicalTags, normalizeTags, type ProvisionerTags, tagsContain, tagsVi
 import type { ParsedTemplate, VariableValue } from "./SourceDefinitions.js"
 import { type OpenSource, TemplateSources } from "./TemplateSources.js"
 
-/** What a connection presents besides a user's session. */
+/** The credential of a connection that has no session of a user. */
 export interface DaemonSecrets {
   readonly key?: string | undefined
   readonly shared?: string | undefined
@@ -420,9 +420,9 @@ export interface RemoteJob {
   readonly source: Effect.Effect<Uint8Array, ProvisionFailure>
   /** Of the job's initiator. */
   readonly username: Effect.Effect<string>
-  /** What is to be planned; None if the job ended before. Builds and dry runs have it at once, imports once their variables have values. */
+  /** The input of the plan; None if the job ended before. It exists at once for builds and dry runs, and for imports once their variables have values. */
   readonly input: Effect.Effect<Option.Option<PlanInput>>
-  /** Notes a sign of life. Returns whether the job is to end: it was canceled, or another daemon has it. */
+  /** Notes a sign of life. Returns whether the daemon must end the job: it was canceled, or another daemon took it. */
   readonly heard: Effect.Effect<boolean>
   readonly log: (log: ProvisionerLog) => Effect.Effect<void>
   /** Reports the definitions of an import. Returns the values of its variables; None if the import ended for want of them. */

@@ -73,7 +73,7 @@ export const PrebuildPolicy = Schema.Struct({
   ttl_seconds: Schema.Number,
   /** An IANA name, in which the schedule is read; empty without a schedule. */
   timezone: Schema.String,
-  /** Five fields, the first of which is `*`: each holds in all minutes that it matches. */
+  /** Five fields, and the first is `*`. The schedule holds in all minutes that it matches. */
   schedule: Schema.Array(Schema.Struct({ cron: Schema.String, instances: Schema.Number }))
 })
 export interface PrebuildPolicy extends Schema.Schema.Type<typeof PrebuildPolicy> {}

@@ -10,7 +10,7 @@ export interface OpenSource extends ProvisionerSession, Pick<Engine, "repeatable
   readonly size: number
 }
 
-/** The first engine that understands a source with these file paths. Fails if there is none. */
+/** The first engine that understands a source with these file paths. Fails without such an engine. */
 export const engineFor = (engines: ReadonlyArray<Engine>, paths: ReadonlyArray<string>): Effect.Effect<Engine, ProvisionFailure> => {
   const engine = engines.find(({ understands }) => understands(paths))
   if (engine !== undefined) return Effect.succeed(engine)

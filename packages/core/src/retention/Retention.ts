@@ -15,7 +15,7 @@ import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 /** Rows of one statement. It holds locks, and the thread of SQLite, for some milliseconds. */
 export const batchSize = 1_000
 
-/** Rows of one kind and run, so that no kind keeps the others waiting. The next run goes on. */
+/** Rows of one kind and run. The limit keeps one kind from delaying the others; the next run goes on. */
 export const maximumOfRun = 1_000_000
 
 /** How long messages are kept that have been delivered or given up. What they told stays in the inbox. */
@@ -39,7 +39,7 @@ const iterations = Measure.histogram(
 
 const purged = Measure.counter("dbpurge_records_purged_total", "Old rows that were deleted.", ["record_type"])
 
-/** What is deleted when it is old. */
+/** Data that the service deletes when it is old. */
 interface Rule {
   readonly name: string
   readonly object: ResourceType

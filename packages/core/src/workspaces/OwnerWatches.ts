@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Streams what the actor may know of an owner's workspaces: first all of them, also where there are none, then each difference. Fails
+     * Streams what the actor may know of an owner's workspaces: first the whole list, which may be empty, then each difference. Fails
      * with `Unauthenticated` when the credential has ended. agents-and-apps.md §15.
      */
     changes: (owner: Uuid) =>

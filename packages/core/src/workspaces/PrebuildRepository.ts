@@ -6,7 +6,7 @@ import type { PrebuildStatus, TemplateVersionPreset } from "../templates/Templat
 import type { ExistingPrebuild, WantedPrebuilds } from "./PrebuildReconciliation.js"
 import type { Workspace, WorkspaceId } from "./Workspace.js"
 
-/** A preset whose workspaces are to be kept ready, or some of whose are left. */
+/** A preset that keeps workspaces ready, or that still has some from before. */
 export interface PrebuildPreset extends Pick<TemplateVersionPreset, "id" | "template_version_id" | "name" | "parameters">, WantedPrebuilds {
   readonly template_id: Uuid
   readonly organization_id: Uuid
@@ -35,7 +35,7 @@ export class PrebuildRepository extends Context.Tag("@atelier/core/PrebuildRepos
     readonly setStatus: (presetId: Uuid, status: PrebuildStatus) => Effect.Effect<void>
     /**
      * Gives the oldest ready workspace of a preset to a new owner; claims at the same time take different ones. Ready: started by the active
-     * version, with agents that are all ready. None if there is none. Fails with the index `workspaces_owner_id_name_key`.
+     * version, with agents that are all ready. None without such a workspace. Fails with the index `workspaces_owner_id_name_key`.
      */
     readonly claim: (presetId: Uuid, fields: ClaimedFields) => Effect.Effect<Option.Option<WorkspaceId>, Duplicate>
     /** Marks the presets of a template's active version as invalidated. */

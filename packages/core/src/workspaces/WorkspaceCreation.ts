@@ -227,7 +227,7 @@ const make = Effect.gen(function* () {
         { workspace, template, owner, task, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
-      /** Gives the owner a prebuilt workspace of the chosen preset, and queues the build that makes it its own; None if there is none. §5.4. */
+      /** Gives the owner a prebuilt workspace of the chosen preset, and queues the build that makes it its own; None without such a workspace. §5.4. */
       const claim = Effect.gen(function* () {
         const { chosen, target } = prepared
         const isKept = (chosen?.desired_prebuild_instances ?? 0) > 0 && (yield* Entitlements).has("workspace_prebuilds")

@@ -104,7 +104,7 @@ const anyEvent: fc.Arbitrary<Coordination.Event> = fc.oneof(
 )
 
 describe("peers", () => {
-  it("know the latest nodes of those with whom they share a tunnel, and of nobody else", () => {
+  it("know the latest nodes of those with whom they share a tunnel, and no others", () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
         let state = Coordination.empty

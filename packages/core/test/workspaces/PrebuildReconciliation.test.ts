@@ -61,7 +61,7 @@ const decide = (given: Given, existing: ReadonlyArray<Existing>): PrebuildAction
   return reconcile(wanted, found, limits, now)
 }
 
-/** Cases that were recorded: what is given, what there is, and what has to be done. A claimed workspace is a person's. */
+/** Recorded cases: the presets, the workspaces, and the actions. A claimed workspace belongs to a user. */
 const cases: ReadonlyArray<readonly [title: string, given: Given, existing: ReadonlyArray<Existing>, expected: Expected]> = [
   [
     "deletes nothing while it backs off",

@@ -32,7 +32,7 @@ import { answered, bytesOf, idOf, instantOf, named, refusal, secondsOf } from ".
 /** Kinds of connections that agents tell apart. */
 const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as const satisfies ReadonlyArray<ConnectionType>
 
-/** An app that an agent asks for, with what it leaves out as in a template; or why it is none. */
+/** An app that an agent asks for, with the defaults of a template; or the reason why it is refused. */
 const provisionedApp = (app: AgentMessages.SubAgentApp): Either.Either<ProvisionedApp, Validation> => {
   const share = app.share ?? "OWNER"
   const sharing_level = SharingLevel.literals.find((level) => level.toUpperCase() === share)

@@ -73,7 +73,7 @@ export const maker = Effect.gen(function* () {
             refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
             expires_at: timestampOf(expires_at)
           })),
-        // An id that is none is answered by the end of the stream
+        // An invalid id is answered by the end of the stream
         WorkspaceUpdates: ({ workspace_owner_id }) =>
           Either.match(idOf("workspace_owner_id", workspace_owner_id), { onLeft: () => Stream.empty, onRight: updates })
       })

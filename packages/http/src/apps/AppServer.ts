@@ -46,7 +46,7 @@ const refusals: Readonly<Record<Exclude<AppRefused["reason"], "signed_out">, Omi
 
 const missingApp = { reason: "missing", message: "The application does not exist, or you may not open it." } as const
 
-/** How the client ends its body: with a length, by chunks, or not at all because there is none. */
+/** How the client ends its body: with a length, by chunks, or without a body. */
 const framingOf = ({ headers }: Request): { readonly length: number } | "chunked" | undefined => {
   if (headers["transfer-encoding"] !== undefined) return "chunked"
   const length = headers["content-length"]

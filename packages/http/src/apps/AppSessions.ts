@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
       return handover.host === bareHost(host) ? Option.some(handover.api_key) : Option.none()
     }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
 
-  /** An app's address as the browser is sent there; undefined where it is none. */
+  /** The address of an app that the browser is sent to; undefined for other addresses. */
   const targetOf = (text: string) =>
     Effect.gen(function* () {
       if (text.length > maximumTarget || !URL.canParse(text)) return undefined

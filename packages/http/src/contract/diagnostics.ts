@@ -15,6 +15,14 @@ const HealthSettings = Schema.Struct({ dismissed_healthchecks: Schema.Array(Heal
 /** What gzip compresses: a profile, or an archive of some. */
 const profile = HttpApiSchema.Uint8Array({ contentType: "application/gzip" })
 
+/** The endpoint of a profile that is taken for some seconds. */
+const aProfile = <const Name extends string>(name: Name, path: `/api/v2/debug/pprof/${string}`, title: string, description: string) =>
+  HttpApiEndpoint.get(name, path)
+    .annotateContext(operation(title, description))
+    .setUrlParams(Query({ seconds: text }))
+    .addSuccess(profile)
+    .addError(refusals("Forbidden", "Conflict"))
+
 export const diagnostics = HttpApiGroup.make("diagnostics")
   .annotate(OpenApi.Description, "The metrics and the health of the deployment, for its operators.")
   .add(
@@ -90,33 +98,25 @@ export const diagnostics = HttpApiGroup.make("diagnostics")
   )
   .add(
     HttpApiEndpoint.get("getSymbols", "/api/v2/debug/pprof/symbol")
-      .annotateContext(operation("Get symbols", "Says that there are none to ask for: the profiles hold the names of functions."))
+      .annotateContext(operation("Get symbols", "Says that no symbols can be asked for: the profiles hold the names of functions."))
       .addSuccess(HttpApiSchema.Text())
       .addError(refusals("Forbidden"))
   )
   .add(
-    HttpApiEndpoint.get("takeCpuProfile", "/api/v2/debug/pprof/profile")
-      .annotateContext(
-        operation(
-          "Profile the processor",
-          "Profiles the answering process for `seconds`, 30 unless given and at most 60, in the format of pprof."
-        )
-      )
-      .setUrlParams(Query({ seconds: text }))
-      .addSuccess(profile)
-      .addError(refusals("Forbidden", "Conflict"))
+    aProfile(
+      "takeCpuProfile",
+      "/api/v2/debug/pprof/profile",
+      "Profile the processor",
+      "Profiles the answering process for `seconds`, 30 unless given and at most 60, in the format of pprof."
+    )
   )
   .add(
-    HttpApiEndpoint.get("takeHeapProfile", "/api/v2/debug/pprof/heap")
-      .annotateContext(
-        operation(
-          "Profile the memory",
-          "Returns which calls of the next `seconds`, 5 unless given and at most 60, allocate memory that stays, in the format of pprof."
-        )
-      )
-      .setUrlParams(Query({ seconds: text }))
-      .addSuccess(profile)
-      .addError(refusals("Forbidden", "Conflict"))
+    aProfile(
+      "takeHeapProfile",
+      "/api/v2/debug/pprof/heap",
+      "Profile the memory",
+      "Returns which calls of the next `seconds`, 5 unless given and at most 60, allocate memory that stays, in the format of pprof."
+    )
   )
   .add(
     HttpApiEndpoint.post("collectProfiles", "/api/v2/debug/profile")

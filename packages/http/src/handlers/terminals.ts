@@ -34,7 +34,7 @@ interface Asked {
   readonly backend_type: string
 }
 
-/** A number of rows or columns; undefined for a text that is none. */
+/** A number of rows or columns; undefined for other texts. */
 const sizeOf = (text: string): number | undefined => {
   if (text === "") return 80
   return /^\d{1,5}$/.test(text) && Number(text) <= 0xffff ? Number(text) : undefined

@@ -67,7 +67,7 @@ export const workspaceProxies = Handlers.group(Contract, "workspaceProxies", (ha
   )
 )
 
-/** Proxies introduce their users to any agent: who may reach it is judged when a user's app or terminal is opened. agents-and-apps.md §16. */
+/** Proxies introduce their users to any agent. The right of a user is checked when the user opens an app or a terminal. agents-and-apps.md §16. */
 const everything: PeerPolicy = { refuseNode: () => undefined, openTunnel: () => Effect.succeed(undefined), mayBeReady: true }
 
 const isFeature = Schema.is(CryptoKeyFeature)
@@ -84,7 +84,7 @@ const replicaView =
     database_latency: 0
   })
 
-/** The address of an app at the proxy, as its visitor's browser has it. */
+/** The address of an app at the proxy, in the form that the visitor's browser asks for. */
 const addressOf = ({ app_hostname, app_path, app_query, app_request, path_app_base_url }: typeof IssueTokenRequest.Type): string => {
   const isPath = app_request.access_method === "path"
   const protocol = URL.canParse(path_app_base_url) ? new URL(path_app_base_url).protocol : "https:"

@@ -59,7 +59,7 @@ export class RelayClient implements RelayConnection {
   readonly #packets = new PacketQueue(queuedPackets, queuedBytes)
   #isTouched = false
   #isEnded = false
-  /** When the handshake has to be done; afterwards, when the client is to be sent a sign of life. */
+  /** The limit of the handshake; afterwards the time of the next ping to the client. */
   #due: number
   /** Since when the connection has taken no more. */
   #blockedSince: number | undefined

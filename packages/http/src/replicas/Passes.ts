@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
         }
       }),
 
-    /** What a pass is for, and the answer that proves to the caller who answers; None for one that is wrong, late or used. */
+    /** The target of a pass, and the answer that proves this process to the caller; None for a pass that is wrong, late or used. */
     redeem: (text: string, self: Uuid.Uuid) =>
       Effect.gen(function* () {
         const pass = Option.flatMap(yield* opened(text, requestPlace), decode)

@@ -1,7 +1,7 @@
 /** Which responses scripts of other sites may read. identity.md §1.6. */
 
 interface Policy {
-  /** Methods of which a preflight gets these headers; all where it is left out. */
+  /** Methods whose preflight gets these headers; all methods unless given. */
   readonly methods?: ReadonlyArray<string>
   readonly preflight: Readonly<Record<string, string>>
   readonly response: Readonly<Record<string, string>>

@@ -60,7 +60,7 @@ const isSpan = (value: unknown): value is Tracer.Span =>
 /** Seconds after which a request is worth another try. */
 const retryAfter = 5
 
-/** The whole interface. `answerOf` gives what answers a route; undefined where nothing does. */
+/** The whole interface. `answerOf` returns the handler of a route, or undefined. */
 export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefined) =>
   Effect.gen(function* () {
     const settings = yield* Settings

@@ -16,7 +16,7 @@ const scalar: Encode = (value) => (typeof value === "object" && value !== null ?
  * declared properties are sent, whatever else an object has, and one that is missing is an error.
  *
  * The library's own encoder compares every text with its type, in results that are objects of their own: that was an eighth of a page of
- * workspaces. It encodes what is transformed, and unions of which more than one member is an object.
+ * workspaces. It encodes transformed values, and unions with more than one object among their members.
  */
 export const encoder = (ast: AST.AST): Encode => compile(unchecked(ast))
 

@@ -40,7 +40,7 @@ const ofUsers: Readonly<Record<string, { readonly path: (objects: Objects) => st
   openDynamicParameters: { path: ({ imported }) => `/templateversions/${imported}/dynamic-parameters`, as: "socket" }
 }
 
-/** What all of a caller's streams depend on besides their objects is the caller's account; these have no other object. */
+/** All streams of a caller depend on the caller's account; these depend on no other object. */
 const ofCallers: typeof ofUsers = {
   watchInboxNotifications: { path: () => "/notifications/inbox/watch", as: "socket" },
   watchRelayMap: { path: () => "/derp-map", as: "socket" },

@@ -106,7 +106,7 @@ const uuidLength = 36
 
 const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex")
 
-/** The ids of a recording, and what they are called here. An id is learned where an answer has it in the recorded one's place. */
+/** The ids of a recording and those of this server. An answer teaches an id where the recorded answer has the old one. */
 class Ids {
   private readonly known = new Map<string, string>()
 
@@ -176,7 +176,7 @@ const play = async (session: RecordedSession, url: string, token: string, ids: I
     try {
       while (!isHeard()) await once(hearing, "heard", { signal })
     } catch (error) {
-      // What has been heard until then is compared, and says what is missing
+      // The answers until then are compared, which shows the missing ones
       if (!signal.aborted) throw error
     }
     const ours = byStream(here.said)

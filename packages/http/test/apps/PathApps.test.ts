@@ -36,7 +36,7 @@ const send = (
     sent.end(body)
   })
 
-/** An app that answers with the request as it has arrived. */
+/** An app that answers with the request it got. */
 const echo: RequestListener = (incoming, response) => {
   const chunks: Array<Buffer> = []
   incoming.on("data", (chunk: Buffer) => chunks.push(chunk))

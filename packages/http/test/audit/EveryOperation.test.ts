@@ -392,7 +392,7 @@ describeInterface(
         buildEnded(server(), Schema.decodeUnknownSync(WorkspaceBuild)(answer))
       )
       await audits(`PUT ${byWorkspace("/dormant")}`, [workspace], { body: { dormant: true } })
-      // A dormant workspace does not start meanwhile
+      // A dormant workspace does not start by itself
       await audits(`PUT ${byWorkspace("/autostart")}`, [workspace], { body: { schedule: "CRON_TZ=UTC 0 8 * * 1-5" } })
 
       const task = (

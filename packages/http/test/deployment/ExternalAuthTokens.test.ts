@@ -115,7 +115,7 @@ for (const [name, database] of databases) {
     Layer.provideMerge(Layer.merge(database, runtime))
   )
   layer(services)(`tokens of external providers in ${name}`, (it) => {
-    /** Renews the token of a user while `meanwhile` happens between the provider's answer and its storage. */
+    /** Renews the token of a user, and runs an effect between the provider's answer and its storage. */
     const renewedDuring = <E, R>(meanwhile: (userId: Uuid.Uuid) => Effect.Effect<unknown, E, R>, refused = false) =>
       Effect.gen(function* () {
         const asked = yield* Deferred.make<void>()
@@ -136,7 +136,7 @@ for (const [name, database] of databases) {
         return { ...provided, userId, current }
       })
 
-    it.effect("are stored after a renewal though they were encrypted anew meanwhile", () =>
+    it.effect("are stored after a renewal though another process encrypted them anew", () =>
       Effect.gen(function* () {
         const { current, userId } = yield* renewedDuring(resealed)
         expect((yield* current).authenticated).toBe(true)
@@ -144,7 +144,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("that the provider refused are given up though they were encrypted anew meanwhile", () =>
+    it.effect("that the provider refused are given up though another process encrypted them anew", () =>
       Effect.gen(function* () {
         const { current, userId } = yield* renewedDuring(resealed, true)
         expect((yield* current).authenticated).toBe(false)

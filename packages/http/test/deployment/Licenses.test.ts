@@ -239,7 +239,7 @@ describe("processes on one store", () => {
     await rm(directory, { recursive: true })
   })
 
-  it("do not start with keys that are none, or with another say on licenses", async () => {
+  it("do not start with invalid keys, or with another rule for licenses", async () => {
     const storage = Sqlite.layer({ filename: ":memory:" })
     await expect(startServer(storage, { options: { licenseKeys: ["vendor=AAAA"] } })).rejects.toThrow("licenseKeys")
     await expect(startServer(storage, { ...licensed, ...unlicensed, options: licensed.options })).rejects.toThrow("entitlements")

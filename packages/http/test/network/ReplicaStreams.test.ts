@@ -110,7 +110,7 @@ it("asks no process that has not told of itself for some time", async () => {
 
 const idOf = (server: AgentServer) => server.run(Effect.map(Replicas, ({ id }) => id))
 
-/** The status with which the far server answers somebody who shows this as a pass. */
+/** The status with which the far server answers a caller who shows this as a pass. */
 const shown = (text: string | undefined): Promise<number | undefined> =>
   new Promise((resolve) => {
     const socket = new WebSocket(`${far.url.replace("http", "ws")}/internal/replicas/streams`, {

@@ -152,7 +152,7 @@ describeAgents(
   (server) => {
     beforeEach(() => void (delivered.length = 0))
 
-    it("has a message for the inbox and one to be sent, which are not delivered if the user switches the event off meanwhile", async () => {
+    it("has a message for the inbox and one to be sent, which are not delivered if the user switches the event off before", async () => {
       const { call } = server()
       const { token, user } = server().owner()
       const put = async (path: string, body: object) => expect((await call("PUT", path, { token, body })).status).toBe(200)

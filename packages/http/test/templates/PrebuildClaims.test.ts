@@ -87,7 +87,7 @@ describeAgents(
       expect(new Set(created.map(({ id }) => id)).size).toBe(creations)
       expect((await prebuilt()).count).toBe(0)
 
-      // Other builds replace the same resources, of which no message tells
+      // Other builds replace the same resources, and no message tells of it
       await vi.waitFor(() => expect(replaced()).toHaveLength(warm), { timeout: 20_000 })
       const [message] = replaced()
       expect(message?.user_id).toBe(administrator.user.id)

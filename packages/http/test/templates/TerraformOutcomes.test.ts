@@ -28,7 +28,7 @@ const Outcome = Schema.Struct({
   name: Schema.String,
   files: Schema.Record({ key: Schema.String, value: Schema.String }),
   variables: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String }))),
-  /** Why what is expected is not what was recorded. */
+  /** Why the expectation differs from the recording. */
   differs: Schema.optional(Schema.String),
   status: Schema.Literal("succeeded", "failed"),
   error_code: Schema.optional(Schema.String),

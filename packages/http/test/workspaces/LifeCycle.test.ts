@@ -178,7 +178,7 @@ describeAgents(
       expect(await reminders()).toBe(2)
     })
 
-    it("becomes dormant and stops when nobody uses it while it runs", async () => {
+    it("becomes dormant and stops when it runs unused", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), {}, { dormant_ttl_ms: day })
       const { id } = await aWorkspace(server(), template, member)

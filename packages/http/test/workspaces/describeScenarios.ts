@@ -18,7 +18,7 @@ interface Gate {
   waiting: number
 }
 
-/** The test engine, whose jobs wait before planning and applying while the gate is closed, and are not interrupted meanwhile. */
+/** The test engine, whose jobs wait before planning and applying while the gate is closed, and cannot be interrupted there. */
 const heldEngines = (gate: Gate) =>
   Layer.succeed(ProvisionerEngines, [
     {

@@ -58,7 +58,7 @@ const bytesOf = (block: asn1.BaseBlock | undefined): Buffer =>
 const isContext = (block: asn1.BaseBlock | undefined, tag: number): boolean =>
   block !== undefined && block.idBlock.tagClass === 3 && block.idBlock.tagNumber === tag
 
-/** The number of a certificate as X.509 of Node has it: hexadecimal without leading zeros. */
+/** The number of a certificate in the form of Node's X.509: hexadecimal without leading zeros. */
 const serialOf = (block: unknown): string =>
   block instanceof asn1.Integer
     ? Buffer.from(block.valueBlock.valueHexView)
@@ -86,7 +86,7 @@ const signedBytes = (attributes: asn1.BaseBlock | undefined, content: Buffer, ty
   return bytes
 }
 
-/** Reads a message whose signature is right. Throws for any other. Whether its signer is to be trusted is another question. */
+/** Reads a message whose signature is right. Throws for any other. It does not judge the signer. */
 export const readSignedMessage = (message: Buffer): SignedMessage => {
   const { offset, result } = asn1.fromBER(message)
   if (offset < 0) malformed("encoding")

@@ -23,9 +23,9 @@ export class Refused extends Data.TaggedError("Refused")<{ readonly status: numb
 
 /** How a daemon that runs is asked to stop. */
 export interface Stopping {
-  /** Completes when no further job is to be taken. */
+  /** Completes when the daemon must take no further job. */
   readonly ending: Effect.Effect<void>
-  /** Completes when the job that runs is to be handed back. */
+  /** Completes when the daemon must hand the running job back. */
   readonly handingBack: Effect.Effect<void>
 }
 

@@ -152,7 +152,7 @@ const report = (
     if (Exit.isSuccess(exit)) {
       yield* Effect.catchIf(
         client.CompleteJob({ job_id: job.job_id, type: exit.value }),
-        // What is too large for a message was not sent, and what the server refuses has failed
+        // An update too large for a message was not sent, and a refused update has failed
         (error) => error._tag === "RpcError" || error.reason === "message",
         ({ message }) => {
           const state = exit.value.case === "workspace_build" ? exit.value.value.state : undefined

@@ -141,7 +141,7 @@ const metadataOf = (metadata: Metadata, accessUrl: string): BuildMetadata => {
 const noState = new Uint8Array(0)
 
 /**
- * What a job's plan stands on; undefined if the job says nothing about its workspace. An import has it with the values of its variables.
+ * The input of a job's plan; undefined if the job says nothing about its workspace. That of an import holds the values of its variables.
  * `accessUrl` is the server's as the daemon knows it.
  */
 export const inputOf = (

@@ -103,7 +103,7 @@ export const run = (
     const signal = (name: NodeJS.Signals, target: "process" | "group") =>
       Effect.sync(() => {
         try {
-          // A group outlives its leader as long as it has members
+          // A group outlives its leader while it has members
           if (child.pid !== undefined) process.kill(target === "group" ? -child.pid : child.pid, name)
         } catch {
           // It has ended already

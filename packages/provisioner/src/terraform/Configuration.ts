@@ -150,7 +150,7 @@ const overridden = (block: ConfiguredBlock, by: ConfiguredBlock): ConfiguredBloc
 
 const isOverride = (path: string): boolean => /(?:^|[/_])override\.tf(?:\.json)?$/.test(path)
 
-/** Reads the files directly in a folder; `.` is the root. Undefined if there are none. Throws `SourceError`. */
+/** Reads the files directly in a folder; `.` is the root. Undefined for a folder without such files. Throws `SourceError`. */
 export const readModule = (files: ReadonlyMap<string, Uint8Array>, folder: string): ModuleSource | undefined => {
   const paths = [...files.keys()]
     .filter((path) => posix.dirname(path) === folder && /^[^.].*\.tf(?:\.json)?$/.test(posix.basename(path)))

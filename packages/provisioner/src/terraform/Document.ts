@@ -113,7 +113,7 @@ export const planInstances = ({ planned_values, prior_state }: PlanDocument): Re
   const planned = instancesOf(planned_values?.root_module)
   const read = instancesOf(prior_state?.values?.root_module).filter(({ mode }) => mode === "data")
   const addresses = new Set(read.map(({ address }) => address))
-  // What is read during the apply is planned, with few of its values
+  // Data sources that are read during the apply are planned, with few of their values
   return [...read, ...planned.filter(({ address }) => !addresses.has(address))]
 }
 

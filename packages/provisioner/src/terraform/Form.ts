@@ -84,7 +84,7 @@ const duplicates = (found: ReadonlyArray<readonly [string, Found]>): ReadonlyArr
   })
 }
 
-/** Evaluates the form. Fails where the source is broken or needs too much work; what is wrong with one parameter is its diagnostic. */
+/** Evaluates the form. Fails where the source is broken or needs too much work. Faults of one parameter are its diagnostics. */
 export const evaluateForm = (source: Source, input: PreviewInput): Effect.Effect<ParameterForm, ProvisionFailure> =>
   Effect.gen(function* () {
     const given = new Map(input.parameters.map(({ name, value }) => [name, value]))

@@ -123,7 +123,7 @@ class Reader {
     if (this.position === before) this.position++
   }
 
-  /** Skips a heredoc up to the end of its last line; false if there is none. */
+  /** Skips a heredoc up to the end of its last line; false without a heredoc. */
   skipHeredoc(): boolean {
     const head = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)[ \t\r]*\n/uy
     head.lastIndex = this.position

@@ -135,7 +135,7 @@ const splat = (of: Value, each: Expression, scope: Scope): Value => {
   return items.map((item) => evaluate(each, withNames(scope, [[elementName, item]])))
 }
 
-/** The value, or undefined where there is none. */
+/** The value, or undefined without one. */
 const attempt = (expression: Expression, scope: Scope): { readonly value: Value } | undefined => {
   try {
     return { value: settled(evaluate(expression, scope)) }
@@ -173,7 +173,7 @@ const conditional = (expression: Extract<Expression, { kind: "conditional" }>, s
   const [chosen, other] = toBool(condition) ? [expression.chosen, expression.otherwise] : [expression.otherwise, expression.chosen]
   const value = evaluate(chosen, scope)
   if (typeof value !== "number" && typeof value !== "boolean") return value
-  // Both results have one type; what is wrong with the other does not matter
+  // Both results have one type; faults of the other do not matter
   const second = attempt(other, scope)?.value
   return typeof second === "string" ? toText(value) : value
 }

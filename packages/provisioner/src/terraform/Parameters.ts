@@ -106,7 +106,7 @@ const ofAnyType = new Set(["try", "element", "index", "lookup", "contains", "jso
 const hasType = (expression: Expression): boolean =>
   expression.kind === "call" ? !ofAnyType.has(expression.name) : !["attribute", "index", "reference"].includes(expression.kind)
 
-/** The default as a text; `problem` says why there is none. */
+/** The default as a text; `problem` says why it is missing. */
 const defaultOf = (place: Place): { readonly text: string | undefined; readonly problem: Diagnostic | undefined } => {
   const unsourced = "Parameter value is unknown, it likely includes a reference without a value"
   const none = (problem: string) => ({ text: undefined, problem: errorDiagnostic(problem, sourced) })
@@ -160,7 +160,7 @@ export const parameterOf = (place: Place, label: string, given: ReadonlyMap<stri
     form_type: wrongForm === undefined ? wanted : "error",
     mutable: place.flag("mutable"),
     ephemeral: place.flag("ephemeral"),
-    // Only for now: a default without a value is none
+    // Only for now: a default without a value counts as missing
     required: fallback.text === undefined,
     default_value: fallback.text ?? "",
     icon: place.text("icon"),

@@ -8,7 +8,7 @@ import { Either } from "effect"
 import { type Block, literalValue, parseBody } from "./Hcl.js"
 import { configurationFiles } from "./Source.js"
 
-/** Texts of which one may match a pattern. */
+/** Texts to try against a pattern. */
 const texts = `a A 0 1 aa ab abc abcd Abc ABC 12 123 1234 a1 a-b a_b a/b a.b main latest example Example example.com user@example.com
   https://example.com https://example.com/a/b git@example.com:a/b.git 1.0 1.0.0 v1.0.0 10.0.0.1 10.0.0.0/8 2020-01-01 12:00 /home /a/b us-east-1
   00000000-0000-4000-8000-000000000000 abcdefgh abcdefghijkl Abcdefgh1! 12345678`.split(/\s+/)

@@ -101,7 +101,7 @@ const textOf = (value: Value | undefined): string => {
   return typeof literal === "string" ? literal : ""
 }
 
-/** The type as it is written, without a comment behind it; empty where there is none. */
+/** The type as it is written, without a comment behind it; empty without a type. */
 const typeOf = (value: Value | undefined): string => {
   if (value === undefined) return ""
   const source = "source" in value ? value.source : String(value.value)

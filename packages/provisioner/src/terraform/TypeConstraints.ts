@@ -22,7 +22,7 @@ const objectValue = (
   )
 }
 
-/** The value in the type that an expression such as `list(string)` names. Throws `EvaluationError` where there is none. */
+/** The value in the type that an expression such as `list(string)` names. Throws `EvaluationError` for a value that has no form in the type. */
 export const converted = (type: Expression, value: Value, literal: (expression: Expression) => Value): Value => {
   if (value === null || value === unknown) return value
   if (type.kind === "reference") {

@@ -266,7 +266,7 @@ export const layer = Layer.effect(
         ),
       lockParent: (id, name) =>
         Effect.zipRight(
-          // What others have stored meanwhile is seen by the next statement
+          // The next statement sees rows that other transactions have stored by then
           run(
             sql`SELECT id FROM workspace_agents WHERE id = ${id} ${sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })}`
           ),

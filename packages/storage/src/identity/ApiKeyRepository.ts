@@ -36,7 +36,7 @@ const valuesOf = (key: ApiKey, hashedSecret: Uint8Array) => ({
   hashed_secret: hashedSecret
 })
 
-/** What the rows say of a key that is to be stored. */
+/** The facts of the rows that decide whether a key may be stored. */
 const outcomeOf = ({ has_user, is_valid, keys }: ReturnType<typeof judged>, limit: number): IssueOutcome =>
   !has_user ? "user_gone" : !is_valid ? "credential_ended" : keys >= limit ? "limit_reached" : "issued"
 

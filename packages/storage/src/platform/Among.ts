@@ -4,7 +4,7 @@ import type { Uuid } from "@atelier/core/platform"
 /** Whether an id is one of many. They are one parameter: lists without a limit may hold more than a statement may have. */
 export const among = (sql: SqlClient.SqlClient, column: Statement.Fragment, ids: ReadonlyArray<Uuid.Uuid>): Statement.Fragment =>
   sql.onDialectOrElse({
-    // An array of which PostgreSQL does not see the length: it expects ten ids, looks each up in an index, and keeps the plan for any number
+    // An array whose length PostgreSQL does not see: it expects ten ids, looks each up in an index, and keeps the plan for any number
     pg: () => sql`${column} = ANY (ARRAY(SELECT unnest(CAST(${`{${ids.join(",")}}`} AS uuid[]))))`,
     orElse: () => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
   })

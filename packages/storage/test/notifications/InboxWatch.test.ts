@@ -45,7 +45,7 @@ layer(Inbox.layer.pipe(Layer.provideMerge(Layer.merge(sqlite, runtime))))("a wat
       yield* Fiber.interrupt(watching)
 
       expect(before).toBe(1)
-      // The one that the client was stuck at, and those that were kept meanwhile
+      // The one that the client was stuck at, and those that were kept for it
       const kept = seen.indexOf("last")
       expect([11, 12]).toContain(kept)
     })

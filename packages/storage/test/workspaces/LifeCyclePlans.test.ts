@@ -140,7 +140,7 @@ for (const [name, database] of databases) {
       return yield* repository.approachingStops(leads, { now, used_after: Timestamp.plus(now, "400 days"), limit: 10 })
     })
 
-    it.effect("are found by their deadline when their owners are to be reminded", () =>
+    it.effect("are found by their deadline when a reminder is due", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { statements, value } = yield* statementsOf(approaching)

@@ -23,7 +23,7 @@ import {
   type StoredAiProvider
 } from "./AiProvider.js"
 
-/** A provider with its secrets, as the service alone has it. */
+/** A provider with its secrets, for the service alone. */
 export interface AiProvider extends AiProviderFields, AiProviderSecrets {}
 
 /** Settings as callers give them. */

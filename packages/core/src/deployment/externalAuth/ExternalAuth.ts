@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
         },
         { concurrency }
       )
-      // What was renewed meanwhile is shown as it is stored now
+      // Another request may have renewed the tokens: the stored link is shown
       const links = yield* repository.ofUser(userId)
       return yield* Effect.forEach(links, (link) =>
         Effect.gen(function* () {

@@ -130,8 +130,8 @@ const make = Effect.gen(function* () {
     oauth_expiry === null ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) <= now)
 
   /**
-   * Stores the provider's answer about a link's tokens, also where they have been encrypted anew meanwhile. Returns what it found instead of
-   * them: no link any more, or the tokens of another login or renewal.
+   * Stores the provider's answer about a link's tokens, also if they have been encrypted anew since they were read. Returns what is stored
+   * instead of them: no link any more, or the tokens of another login or renewal.
    */
   const replace = (link: SealedExternalAuthLink, sent: ExternalAuthTokenSet, tokens: ExternalAuthTokenSet, refresh_failure: string) =>
     Effect.gen(function* () {

@@ -204,7 +204,7 @@ const readLink = (yaml: Yaml): Read<SupportLink> => {
   )
 }
 
-/** A provider of which nothing is said. */
+/** A provider without any setting. */
 export const emptyExternalAuth: ExternalAuthEntry = {
   id: "",
   type: "",

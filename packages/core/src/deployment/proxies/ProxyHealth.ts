@@ -24,7 +24,7 @@ export interface ProxyStatus {
 /** Port: asks an address for its report of health. Follows no redirects, and takes no more than 5 seconds. */
 export class ProxyProbe extends Context.Reference<ProxyProbe>()("@atelier/core/ProxyProbe", {
   defaultValue: (): {
-    /** The status and the text of the answer; fails where there is none. */
+    /** The status and the text of the answer; fails without an answer. */
     readonly get: (url: string) => Effect.Effect<{ readonly status: number; readonly text: string }, Error>
   } => ({ get: () => Effect.fail(new Error("no addresses can be read here")) })
 }) {}

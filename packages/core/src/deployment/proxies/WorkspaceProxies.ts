@@ -234,7 +234,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Changes what administrators say of a proxy, and gives it a new token on request: the former one ends at once. Of the primary the name
-     * stays. Fails with `NotFound` for who may not change it, and with `Conflict` for a name that is taken.
+     * stays. Fails with `NotFound` for an actor who may not change it, and with `Conflict` for a name that is taken.
      */
     update: Effect.fn("WorkspaceProxies.update")(function* (reference: string, fields: ProxyFields, regenerate: boolean) {
       yield* licensed

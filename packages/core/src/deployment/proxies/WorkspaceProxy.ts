@@ -26,7 +26,7 @@ export interface WorkspaceProxy {
   readonly version: string
 }
 
-/** A process of a proxy, as it has last told of itself. */
+/** A process of a proxy with its last report of itself. */
 export interface ProxyReplica {
   readonly id: Uuid
   readonly proxy_id: Uuid

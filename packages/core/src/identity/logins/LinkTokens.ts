@@ -72,8 +72,8 @@ const make = Effect.gen(function* () {
     )
 
   /**
-   * Writes what the provider gave for tokens that were stored, also where it has been encrypted anew meanwhile, unless a login or another process
-   * has brought other tokens since.
+   * Replaces stored tokens with those of the provider's answer, also if they have been encrypted anew since they were read. Does nothing once a
+   * login or another process has stored other tokens.
    */
   const replace = (link: SealedLink, sent: typeof Stored.Type, tokens: ProviderTokens) =>
     Effect.gen(function* () {

@@ -135,7 +135,7 @@ export const failed = (code: string, message: string): Outcome => ({
 export const spanText = (millis: number): string =>
   millis >= 1_000 ? `${+(millis / 1_000).toFixed(3)}s` : millis >= 1 ? `${+millis.toFixed(3)}ms` : `${+(millis * 1_000).toFixed(3)}µs`
 
-/** Major and minor of a version; undefined for texts that are none. */
+/** Major and minor of a version; undefined for other texts. */
 const partsOf = (version: string): readonly [string, string] | undefined => {
   const [, major, minor] = /^v?(\d{1,9})\.(\d{1,9})(?:\.|$|[-+])/.exec(version) ?? []
   return major === undefined || minor === undefined ? undefined : [major, minor]

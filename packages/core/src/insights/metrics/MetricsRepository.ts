@@ -58,7 +58,7 @@ export class MetricsRepository extends Context.Tag("@atelier/core/MetricsReposit
   {
     /** Users by status, without those of the service itself. */
     readonly userCounts: Effect.Effect<ReadonlyArray<StateCount>>
-    /** Users of whom a key was used since an instant. */
+    /** Users with a key that was used since an instant. */
     readonly activeUsers: (since: Timestamp) => Effect.Effect<number>
     /** Workspaces by the status of their latest build. */
     readonly latestBuilds: (limit: number) => Effect.Effect<ReadonlyArray<LatestBuilds>>

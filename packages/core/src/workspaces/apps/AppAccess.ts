@@ -58,7 +58,7 @@ export interface AppTarget extends VisitedApp {
 export class AppRefused extends Data.TaggedError("AppRefused")<{
   readonly reason: "signed_out" | "missing" | "offline" | "unavailable" | "disabled" | "invalid"
   readonly message: string
-  /** The app that the caller did not get; absent where there is none. */
+  /** The app that the caller did not get; absent if no app matched. */
   readonly app?: VisitedApp
 }> {}
 

@@ -104,7 +104,7 @@ it("prefers a connection to the same process, and goes on over the other one", a
   await Promise.all([a.leave(), elsewhere.leave()])
 })
 
-it("loses nobody for good when the connection between the processes breaks", async () => {
+it("loses no client for good when the connection between the processes breaks", async () => {
   const [a, aKeys] = await client(one)
   const [b, bKeys] = await client(two)
   await Promise.all([met(a, b, bKeys), met(b, a, aKeys)])

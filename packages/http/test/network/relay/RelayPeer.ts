@@ -16,7 +16,7 @@ export type Incoming =
   | { readonly _tag: "closed"; readonly code: number }
   | { readonly _tag: "end" }
 
-/** One connection, and what has come on it that nothing has asked for yet. */
+/** One connection, and the frames that the test has not read yet. */
 export interface RelayPeer {
   readonly send: (bytes: Uint8Array) => void
   readonly sendText: (text: string) => void
@@ -57,7 +57,7 @@ const reader = (put: (item: Incoming) => void, messageBytes: () => number | unde
     }
   })
 
-/** Sends the head of a request, and reads the head of its answer unless there is to be none. */
+/** Sends the head of a request, and reads the head of its answer unless none is expected. */
 export const rawPeer = async (url: string, head: ReadonlyArray<string>): Promise<RelayPeer> => {
   const { hostname, port } = new URL(url)
   const socket: Socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })

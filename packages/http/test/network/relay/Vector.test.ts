@@ -93,7 +93,7 @@ class Played {
     this.#opened.send(clientInfo(plaintext, bytesOf(nonce), this.relayKey, this.#keys))
   }
 
-  /** Compares what comes with what the relay of the recording has sent. */
+  /** Compares the frames that arrive with those that the recorded relay sent. */
   async expectFrame({ payload = "", plaintext, type }: Event, messageBytes: number | undefined): Promise<void> {
     const frame = await this.next()
     if (frame._tag !== "frame") return expect(frame).toEqual({ type, payload })
