@@ -10,5 +10,5 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: Atelier needs ${engines.node}\n`)
   process.exit(1)
 }
-const { run } = await import("./serve.js")
-process.exit(await run())
+const [command, ...words] = process.argv.slice(2)
+process.exit(command === "proxy" ? await (await import("./proxy.js")).run(words) : await (await import("./serve.js")).run())

@@ -40,32 +40,44 @@ export class Server {
   ) {}
 
   /** Starts a server and waits until it says that it listens. */
-  static async start(options: ServerOptions): Promise<Server> {
-    const child = spawn(
-      options.node ?? process.execPath,
-      [
-        options.program ?? built,
-        "--http-address",
-        `127.0.0.1:${options.port}`,
-        "--database",
-        options.database,
-        "--workspaces-directory",
-        options.workspacesDirectory,
-        "--drain-grace",
-        "0",
-        ...(options.args ?? [])
-      ],
-      { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"] ?? "" } }
-    )
+  static start(options: ServerOptions): Promise<Server> {
+    const { args = [], database, node = process.execPath, port, program = built, workspacesDirectory } = options
+    const place = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", workspacesDirectory]
+    return Server.launch([node, program, ...place, "--drain-grace", "0", ...args], /^Atelier listens on (http:\/\/[\d.:]+)/)
+  }
+
+  /** Starts a workspace proxy of a server and waits until it says that it listens. */
+  static startProxy({
+    port,
+    primary,
+    token
+  }: {
+    readonly port: number
+    readonly primary: string
+    readonly token: string
+  }): Promise<Server> {
+    const url = `http://127.0.0.1:${port}`
+    const place = ["--http-address", `127.0.0.1:${port}`, "--access-url", url, "--primary-access-url", primary]
+    return Server.launch([process.execPath, built, "proxy", ...place], /^The workspace proxy listens on .*, reached at (\S+)/, {
+      ATELIER_TOKEN: token
+    })
+  }
+
+  private static async launch(
+    [program = "", ...args]: ReadonlyArray<string>,
+    greeting: RegExp,
+    environment: Readonly<Record<string, string>> = {}
+  ): Promise<Server> {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...environment } })
     const output: Array<string> = []
     child.stderr.on("data", (chunk: Buffer) => output.push(chunk.toString()))
     const url = await new Promise<string>((resolve, reject) => {
       createInterface(child.stdout).on("line", (line) => {
         output.push(`${line}\n`)
-        const listening = /^Atelier listens on (http:\/\/[\d.:]+)/.exec(line)?.[1]
+        const listening = greeting.exec(line)?.[1]
         if (listening !== undefined) resolve(listening)
       })
-      child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${output.join("")}`)))
+      child.once("exit", (code) => reject(new Error(`the program ended with ${code}:\n${output.join("")}`)))
     })
     return new Server(child, url, output)
   }

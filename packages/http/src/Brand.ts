@@ -34,6 +34,8 @@ export interface Names {
   readonly proxyTokenHeader: string
   /** The address of the client that a workspace proxy acts for. */
   readonly proxyClientHeader: string
+  /** The host that the client of a workspace proxy asked for. */
+  readonly proxyHostHeader: string
   readonly relayReplicaHeader: string
   /** Protection space of `WWW-Authenticate`. */
   readonly realm: string
@@ -67,6 +69,7 @@ export const namesOf = (word: string = neutralWord): Names => {
     provisionerPskHeader: `${token}-Provisioner-Daemon-PSK`,
     proxyTokenHeader: `${token}-External-Proxy-Token`,
     proxyClientHeader: `${token}-Workspace-Proxy-Real-IP`,
+    proxyHostHeader: `${token}-Workspace-Proxy-Host`,
     relayReplicaHeader: `X-${token}-Relay-Source-Replica`,
     realm: lower,
     environmentPrefix: `${lower.toUpperCase()}_`

@@ -1,4 +1,5 @@
 export * as Atelier from "./Atelier.js"
+export * as WorkspaceProxy from "./proxy/WorkspaceProxy.js"
 export { Brand, type Names, namesOf } from "./Brand.js"
 export type { Compatibility } from "./Compatibility.js"
 export * as Authentication from "./contract/authentication.js"

@@ -25,10 +25,11 @@ import { withQuery } from "../server/withQuery.js"
 import { friendlyOrigin, isPreflight, preflightHeaders, withLeave } from "./appCors.js"
 import { cookiePath, cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
-import { appHosts, type AppPath, noApp, parseAppPath } from "./appPath.js"
+import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
 import { AppSessions } from "./AppSessions.js"
 import { type Answer, exchange } from "./forward.js"
 import { SignedAppTokens, type SignedRequest } from "./SignedAppTokens.js"
+import { type AppPlace, rightThrough, visitReader } from "./Visit.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -101,17 +102,20 @@ const make = Effect.gen(function* () {
   const clean = withoutCredentials(names)
   const own = { [names.requestIdHeader.toLowerCase()]: "", [names.buildVersionHeader.toLowerCase()]: settings.version }
 
+  const visitOf = yield* visitReader
   const hosts = appHosts(wildcardAccessUrl, settings.accessUrl)
-  const originOf = ({ headers }: Request, { address }: AppPath) => friendlyOrigin(hosts, address, headers)
-  const preflightAnswer = (request: Request, app: AppPath): Response =>
-    HttpServerResponse.empty({ status: 200, headers: preflightHeaders(originOf(request, app), request.headers) })
+  const here: AppPlace = { hosts, protocol, isSecure: settings.cookies.secure, isElsewhere: false }
+  const placeOf = ({ visit }: RequestInfo): AppPlace => visit?.place ?? here
+  const originOf = ({ headers }: Request, { address }: AppPath, place: AppPlace) => friendlyOrigin(place.hosts, address, headers)
+  const preflightAnswer = (request: Request, app: AppPath, place: AppPlace): Response =>
+    HttpServerResponse.empty({ status: 200, headers: preflightHeaders(originOf(request, app, place), request.headers) })
 
   const shown = (content: AppPage) => Effect.map(brand, (as) => appPage(settings, as, content))
 
   /** A caller who might get the app with a session is sent to sign in. */
-  const signIn = (request: Request, { isPath, url }: { readonly isPath: boolean; readonly url: string }): Effect.Effect<Response> =>
-    !isPath
-      ? Effect.succeed(seeOther(sessions.address(url)))
+  const signIn = (request: Request, app: AppPath, { isElsewhere, protocol }: AppPlace, host: string): Effect.Effect<Response> =>
+    isElsewhere || app.address.access_method === "subdomain"
+      ? Effect.succeed(seeOther(sessions.address(`${protocol}//${host}${requestTarget(app)}`)))
       : settings.login === undefined
         ? shown({ ...refusals.missing, message: "Sign in to open this application." })
         : Effect.succeed(
@@ -129,14 +133,16 @@ const make = Effect.gen(function* () {
   const refused = (
     request: Request,
     { message, reason }: AppRefused,
-    { address, path, query }: AppPath,
+    app: AppPath,
+    place: AppPlace,
     host: string
-  ): Effect.Effect<Response> =>
-    reason === "signed_out"
-      ? signIn(request, { isPath: address.access_method === "path", url: withQuery(`${protocol}//${host}${path}`, query) })
-      : refusalPage({ reason, message })
+  ): Effect.Effect<Response> => (reason === "signed_out" ? signIn(request, app, place, host) : refusalPage({ reason, message }))
 
   const forwardingOf = (request: Request, info: RequestInfo, peer: string) => {
+    if (info.visit !== undefined) {
+      const { host, ip, place } = info.visit
+      return { ip, host, protocol: place.protocol.slice(0, -1), isTrusted: false }
+    }
     const isTrusted = trustsPeer(peer)
     const isEncrypted = request.source instanceof IncomingMessage && request.source.socket instanceof TLSSocket
     const told = isTrusted ? request.headers["x-forwarded-proto"]?.split(",")[0]?.trim() : undefined
@@ -210,11 +216,11 @@ const make = Effect.gen(function* () {
       : Effect.map(NodeStream.toReadable(request.stream), (stream) => Readable.from(stream))
 
   /** The cookies that give the browser a token for the app it may open. */
-  const tokenCookies = (app: AppPath, target: AppTarget, actor: CurrentActor["Type"]) =>
+  const tokenCookies = (app: AppPath, { isSecure }: AppPlace, target: AppTarget, actor: CurrentActor["Type"]) =>
     Effect.map(tokens.issue(signedRequestOf(app), target, actor), (issued): ReadonlyArray<string> => {
       if (issued === undefined) return []
       const attributes = [`Path=${cookiePath(app.base)}`, `Expires=${issued.expires.toUTCString()}`, "HttpOnly", "SameSite=Lax"]
-      return [[`${names.signedAppCookie}=${issued.token}`, ...attributes, ...(settings.cookies.secure ? ["Secure"] : [])].join("; ")]
+      return [[`${names.signedAppCookie}=${issued.token}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; ")]
     })
 
   const forwarded = (
@@ -226,13 +232,15 @@ const make = Effect.gen(function* () {
     finish: (response: Response) => Response
   ) =>
     Effect.gen(function* () {
-      const [right, target] = yield* Effect.provideService(access.open(app.address), CurrentActor, actor)
+      const [granted, target] = yield* Effect.provideService(access.open(app.address), CurrentActor, actor)
+      const right = rightThrough(info.visit, granted)
+      const place = placeOf(info)
       const url = new URL(target.url)
       const query = clean(app.query)
       if (app.path === "") return finish(elsewhere(withQuery(app.base, query)))
       const isPath = app.address.access_method === "path"
       const isSimple = target.cors_behavior === "simple"
-      if (isSimple && isPreflight(request.method, request.headers)) return finish(preflightAnswer(request, app))
+      if (isSimple && isPreflight(request.method, request.headers)) return finish(preflightAnswer(request, app, place))
       const added = addedQuery(url, app.path, query)
       if (added !== "") return finish(elsewhere(withQuery(app.base, added)))
       const over = yield* Deferred.make<void>()
@@ -257,8 +265,8 @@ const make = Effect.gen(function* () {
       )
       const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
       const said = fromApp(answer.response.rawHeaders, scope)
-      const allowed = isSimple ? withLeave(said, originOf(request, app), isPath) : said
-      const cookies = hasToken ? [] : yield* tokenCookies(app, target, actor)
+      const allowed = isSimple ? withLeave(said, originOf(request, app, place), isPath) : said
+      const cookies = hasToken ? [] : yield* tokenCookies(app, place, target, actor)
       const headers = {
         ...allowed,
         ...own,
@@ -285,6 +293,9 @@ const make = Effect.gen(function* () {
       const told = trustsPeer(peer) ? request.headers["x-forwarded-host"] : undefined
       return hosts(told ?? request.headers["host"] ?? "", request.url) ?? parseAppPath(request.url, settings.basePath)
     },
+
+    /** The visit that a workspace proxy passes on; undefined for other requests. Fails unless the proxy's token is valid. */
+    visitOf,
 
     /**
      * A token for a visitor of a workspace proxy, at whose host the app has this address; the page or the redirection that the visitor gets
@@ -323,19 +334,21 @@ const make = Effect.gen(function* () {
       const call = { ip, userAgent, requestId: id }
       const finished = Effect.map(finish)
       const { host } = forwardingOf(request, info, peer)
-      const brought = app.address.access_method === "subdomain" ? sessions.broughtBy(app.query, host) : undefined
+      const place = placeOf(info)
+      const takesSession = place.isElsewhere || app.address.access_method === "subdomain"
+      const brought = takesSession ? sessions.broughtBy(app.query, host) : undefined
       if (brought !== undefined) {
         return Effect.flatMap(
           brought,
           Option.match({
             onNone: () =>
               finished(shown({ status: 400, title: text.appInvalid, message: "The way to the application has expired. Open it again." })),
-            onSome: (key) => Effect.succeed(finish(sessions.begun(key, app.path, app.query)))
+            onSome: (key) => Effect.succeed(finish(sessions.begun(key, app, place)))
           })
         )
       }
       // Browsers send preflights without credentials, so that none would come through to an app that needs a session
-      const isAsking = isPreflight(request.method, request.headers) && originOf(request, app) !== undefined
+      const isAsking = isPreflight(request.method, request.headers) && originOf(request, app, place) !== undefined
       const caller = Effect.gen(function* () {
         const claims = yield* tokens.read(cookiesOf(request.headers["cookie"], names.signedAppCookie), signedRequestOf(app))
         const hasToken = Option.isSome(claims)
@@ -346,10 +359,10 @@ const make = Effect.gen(function* () {
       return (isAsking ? access.corsBehavior(app.address) : Effect.succeed("passthru")).pipe(
         Effect.flatMap((behavior) =>
           behavior === "simple"
-            ? Effect.succeed(finish(preflightAnswer(request, app)))
+            ? Effect.succeed(finish(preflightAnswer(request, app, place)))
             : Effect.flatMap(caller, (known) =>
                 Effect.catchTag(forwarded(request, info, peer, app, known, finish), "AppRefused", (refusal) =>
-                  finished(refused(request, refusal, app, host)).pipe(
+                  finished(refused(request, refusal, app, place, host)).pipe(
                     Effect.tap(({ status }) => (refusal.app === undefined ? Effect.void : visits.log(refusal.app, status))),
                     Effect.provideService(CurrentActor, known.actor)
                   )

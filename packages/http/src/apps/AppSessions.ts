@@ -15,7 +15,8 @@ import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import { withQuery } from "../server/withQuery.js"
 import { appKeys, currentKey } from "./appKeys.js"
-import { appHosts, noApp, parseAppPath } from "./appPath.js"
+import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
+import type { AppPlace } from "./Visit.js"
 
 /** Seconds in which the browser has to come to the app's host. */
 const lifetime = 60
@@ -163,15 +164,15 @@ const make = Effect.gen(function* () {
     },
 
     /** The answer that gives the browser the session, and leads to the same address without it. */
-    begun: (key: string, path: string, query: string): HttpServerResponse.HttpServerResponse => {
-      const parameters = new URLSearchParams(query)
+    begun: (key: string, app: AppPath, { isSecure }: AppPlace): HttpServerResponse.HttpServerResponse => {
+      const parameters = new URLSearchParams(app.query)
       parameters.delete(parameter)
-      const { secure } = settings.cookies
+      const { pathAppCookie, subdomainAppCookie } = settings.names
       return HttpServerResponse.unsafeSetCookie(
-        seeOther(withQuery(path.replace(/^[/\\]+/, "/"), parameters.toString())),
-        settings.names.subdomainAppCookie,
+        seeOther(requestTarget({ ...app, query: parameters.toString() }).replace(/^[/\\]+/, "/")),
+        app.address.access_method === "path" ? pathAppCookie : subdomainAppCookie,
         key,
-        { path: "/", httpOnly: true, secure, sameSite: "lax" }
+        { path: "/", httpOnly: true, secure: isSecure, sameSite: "lax" }
       )
     }
   }

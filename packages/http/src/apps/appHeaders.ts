@@ -19,7 +19,7 @@ const hopByHop = new Set([
 ])
 
 /** Headers by which proxies say whom they act for. */
-const forwarding = new Set([
+export const forwardingHeaders: ReadonlySet<string> = new Set([
   "cf-connecting-ip",
   "forwarded",
   "true-client-ip",
@@ -45,6 +45,12 @@ const namedByConnection = (lines: Lines): ReadonlySet<string> =>
       name.toLowerCase() === "connection" ? value.split(",").map((option) => option.trim().toLowerCase()) : []
     )
   )
+
+/** Whether a header, in lower case, of a message with this head concerns its connection alone. */
+export const isOfConnection = (lines: Lines): ((name: string) => boolean) => {
+  const named = namedByConnection(lines)
+  return (name) => hopByHop.has(name) || named.has(name)
+}
 
 /** The names of cookies that only the service reads, whether or not browsers bind them to the host. */
 export const isServiceCookie = (names: Names) => {
@@ -79,7 +85,9 @@ export const requestHeaders = (names: Names) => {
     ...sessionHeadersOf({ names }),
     names.provisionerKeyHeader.toLowerCase(),
     names.provisionerPskHeader.toLowerCase(),
-    names.proxyTokenHeader.toLowerCase()
+    names.proxyTokenHeader.toLowerCase(),
+    names.proxyHostHeader.toLowerCase(),
+    names.proxyClientHeader.toLowerCase()
   ])
   const isOurs = isServiceCookie(names)
   const cookies = (value: string): string =>
@@ -91,12 +99,12 @@ export const requestHeaders = (names: Names) => {
 
   return (raw: ReadonlyArray<string>, { host, ip, isTrusted, protocol }: Forwarding): Array<string> => {
     const lines = linesOf(raw)
-    const dropped = namedByConnection(lines)
+    const isOurConnection = isOfConnection(lines)
     const kept = lines.flatMap(([name, value]): ReadonlyArray<string> => {
       const lower = name.toLowerCase()
-      if (hopByHop.has(lower) || dropped.has(lower) || credentialHeaders.has(lower) || lower === "expect") return []
+      if (isOurConnection(lower) || credentialHeaders.has(lower) || lower === "expect") return []
       if (lower === "x-forwarded-for" || lower === "x-forwarded-host" || lower === "x-forwarded-proto") return []
-      if (forwarding.has(lower) && !isTrusted) return []
+      if (forwardingHeaders.has(lower) && !isTrusted) return []
       if (lower === "authorization" && parseCredential(bearer.exec(value)?.[1]?.trim() ?? "") !== undefined) return []
       if (lower !== "cookie") return [name, value]
       const left = cookies(value)
@@ -156,11 +164,11 @@ export const responseHeaders = (names: Names) => {
   const isOurs = isServiceCookie(names)
   return (raw: ReadonlyArray<string>, scope: Scope): Record<string, string | Array<string>> => {
     const lines = linesOf(raw)
-    const dropped = namedByConnection(lines)
+    const isOurConnection = isOfConnection(lines)
     const headers: Record<string, string | Array<string>> = {}
     for (const [name, given] of lines) {
       const lower = name.toLowerCase()
-      if (hopByHop.has(lower) || dropped.has(lower) || (scope._tag === "Path" && hostWide.has(lower))) continue
+      if (isOurConnection(lower) || (scope._tag === "Path" && hostWide.has(lower))) continue
       const value = lower === "set-cookie" ? confined(given, scope, isOurs) : given
       if (value === undefined) continue
       const before = headers[lower]

@@ -1,4 +1,5 @@
 /** Apps as paths and hosts of the service name them. agents-and-apps.md §19. */
+import { withQuery } from "../server/withQuery.js"
 import { type AppAddress, bareHost, parseAppLabel, wildcardLabel } from "@atelier/core/workspaces"
 
 export interface AppPath {
@@ -72,3 +73,7 @@ export const appHosts = (pattern: string, accessUrl: string) => {
     }
   }
 }
+
+/** The target of a request for an app, as the client sees it. */
+export const requestTarget = ({ base, path, query }: AppPath): string =>
+  withQuery(path === "" ? base.slice(0, -1) : `${base}${path.replace(/^\//, "")}`, query)

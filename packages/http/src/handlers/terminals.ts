@@ -9,10 +9,11 @@ import { AppAccess } from "@atelier/core/workspaces"
 import { Either, Effect, Option, Stream } from "effect"
 import { cookiesOf } from "../apps/appHeaders.js"
 import { SignedAppTokens, terminalRequest } from "../apps/SignedAppTokens.js"
+import { rightThrough } from "../apps/Visit.js"
 import { Caller } from "../contract/authentication.js"
 import { Contract } from "../contract/Contract.js"
 import { queryOf } from "../pages/PageOptions.js"
-import { callInfo } from "../server/CurrentRequest.js"
+import { callInfo, CurrentRequest } from "../server/CurrentRequest.js"
 import { Settings } from "../server/Settings.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
 import { CloseSocket } from "../sockets/WebSockets.js"
@@ -118,14 +119,15 @@ export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
     const open = handlers.handle("openTerminal", ({ path, request, urlParams }) =>
       Effect.gen(function* () {
         const actor = yield* callerOf(request, path.workspaceagent)
-        const [right, agent] = yield* access.openTerminal(path.workspaceagent).pipe(
+        const { visit } = yield* CurrentRequest
+        const [granted, agent] = yield* access.openTerminal(path.workspaceagent).pipe(
           Effect.tapError(() => noteRefusal(path.workspaceagent)),
           Effect.provideService(CurrentActor, actor)
         )
         const init = yield* initOf(urlParams)
         return yield* byteStreamSocket(
           request,
-          right,
+          rightThrough(visit, granted),
           ({ incoming, send }): Effect.Effect<void, unknown> =>
             Effect.gen(function* () {
               yield* Effect.provideService(visits.begin(agent, 101), CurrentActor, actor)

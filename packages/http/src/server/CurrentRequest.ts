@@ -2,6 +2,7 @@ import type { Actor, CallInfo, Recording } from "@atelier/core/access"
 import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Context, Effect, type Either } from "effect"
+import type { Visit } from "../apps/Visit.js"
 import { cookieOf } from "./Credential.js"
 import * as Csrf from "./Csrf.js"
 import type { Counted } from "./RequestMetrics.js"
@@ -20,6 +21,8 @@ export interface RequestInfo {
   /** The client's address, with trusted proxies looked through; empty when the host does not know it. */
   readonly ip: string
   readonly userAgent: string
+  /** The workspace proxy that passes the request on; undefined for a client of the service itself. */
+  readonly visit: Visit | undefined
   /** The path in our own space, as it is routed. */
   readonly path: string
   /** The first credential that the request carries. */
@@ -56,6 +59,7 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     id: Uuid.nil,
     ip: "",
     userAgent: "",
+    visit: undefined,
     path: "/",
     credential: undefined,
     user: undefined,

@@ -9,12 +9,22 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { parseCredential } from "@atelier/core/identity"
-import { Invalid, NotAllowed, NotFound, type StoreUnavailable, storeUnavailable, Uuid } from "@atelier/core/platform"
-import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream, Tracer } from "effect"
+import {
+  type Forbidden,
+  Invalid,
+  NotAllowed,
+  NotFound,
+  type StoreUnavailable,
+  storeUnavailable,
+  type Unauthenticated,
+  Uuid
+} from "@atelier/core/platform"
+import { Cause, Context, Effect, Either, Exit, FiberRef, Option, Redacted, type Scope, Stream, Tracer } from "effect"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { AppServer } from "../apps/AppServer.js"
 import { type AppPath, noApp } from "../apps/appPath.js"
+import type { Visit } from "../apps/Visit.js"
 import { InternalError, responseOf, StorageFull, Unavailable } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
@@ -44,6 +54,9 @@ type App<E, R = Request | Scope.Scope> = Effect.Effect<Response, E, R>
 
 /** Where calls are counted. */
 const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.startsWith("/api/experimental")
+
+/** The path of a terminal: workspace proxies pass on requests for terminals, besides those for apps. */
+const isTerminal = (path: string): boolean => /^\/api\/v2\/workspaceagents\/[^/]+\/pty$/.test(path)
 
 const notFound = new NotFound({ message: "Route not found." })
 const badPath = new Invalid({ message: "The path is not valid." })
@@ -165,6 +178,12 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
       )
     }
 
+    const refusedVisit = (request: Request, info: RequestInfo, cause: Cause.Cause<Unauthenticated | Forbidden>): App<never, never> =>
+      Either.match(Cause.failureOrCause(cause), {
+        onLeft: (refusal) => Effect.succeed(refuseAt(info.path, refusal)),
+        onRight: (defect) => failed(request, info, defect)
+      })
+
     /** An answer to a request that needs a store which cannot answer now: nothing has been changed, or all of it. */
     const withoutStore = (path: string, unavailable: StoreUnavailable): Response => {
       const message = faults.textOf(unavailable)
@@ -208,20 +227,28 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
         )
       )
 
-    return Effect.withFiberRuntime<Response, never, Request | Scope.Scope>((fiber) => {
-      const services: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
-      const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
-      const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
+    /** Answers a request; `visiting` says whose it is if a workspace proxy passes it on, or why the proxy may not. */
+    const begin = (
+      context: Context.Context<never>,
+      request: Request,
+      visiting: Exit.Exit<Visit, Unauthenticated | Forbidden> | undefined
+    ): App<never> => {
+      const services: Map<string, unknown> = new Map(context.unsafeMap)
+      const peer = Option.getOrElse(request.remoteAddress, () => Context.get(context, PeerAddress))
       const target = targetOf(request.url)
       const isTooLong = request.url.length > maximumUrl
-      const named = apps?.appOf(request, peer)
+      const visit = visiting !== undefined && Exit.isSuccess(visiting) ? visiting.value : undefined
+      const named = visiting === undefined ? apps?.appOf(request, peer) : visit?.named
       const app = named === noApp ? undefined : named
-      const found = isTooLong || named !== undefined ? undefined : routeOf(request.method, target)
+      const isServed = visiting === undefined || isTerminal(target.path)
+      const found =
+        isTooLong || named !== undefined ? undefined : isServed ? routeOf(request.method, target) : refuseAt(target.path, notFound)
       const pattern = named !== undefined ? appPath : found !== undefined && "route" in found ? found.route.pattern : undefined
       const info: RequestInfo = {
         id: Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
-        ip: clientAddress(peer, request.headers),
+        ip: visit?.ip ?? clientAddress(peer, request.headers),
         userAgent: request.headers["user-agent"] ?? "",
+        visit,
         path: target.path,
         credential: (app && appCookieOf(request, app)) ?? readCredential(request, target.query),
         user: undefined,
@@ -250,9 +277,10 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
         const refused = isScimPath(info.path) ? refuseProvider(scimError(status, message)) : json(status, responseOf({ message }))
         return Effect.succeed(respond(HttpServerResponse.setHeader(refused, "connection", "close")))
       }
+      if (visiting !== undefined && Exit.isFailure(visiting)) return Effect.map(refusedVisit(request, info, visiting.cause), respond)
       if (named === noApp && apps !== undefined) return Effect.map(apps.noApp, respond)
       const isAppHost = app?.address.access_method === "subdomain"
-      const redirected = isAppHost ? undefined : redirect(request, target.path, peer)
+      const redirected = isAppHost || visit !== undefined ? undefined : redirect(request, target.path, peer)
       if (redirected !== undefined) return Effect.succeed(respond(redirected))
       const preflighted = request.headers["access-control-request-method"]
       if (!isAppHost && request.method === "OPTIONS" && preflighted !== undefined) {
@@ -278,5 +306,13 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
           respond
         )
       )
+    }
+
+    return Effect.withFiberRuntime<Response, never, Request | Scope.Scope>(({ currentContext }) => {
+      const request = Context.unsafeGet(currentContext, HttpServerRequest.HttpServerRequest)
+      const visiting = apps?.visitOf(request)
+      return visiting === undefined
+        ? begin(currentContext, request, undefined)
+        : Effect.flatMap(Effect.exit(visiting), (visit) => begin(currentContext, request, visit))
     })
   })

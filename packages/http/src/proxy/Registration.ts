@@ -1,0 +1,88 @@
+/** How a workspace proxy tells the service where it is. agents-and-apps.md §21. */
+import { reasonOf, StartError } from "@atelier/core/platform"
+import { Data, Effect, Redacted, Ref, Schedule, Schema, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
+import type { Names } from "../Brand.js"
+import { version } from "../version.js"
+
+export interface Registrant {
+  /** Where the proxy reaches the service. */
+  readonly primaryAccessUrl: string
+  /** Where visitors reach the proxy. */
+  readonly accessUrl: string
+  readonly wildcardAccessUrl: string
+  readonly token: Redacted.Redacted<string>
+  readonly names: Names
+}
+
+/** A process that has told nothing for 15 s counts as dead. */
+const every = "5 seconds"
+
+/** Milliseconds that the service may take to answer. */
+const answerWithin = 10_000
+
+/** The service did not take the registration. `status` is its answer's; absent without one. */
+class Unregistered extends Data.TaggedError("Unregistered")<{ readonly message: string; readonly status?: number }> {}
+
+const Refusal = Schema.Struct({ message: Schema.String })
+
+/** Which option the service refuses, by the status of its answer. */
+const optionOf = (status: number): string => (status === 401 ? "token" : status === 400 ? "accessUrl" : "primaryAccessUrl")
+
+const post = ({ names, primaryAccessUrl, token }: Registrant, operation: string, body: object): Effect.Effect<void, Unregistered> =>
+  Effect.gen(function* () {
+    const response = yield* Effect.tryPromise({
+      try: (signal) =>
+        fetch(`${primaryAccessUrl}/api/v2/workspaceproxies/me/${operation}`, {
+          method: "POST",
+          headers: { "content-type": "application/json", [names.proxyTokenHeader]: Redacted.value(token) },
+          body: JSON.stringify(body),
+          redirect: "error",
+          signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithin)])
+        }),
+      catch: (error) => new Unregistered({ message: reasonOf(error) })
+    })
+    const answer = yield* Effect.option(Effect.tryPromise(() => response.json()))
+    if (response.ok) return
+    const { message } = yield* Effect.orElseSucceed(Effect.flatMap(answer, Schema.decodeUnknown(Refusal)), () => ({
+      message: `The service answers with status ${response.status}.`
+    }))
+    return yield* new Unregistered({ message, status: response.status })
+  })
+
+/**
+ * Registers this process until the scope closes, and answers why the last attempt failed, if it did. Fails with `StartError` when the service
+ * refuses the first attempt; a service that cannot be reached is tried again.
+ */
+export const keepRegistered = (registrant: Registrant): Effect.Effect<Effect.Effect<string | undefined>, StartError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const replica_id = randomUUID()
+    const problem = yield* Ref.make<string | undefined>(undefined)
+    const attempt = post(registrant, "register", {
+      access_url: registrant.accessUrl,
+      wildcard_hostname: registrant.wildcardAccessUrl,
+      derp_enabled: false,
+      derp_only: false,
+      replica_id,
+      replica_hostname: hostname(),
+      replica_error: "",
+      replica_relay_address: "",
+      version
+    })
+    const noted = attempt.pipe(
+      Effect.zipRight(Ref.getAndSet(problem, undefined)),
+      Effect.flatMap((before) => (before === undefined ? Effect.void : Effect.logInfo("the workspace proxy is registered again"))),
+      Effect.catchAll(({ message }) =>
+        Effect.flatMap(Ref.getAndSet(problem, message), (before) =>
+          before === message ? Effect.void : Effect.logWarning(`the workspace proxy cannot be registered: ${message}`)
+        )
+      )
+    )
+    yield* Effect.catchAll(attempt, ({ message, status }) =>
+      status === undefined || status >= 500 ? noted : new StartError({ option: optionOf(status), reason: message })
+    )
+    yield* Effect.addFinalizer(() => Effect.ignore(post(registrant, "deregister", { replica_id })))
+    yield* Effect.forkScoped(Effect.repeat(Effect.delay(noted, every), Schedule.forever))
+    return Ref.get(problem)
+  })
