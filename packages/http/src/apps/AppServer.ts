@@ -7,7 +7,7 @@ import { DeploymentOptions } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { NotFound, Uuid } from "@atelier/core/platform"
-import { AppAccess, type AppRefused, type AppTarget } from "@atelier/core/workspaces"
+import { AppAccess, type AppRefused, type AppTarget, bareHost } from "@atelier/core/workspaces"
 import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
 import { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
@@ -22,7 +22,7 @@ import { NodeRequest } from "../server/NodeRequest.js"
 import { Settings } from "../server/Settings.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { withQuery } from "../server/withQuery.js"
-import { friendlyOrigin, isPreflight, preflightHeaders, withLeave } from "./appCors.js"
+import { friendlyOrigin, isPreflight, preflightHeaders, withLeave, withVary } from "./appCors.js"
 import { cookiePath, cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
@@ -271,6 +271,7 @@ const make = Effect.gen(function* () {
         ...allowed,
         ...own,
         [names.requestIdHeader.toLowerCase()]: info.id,
+        ...(isPath ? { vary: withVary(allowed["vary"], ["Origin", "Cookie"]) } : {}),
         ...(cookies.length === 0 ? {} : { "set-cookie": [...(allowed["set-cookie"] ?? []), ...cookies] })
       }
       if (answer._tag === "Upgraded") {
@@ -319,8 +320,11 @@ const make = Effect.gen(function* () {
         )
       ),
 
-    /** The page of a host below the wildcard that names no app. */
-    noApp: shown({ status: 400, title: text.appInvalid, message: "The host names no application or port of a workspace." }),
+    /** The page of a host below the wildcard that names no app; one host leads to the service, where the user signs out. */
+    noApp: (request: Request): Effect.Effect<Response> =>
+      bareHost(request.headers["host"] ?? "").startsWith(`${names.realm}-logout.`)
+        ? Effect.succeed(seeOther(settings.accessUrl))
+        : shown({ status: 400, title: text.appInvalid, message: "The host names no application or port of a workspace." }),
 
     /** Answers a request to an app. `finish` completes answers that are not the app's. */
     serve: (
@@ -336,7 +340,8 @@ const make = Effect.gen(function* () {
       const { host } = forwardingOf(request, info, peer)
       const place = placeOf(info)
       const takesSession = place.isElsewhere || app.address.access_method === "subdomain"
-      const brought = takesSession ? sessions.broughtBy(app.query, host) : undefined
+      // Below paths of the service, whose session the browser has, such a key is refused
+      const brought = sessions.broughtBy(app.query, takesSession ? host : "")
       if (brought !== undefined) {
         return Effect.flatMap(
           brought,

@@ -44,7 +44,12 @@ export const preflightHeaders = (origin: string | undefined, head: Head): Readon
 export const withLeave = (headers: Headers, origin: string | undefined, isPath: boolean): Headers => {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("access-control-allow-")))
   if (isPath) return kept
-  const vary = [kept["vary"] ?? []].flat()
   const leave: Headers = origin === undefined ? {} : { "access-control-allow-origin": origin, "access-control-allow-credentials": "true" }
-  return { ...kept, ...leave, vary: [...vary, "Origin"].join(", ") }
+  return { ...kept, ...leave, vary: withVary(kept["vary"], ["Origin"]) }
+}
+
+/** The headers by which caches keep an app's answers apart: those that the app names, and those that the service has read. */
+export const withVary = (named: string | ReadonlyArray<string> | undefined, read: ReadonlyArray<string>): string => {
+  const all = [...[named ?? []].flat().flatMap((list) => list.split(",")), ...read].map((name) => name.trim())
+  return all.filter((name, at) => name !== "" && all.findIndex((other) => other.toLowerCase() === name.toLowerCase()) === at).join(", ")
 }

@@ -56,6 +56,8 @@ export const noApp = Symbol.for("@atelier/http/noApp")
 export const appHosts = (pattern: string, accessUrl: string) => {
   const ownHost = bareHost(new URL(accessUrl).host)
   return (host: string, url: string): AppPath | typeof noApp | undefined => {
+    // Relays' clients may name no host
+    if (host === "" && pattern !== "" && !url.startsWith("/derp")) return noApp
     const label = bareHost(host) === ownHost ? undefined : wildcardLabel(pattern, host)
     if (label === undefined) return undefined
     const named = parseAppLabel(label)

@@ -278,7 +278,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
         return Effect.succeed(respond(HttpServerResponse.setHeader(refused, "connection", "close")))
       }
       if (visiting !== undefined && Exit.isFailure(visiting)) return Effect.map(refusedVisit(request, info, visiting.cause), respond)
-      if (named === noApp && apps !== undefined) return Effect.map(apps.noApp, respond)
+      if (named === noApp && apps !== undefined) return Effect.map(apps.noApp(request), respond)
       const isAppHost = app?.address.access_method === "subdomain"
       const redirected = isAppHost || visit !== undefined ? undefined : redirect(request, target.path, peer)
       if (redirected !== undefined) return Effect.succeed(respond(redirected))
