@@ -51,6 +51,8 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "jose",
       "openid-client",
       "swagger-ui-dist",
+      "@xterm/addon-fit",
+      "@xterm/xterm",
       "@atelier/core",
       "@atelier/node",
       "@atelier/agent-protocol"

@@ -25,12 +25,14 @@ import { WebSocket } from "ws"
 /** A client with the token of a user. */
 export const clientOf = (baseUrl: string, token?: string): Client => createClient({ baseUrl, token, WebSocket })
 
+/** What the first user signs in with. */
+export const firstUser = { email: "ada@example.com", password: "correct horse battery" }
+
 /** Makes the first user of an empty server; returns the token of its session. */
 export const firstToken = async (url: string): Promise<string> => {
   const anonymous = clientOf(url)
-  const credentials = { email: "ada@example.com", password: "correct horse battery" }
-  await users.createFirstUser(anonymous, { body: { ...credentials, username: "ada" } })
-  return (await logins.logIn(anonymous, { body: credentials })).session_token
+  await users.createFirstUser(anonymous, { body: { ...firstUser, username: "ada" } })
+  return (await logins.logIn(anonymous, { body: firstUser })).session_token
 }
 
 /** Makes the first user of an empty server, and a client for it. */

@@ -93,6 +93,7 @@ import { parseBasePath } from "./server/Target.js"
 import { StoreFaults } from "./server/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
+import { terminalPages } from "./terminal/pages.js"
 import { healthProbes } from "./server/healthProbes.js"
 import { processMetrics } from "./server/processMetrics.js"
 import { refuseOldNode, version } from "./version.js"
@@ -219,6 +220,7 @@ const served = (settings: HttpSettings, options: Options) =>
         ...(yield* externalAuthPages),
         (yield* AppSessions).page,
         ...(yield* loginPages(options)),
+        ...(yield* terminalPages(options)),
         ...(yield* relayRoutes),
         ...(yield* replicaPages)
       ]

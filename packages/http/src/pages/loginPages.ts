@@ -311,12 +311,19 @@ ${token}
         const list = workspaces.list("owner:me", { limit: maximumShown, offset: 0 })
         const listed = yield* Effect.either(Effect.provideService(list, CurrentActor, info.user.right))
         const shown = listed._tag === "Left" ? [] : listed.right.workspaces
-        const items = shown.map(({ latest_build, name }) => {
+        const items = shown.map(({ latest_build, name, owner_name }) => {
           const apps = latest_build.resources
             .flatMap(({ agents = [] }) => agents)
             .flatMap(({ apps }) => apps)
             .filter(({ external, hidden, url }) => external && !hidden && /^https?:/i.test(url ?? ""))
-          const links = apps.map(({ display_name, slug, url = "" }) => `<a href="${escaped(url)}">${escaped(display_name || slug)}</a>`)
+          const agents = latest_build.status === "running" ? latest_build.resources.flatMap(({ agents: all = [] }) => all) : []
+          const links = [
+            ...agents.map(
+              (agent) =>
+                `<a href="${escaped(`${mount}/@${owner_name}/${name}.${agent.name}/terminal`)}">${agents.length === 1 ? text.terminal : escaped(`${text.terminal} ${agent.name}`)}</a>`
+            ),
+            ...apps.map(({ display_name, slug, url = "" }) => `<a href="${escaped(url)}">${escaped(display_name || slug)}</a>`)
+          ]
           return `<li>${escaped(name)}: ${escaped(latest_build.status)}${links.length === 0 ? "" : ` (${links.join(", ")})`}</li>`
         })
         const links: ReadonlyArray<readonly [address: string, label: string]> = [

@@ -5,15 +5,12 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
-import { createHash } from "node:crypto"
-import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { promisify } from "node:util"
-import { gzip } from "node:zlib"
 import { Wire } from "../dialect.js"
 import type { Page } from "../server/HttpApplication.js"
 import { stringify } from "../server/json.js"
+import { bytes, compressible, packagedFiles } from "../server/packagedFiles.js"
 import { pageHeaders } from "../server/pageHeaders.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
@@ -63,42 +60,6 @@ const bundled: Readonly<Record<string, string>> = {
   "favicon-32x32.png": "image/png"
 }
 
-/** Seconds for which browsers need not ask again for a file of the bundle: a day. An update of the service may bring other ones. */
-const cacheSeconds = 86_400
-
-const compress = promisify(gzip)
-
-/** Bytes as they are, and compressed. */
-interface Compressible {
-  readonly plain: Uint8Array
-  readonly gzip: Uint8Array
-}
-
-const compressible = (plain: Uint8Array): Effect.Effect<Compressible> =>
-  Effect.map(
-    Effect.promise(() => compress(plain)),
-    (gzip) => ({ plain, gzip })
-  )
-
-/** Whether a request takes gzip (RFC 9110 §12.5.3). */
-const takesGzip = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  (request.headers["accept-encoding"] ?? "")
-    .split(",")
-    .some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(coding))
-
-/** Answers with bytes in the coding that the request takes. */
-const bytes = (
-  request: HttpServerRequest.HttpServerRequest,
-  { gzip, plain }: Compressible,
-  contentType: string,
-  headers: Readonly<Record<string, string>>
-): HttpServerResponse.HttpServerResponse => {
-  const vary = { ...headers, vary: "Accept-Encoding, Origin, Cookie" }
-  return takesGzip(request)
-    ? HttpServerResponse.uint8Array(gzip, { headers: { ...vary, "content-encoding": "gzip" }, contentType })
-    : HttpServerResponse.uint8Array(plain, { headers: vary, contentType })
-}
-
 /** The pages below `/swagger`; none where the deployment does not have them. */
 export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   contract: HttpApi.HttpApi<Id, Groups, E, R>,
@@ -117,15 +78,9 @@ export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.Http
         compressible(Buffer.from(stringify(describe(contract, { names: settings.names, version: settings.version, wire }, more))))
       )
     )
-    const files = yield* Effect.cachedFunction((name: string) =>
-      Effect.flatMap(
-        Effect.promise(() => readFile(join(folder, name))),
-        (content) =>
-          Effect.map(compressible(content), (compressed) => ({
-            ...compressed,
-            etag: `"${createHash("sha256").update(content).digest("base64url")}"`
-          }))
-      )
+    const files = yield* packagedFiles(
+      Object.fromEntries(Object.entries(bundled).map(([name, contentType]) => [name, { path: join(folder, name), contentType }])),
+      headers
     )
     const text = (body: string, contentType: string) => HttpServerResponse.text(body, { headers, contentType })
 
@@ -134,15 +89,8 @@ export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.Http
       path: "/swagger/*",
       handler: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const name = request.url.split("?")[0]?.slice("/swagger/".length) ?? ""
-        const contentType = Object.hasOwn(bundled, name) ? bundled[name] : undefined
-        if (contentType !== undefined)
-          return Effect.map(files(name), (file) => {
-            // Not for caches that users share: each response may set a cookie
-            const cached = { ...headers, etag: file.etag, "cache-control": `private, max-age=${cacheSeconds}` }
-            return request.headers["if-none-match"]?.includes(file.etag) === true
-              ? HttpServerResponse.empty({ status: 304, headers: cached })
-              : bytes(request, file, contentType, cached)
-          })
+        const file = files(request, name)
+        if (file !== undefined) return file
         switch (name) {
           case "":
             return Effect.succeed(text(page, "text/html; charset=utf-8"))

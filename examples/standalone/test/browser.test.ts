@@ -1,0 +1,91 @@
+/** A person with a browser: the terminal, an app on a host of its own, and the page of a stopped workspace. */
+import type { Page } from "playwright-core"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { chromiumPath, expectAccessible, startChromium } from "../../../test/chromium.js"
+import { freePort, Server } from "./Server.js"
+import { build, clientOf, firstToken, firstUser, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+
+const template = (port: number) => `agents:
+  - name: main
+    scripts:
+      - display_name: Site
+        run_on_start: true
+        start_blocks_login: true
+        script: |
+          nohup node -e 'require("http").createServer((_, r) => r.end("<title>site</title>the site")).listen(${port}, "127.0.0.1")' >/dev/null 2>&1 &
+    apps:
+      - slug: site
+        display_name: Site
+        url: http://127.0.0.1:${port}
+        subdomain: true
+`
+
+/** What the terminal shows. */
+const shown = (page: Page): Promise<string> => page.locator(".xterm-rows").innerText()
+
+const type = async (page: Page, line: string, expected: string): Promise<void> => {
+  await page.keyboard.type(line)
+  await page.keyboard.press("Enter")
+  await expect.poll(() => shown(page), { timeout: 20_000 }).toContain(expected)
+}
+
+it.skipIf(chromiumPath === undefined)(
+  "a browser types in a terminal, comes back after a crash of the server, and opens an app",
+  { timeout: 120_000 },
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "atelier-browser-"))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const port = await freePort()
+    const base = `http://127.0.0.1:${port}`
+    const options = {
+      port,
+      database: `sqlite:${join(directory, "a.db")}`,
+      workspacesDirectory: join(directory, "workspaces"),
+      args: ["--wildcard-access-url", `*.apps.localhost:${port}`]
+    }
+    let server = await Server.start(options)
+    onTestFinished(async () => void (await server.stop()))
+    const client = clientOf(server.url, await firstToken(server.url))
+    const source = await templateFrom(client, "site", { files: { "template.yaml": template(await freePort()) } })
+    const workspace = await workspaceFrom(client, source, "dev")
+    await untilWorkspace(client, workspace.id, isRunning)
+
+    const browser = await startChromium()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    page.setDefaultTimeout(20_000)
+    const problems: Array<string> = []
+    page.on("pageerror", ({ message }) => problems.push(message))
+    await page.goto(`${base}/@${workspace.owner_name}/dev/terminal`)
+    await page.getByLabel("Email address").fill(firstUser.email)
+    await page.getByLabel("Password", { exact: true }).fill(firstUser.password)
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await page.locator(".xterm-rows").waitFor()
+    await expectAccessible(page)
+    await page.locator(".xterm").click()
+    await type(page, "echo hello $((40 + 2))", "hello 42")
+
+    await server.kill()
+    await page.getByRole("status").filter({ hasText: "The connection is lost" }).waitFor()
+    server = await Server.start(options)
+    await page.getByRole("status").waitFor({ state: "hidden" })
+    await expect.poll(() => shown(page), { timeout: 20_000 }).toContain("hello 42")
+    await type(page, "echo again $((40 + 3))", "again 43")
+    await page.reload()
+    await expect.poll(() => shown(page), { timeout: 20_000 }).toContain("again 43")
+
+    const app = `http://site--dev--${workspace.owner_name}.apps.localhost:${port}/`
+    await page.goto(app)
+    expect([page.url(), await page.title()]).toStrictEqual([app, "site"])
+    await build(client, workspace, "stop")
+    await untilWorkspace(client, workspace.id, ({ latest_build }) => latest_build.status === "stopped")
+    for (const address of [app, `${base}/@${workspace.owner_name}/dev/terminal`]) {
+      await page.goto(address)
+      expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Workspace offline")
+    }
+    expect(problems).toStrictEqual([])
+  }
+)

@@ -1,0 +1,131 @@
+/** The page with a terminal of a workspace, and the files that it loads. agents-and-apps.md §18. */
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { CurrentActor } from "@atelier/core/access"
+import { NotFound } from "@atelier/core/platform"
+import { Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
+import { Effect } from "effect"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { appPage } from "../apps/appPages.js"
+import type { Options } from "../Options.js"
+import { brandOf } from "../pages/brandOf.js"
+import { escaped } from "../pages/page.js"
+import { pagesOf, seeOther } from "../pages/PageOptions.js"
+import { text } from "../pages/text.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
+import type { Page } from "../server/HttpApplication.js"
+import { packagedFiles } from "../server/packagedFiles.js"
+import { pageHeaders } from "../server/pageHeaders.js"
+import { refuse } from "../server/respond.js"
+import { Settings } from "../server/Settings.js"
+import { withQuery } from "../server/withQuery.js"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The terminal sets styles of its rows
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'"
+].join("; ")
+
+const style = `html,body{height:100%;margin:0;background:#000}
+#terminal{position:absolute;inset:.25rem}
+#notice{position:absolute;z-index:10;right:.5rem;top:.5rem;margin:0;padding:.25rem .5rem;font:1rem system-ui,sans-serif;background:#ffd;color:#000}
+`
+
+const script = { contentType: "text/javascript; charset=utf-8" }
+
+/** The files below `/terminal`, from the packages that have them. */
+const fileOf = () => {
+  const { resolve } = createRequire(import.meta.url)
+  const folderOf = (name: string) => dirname(resolve(`${name}/package.json`))
+  const xterm = folderOf("@xterm/xterm")
+  return {
+    "terminal.js": { ...script, path: join(folderOf("@atelier/http"), "browser", "terminal.js") },
+    "xterm.mjs": { ...script, path: join(xterm, "lib", "xterm.mjs") },
+    "addon-fit.mjs": { ...script, path: join(folderOf("@xterm/addon-fit"), "lib", "addon-fit.mjs") },
+    "xterm.css": { contentType: "text/css; charset=utf-8", path: join(xterm, "css", "xterm.css") }
+  }
+}
+
+const documentOf = ({ agent, mount, title }: { readonly agent: string; readonly mount: string; readonly title: string }): string =>
+  `<!doctype html>
+<html lang="${text.language}">
+<head>
+<meta charset="utf-8">
+<title>${escaped(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${escaped(mount)}/terminal/xterm.css">
+<style>${style}</style>
+</head>
+<body data-agent="${escaped(agent)}" data-base="${escaped(mount)}">
+<main><h1 hidden>${escaped(title)}</h1><div id="terminal"></div></main>
+<p id="notice" role="status" hidden></p>
+<script type="module" src="${escaped(mount)}/terminal/terminal.js"></script>
+</body>
+</html>
+`
+
+/** The agent that a place names, such as `dev` or `dev.main`; undefined where the name is needed or wrong. */
+const agentIn = ({ latest_build }: WorkspaceView, name: string) => {
+  const agents = latest_build.resources.flatMap(({ agents: all = [] }) => all).filter((agent) => name === "" || agent.name === name)
+  return agents.length === 1 ? agents[0] : undefined
+}
+
+/** The page and its files; none where the host turns the pages off. */
+export const terminalPages = (options: Options) =>
+  Effect.gen(function* () {
+    if (pagesOf(options) === undefined) return []
+    const settings = yield* Settings
+    const workspaces = yield* Workspaces
+    const brand = yield* brandOf
+    const services = yield* Effect.context<never>()
+    const { mount } = settings
+    const headers = pageHeaders(settings, contentSecurityPolicy)
+    const files = yield* packagedFiles(fileOf(), headers)
+
+    const missing = (title: string, message: string, status = 404) =>
+      Effect.map(brand, (as) => appPage(settings, as, { status, title, message }))
+
+    const show = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { params, user } = yield* CurrentRequest
+      if (user?._tag !== "Right") return seeOther(withQuery(`${mount}/login`, { redirect: request.originalUrl }))
+      const [name = "", agentName = "", ...more] = (params["place"] ?? "").split(".")
+      const found = yield* Effect.option(
+        Effect.provideService(workspaces.getByName(params["user"] ?? "", name, { includeDeleted: false }), CurrentActor, user.right)
+      )
+      if (found._tag === "None" || more.length > 0) return yield* missing(text.workspaceMissing, text.workspaceMissingReason)
+      if (found.value.latest_build.transition !== "start") return yield* missing(text.appOffline, text.terminalOffline, 400)
+      const agent = agentIn(found.value, agentName)
+      if (agent === undefined) return yield* missing(text.agentMissing, text.agentMissingReason)
+      const title = `${found.value.owner_name}/${found.value.name}.${agent.name}`
+      return HttpServerResponse.text(documentOf({ agent: agent.id, mount, title }), { headers, contentType: "text/html; charset=utf-8" })
+    })
+
+    const page: Page = {
+      method: "GET",
+      path: "/@:user/:place/terminal",
+      // The types of what use cases need are those of the whole application, which `services` is
+      handler: Effect.provide(show as Effect.Effect<Response, never, HttpServerRequest.HttpServerRequest>, services)
+    }
+    const below: Page = {
+      method: "GET",
+      path: "/terminal/*",
+      isCommon: true,
+      handler: Effect.flatMap(
+        HttpServerRequest.HttpServerRequest,
+        (request) =>
+          files(request, request.url.split("?")[0]?.slice("/terminal/".length) ?? "") ??
+          Effect.succeed(refuse(new NotFound({ message: "Route not found." })))
+      )
+    }
+    return [page, below]
+  })
