@@ -7,6 +7,7 @@ import { makeDatabases } from "./databases.mjs"
 import { startDeployment } from "./deployment.mjs"
 import { load, request } from "./load.mjs"
 import { makeReport } from "./report.mjs"
+import { apps } from "./sections/apps.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
 import { history } from "./sections/history.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
@@ -33,6 +34,7 @@ const sections = {
   lifeCycle,
   watchers,
   relay,
+  apps,
   daemons: remoteDaemons,
   history
 }

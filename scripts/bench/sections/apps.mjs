@@ -1,0 +1,224 @@
+// Apps and terminals of a workspace through the standalone server and its agent, and the same things by themselves in the same run.
+import { builds, createClient, logins, provisioning, reach, templates, templateVersions, users, workspaces } from "@atelier/client"
+import { spawn as spawnPty } from "@lydell/node-pty"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { buffer } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { pack } from "tar-stream"
+import { WebSocket } from "ws"
+import { freePort, temporaryDirectory } from "../databases.mjs"
+import { load, request } from "../load.mjs"
+
+const largeBytes = 100_000_000
+const strokes = 200
+const terminals = { workspaces: 5, each: 100 }
+
+const program = fileURLToPath(new URL("../../../examples/standalone/dist/program.js", import.meta.url))
+const account = { email: "admin@example.com", password: "SomeSecurePassword!" }
+
+/** A small page at `/`, and 100 MB at `/large`. */
+const site = `import { createServer } from "node:http"
+const page = Buffer.alloc(1000, "x")
+const piece = Buffer.alloc(100_000, "y")
+createServer(({ url }, response) => {
+  if (url !== "/large") return void response.end(page)
+  response.setHeader("content-length", ${largeBytes})
+  let left = ${largeBytes} / piece.length
+  const push = () => {
+    while (left-- > 0) if (!response.write(piece)) return void response.once("drain", push)
+    response.end()
+  }
+  push()
+}).listen(Number(process.argv[2]), "127.0.0.1")
+`
+
+const template = (port) => `files:
+  - path: site.mjs
+    source: site.mjs
+agents:
+  - name: main
+    scripts:
+      - display_name: Site
+        run_on_start: true
+        script: |
+          nohup node site.mjs ${port} >/dev/null 2>&1 &
+          until node -e 'fetch("http://127.0.0.1:${port}/").catch(() => process.exit(1))'; do sleep 0.2; done
+    apps:
+      - slug: site
+        url: http://127.0.0.1:${port}
+`
+
+const archiveOf = (files) => {
+  const archive = pack()
+  for (const [name, content] of Object.entries(files)) archive.entry({ name }, content)
+  archive.finalize()
+  return buffer(archive)
+}
+
+/** Starts the server, makes the first user, and a template whose workspaces have the site. */
+const start = async ({ kind, location }, directory, nodeArguments) => {
+  const database = kind === "postgres" ? location : `sqlite:${location}`
+  const place = ["--http-address", "127.0.0.1:0", "--database", database, "--workspaces-directory", join(directory, "workspaces")]
+  const child = spawn(process.execPath, [...nodeArguments, program, ...place, "--dangerous-disable-rate-limits"], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const url = await new Promise((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      const found = /^Atelier listens on (http:\/\/[\d.:]+)/.exec(line)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)))
+  })
+  const anonymous = createClient({ baseUrl: url })
+  await users.createFirstUser(anonymous, { body: { ...account, username: "admin" } })
+  const { session_token: token } = await logins.logIn(anonymous, { body: account })
+  return {
+    url,
+    token,
+    client: createClient({ baseUrl: url, token, WebSocket }),
+    /** Resident bytes of the server. */
+    memory: async () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${child.pid}/status`, "utf8"))[1]),
+    stop: async () => {
+      const exited = once(child, "exit")
+      child.kill("SIGINT")
+      await exited
+    }
+  }
+}
+
+const templateFrom = async (client, port) => {
+  const body = await archiveOf({ "template.yaml": template(port), "site.mjs": site })
+  const { hash: file_id } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body })
+  const version = await templateVersions.createTemplateVersion(client, {
+    organization: "default",
+    body: { storage_method: "file", provisioner: "terraform", file_id }
+  })
+  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: version.id }));
+  return templates.createTemplate(client, { organization: "default", body: { name: "site", template_version_id: version.id } })
+}
+
+/** The agent of a new workspace, once it is connected. */
+const agentFrom = async (client, template_id, name) => {
+  const { id } = await workspaces.createWorkspace(client, { user: "me", body: { name, template_id } })
+  for await (const { latest_build } of workspaces.watchWorkspace(client, { workspace: id })) {
+    const [agent] = latest_build.resources.flatMap(({ agents = [] }) => agents)
+    if (latest_build.job.status === "failed") throw new Error(latest_build.job.error)
+    if (agent?.status === "connected" && agent.lifecycle_state === "ready") return { agent: agent.id, workspace: id }
+  }
+}
+
+/** Waits until a workspace and its processes are gone. */
+const untilDeleted = async (client, workspace) => {
+  for await (const { latest_build } of workspaces.watchWorkspace(client, { workspace })) if (latest_build.status === "deleted") return
+}
+
+const secondsFor = async (url, headers) => {
+  const began = performance.now()
+  const { body } = await fetch(url, { headers })
+  let bytes = 0
+  for await (const chunk of body) bytes += chunk.length
+  if (bytes !== largeBytes) throw new Error(`${bytes} bytes arrived`)
+  return (performance.now() - began) / 1000
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** The median of the milliseconds between a key press and its echo. `type` sends a character; `heard` resolves with the next output. */
+const echoTime = async (type, heard) => {
+  const times = []
+  for (let at = 0; at < strokes; at++) {
+    const echo = heard()
+    const began = performance.now()
+    type("x")
+    await echo
+    times.push(performance.now() - began)
+  }
+  return median(times)
+}
+
+const directEcho = async () => {
+  const terminal = spawnPty("cat", [], {})
+  const time = await echoTime(
+    (text) => terminal.write(text),
+    () => new Promise((resolve) => terminal.onData(resolve))
+  )
+  terminal.kill()
+  return time
+}
+
+const echoThrough = async (client, agent) => {
+  const { input, output } = await reach.openTerminal(client, { agent, command: "cat" })
+  const [writer, reader] = [input.getWriter(), output.getReader()]
+  const time = await echoTime(
+    (text) => void writer.write(text),
+    () => reader.read()
+  )
+  await writer.close()
+  return time
+}
+
+/** Opens terminals that show nothing, and answers how to leave them. */
+const openIdle = async (client, agent, count) => {
+  const open = []
+  for (let at = 0; at < count; at++) open.push(await reach.openTerminal(client, { agent, command: "cat" }))
+  return open
+}
+
+export const apps = {
+  title: "apps and terminals",
+  run: async ({ database, databases, nodeArguments, report, seconds }) => {
+    const directory = await temporaryDirectory()
+    const port = await freePort()
+    const server = await start(await databases.fresh(database.kind), directory.path, nodeArguments)
+    const { client, token, url } = server
+    const figure = { database: database.name }
+    const made = []
+    try {
+      const { id: template_id } = await templateFrom(client, port)
+      made.push(await agentFrom(client, template_id, "dev"))
+      const headers = { "Service-Session-Token": token }
+      const path = "/@admin/dev/apps/site/"
+      const direct = await load({ port, request: request("GET", "/"), seconds: seconds(3) })
+      const through = await load({ port: Number(new URL(url).port), request: request("GET", path, { headers }), seconds: seconds(3) })
+      report.add({
+        ...figure,
+        figure: "a small page of an app by path, to itself",
+        value: through.perSecond,
+        unit: "/s",
+        ratio: through.perSecond / direct.perSecond,
+        target: { atLeast: 0.25 }
+      })
+      const alone = await secondsFor(`http://127.0.0.1:${port}/large`)
+      const large = await secondsFor(`${url}${path}large`, headers)
+      report.add({
+        ...figure,
+        figure: "100 MB of an app by path, to themselves",
+        value: largeBytes / 1e6 / large,
+        unit: "MB/s",
+        ratio: alone / large,
+        target: { atLeast: 0.3 }
+      })
+      const [{ agent }] = made
+      const added = (await echoThrough(client, agent)) - (await directEcho())
+      report.add({ ...figure, figure: "key press to echo, beyond a local terminal", value: added, unit: "ms", target: { atMost: 5 } })
+
+      for (let at = 1; at < terminals.workspaces; at++) made.push(await agentFrom(client, template_id, `w${at}`))
+      const before = await server.memory()
+      const open = []
+      for (const one of made) open.push(...(await openIdle(client, one.agent, terminals.each)))
+      const after = await server.memory()
+      const count = terminals.workspaces * terminals.each
+      report.add({ ...figure, figure: `memory of one of ${count} open terminals`, value: (after - before) / count / 1024, unit: "KiB" })
+      await Promise.all(open.map(({ input }) => input.close()))
+    } finally {
+      for (const { workspace } of made) await builds.createWorkspaceBuild(client, { workspace, body: { transition: "delete" } })
+      await Promise.all(made.map(({ workspace }) => untilDeleted(client, workspace)))
+      await server.stop()
+      await directory.remove()
+    }
+  }
+}
