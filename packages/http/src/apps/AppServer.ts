@@ -26,6 +26,7 @@ import { friendlyOrigin, isPreflight, preflightHeaders, withLeave, withVary } fr
 import { cookiePath, cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
+import { AppConnections } from "./AppConnections.js"
 import { AppSessions } from "./AppSessions.js"
 import { type Answer, exchange } from "./forward.js"
 import { SignedAppTokens, type SignedRequest } from "./SignedAppTokens.js"
@@ -94,6 +95,10 @@ const make = Effect.gen(function* () {
   const { hold } = yield* StreamRights
   const dialer = yield* AgentDialer
   const visits = yield* AppVisits
+  const connections = yield* Effect.acquireRelease(
+    Effect.sync(() => new AppConnections()),
+    (made) => Effect.sync(() => made.destroy())
+  )
   const brand = yield* brandOf
   const { names } = settings
   const trustsPeer = trusts(settings.trustedProxies)
@@ -251,16 +256,19 @@ const make = Effect.gen(function* () {
       const forwarding = forwardingOf(request, info, peer)
       const body = yield* bodyOf(request)
       const answer = yield* Effect.raceFirst(
-        exchange({
-          target,
-          method: request.method,
-          path: withQuery(joined(url, app.path), query),
-          headers: toApp(rawHeadersOf(request), forwarding),
-          body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
-          framing: framingOf(request),
-          upgrade: upgradeOf(request),
-          idle
-        }),
+        exchange(
+          {
+            target,
+            method: request.method,
+            path: withQuery(joined(url, app.path), query),
+            headers: toApp(rawHeadersOf(request), forwarding),
+            body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
+            framing: framingOf(request),
+            upgrade: upgradeOf(request),
+            idle
+          },
+          connections
+        ),
         Effect.zipRight(Deferred.await(over), Effect.interrupt)
       )
       const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
@@ -389,5 +397,5 @@ const make = Effect.gen(function* () {
 export class AppServer extends Context.Reference<AppServer>()("@atelier/http/AppServer", {
   defaultValue: (): Effect.Effect.Success<typeof make> | undefined => undefined
 }) {
-  static readonly layer = Layer.effect(AppServer, make)
+  static readonly layer = Layer.scoped(AppServer, make)
 }

@@ -3,10 +3,11 @@ import { AgentDialer, type AgentStream } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { agentSocket } from "@atelier/node"
 import { Clock, Data, Duration, Effect, type Scope } from "effect"
-import { type IncomingMessage, request as httpRequest } from "node:http"
+import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
 import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
 import { connect as connectTls } from "node:tls"
+import type { AppConnections, Kept } from "./AppConnections.js"
 import * as Continue from "../server/Continue.js"
 
 /** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
@@ -117,35 +118,65 @@ const sendBody = (body: Exchange["body"], to: NodeJS.WritableStream, tooLarge: (
 
 const tooLarge = new TooLarge({ message: `A request may have at most ${maximumBody / 1024 ** 3} GiB.` })
 
+/** Methods of requests that may be sent twice (RFC 9110 §9.2.1). */
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
+
+/** How often a request is sent again after a kept connection has ended under it. */
+const maximumRepeats = 2
+
 /**
- * Sends a request to an app and waits for the head of its answer. The connection is the request's own, and ends with the scope. Fails with
- * `AppFailed` if there is no answer, and with `TooLarge` for a body that may not be sent.
+ * Sends a request to an app and waits for the head of its answer. A request that may be sent twice, and has no body, may use the
+ * connection of an earlier one; the connection of another ends with the scope. Fails with `AppFailed` if there is no answer, and with `TooLarge` for a body that may not be sent.
  */
-export const exchange = (asked: Exchange): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
+export const exchange = (
+  asked: Exchange,
+  connections: AppConnections
+): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
   Effect.gen(function* () {
     const { body, framing, headers, method, path, target, upgrade } = asked
     if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
     const url = new URL(target.url)
-    const socket = yield* connection(asked, url)
+    const isPlain = framing === undefined && upgrade === undefined && safeMethods.has(method)
+    const dialer = yield* AgentDialer
+    const open = Effect.provideService(connection(asked, url), AgentDialer, dialer)
+    const socket = isPlain ? undefined : yield* open
     const framed = framing === "chunked" ? ["Transfer-Encoding", "chunked"] : []
-    const upgrading = upgrade === undefined ? ["Connection", "close"] : ["Connection", "Upgrade", "Upgrade", upgrade]
-    return yield* Effect.async<Answer, AppFailed | TooLarge>((resume) => {
-      const request = httpRequest({
-        createConnection: () => socket,
-        method,
-        path,
-        headers: [...headers, ...framed, ...upgrading],
-        setHost: false,
-        maxHeaderSize: maximumHead
-      })
-      // The listener stays: what happens after the answer ends the answer
-      request.on("error", (error) => resume(failureOf(error)))
-      request.on("response", (response) => resume(Effect.succeed({ _tag: "Response", response })))
-      request.on("upgrade", (response, upgraded: Duplex, head) =>
-        resume(Effect.succeed({ _tag: "Upgraded", response, socket: upgraded, head }))
-      )
-      if (framing === undefined) request.end()
-      else sendBody(body, request, () => void (resume(tooLarge), request.destroy()))
-      return Effect.sync(() => void request.destroy())
-    })
+    const connectionLines =
+      upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", isPlain ? "keep-alive" : "close"]
+    const way: RequestOptions | Kept =
+      socket === undefined
+        ? { agent: connections, key: `${target.agent_id} ${url.protocol} ${url.hostname} ${portOf(url)}`, open }
+        : { createConnection: () => socket }
+    const attempt = (repeats: number): Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope> =>
+      Effect.async<Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope>>((resume) => {
+        const request = httpRequest({
+          ...way,
+          method,
+          path,
+          headers: [...headers, ...framed, ...connectionLines],
+          setHost: false,
+          maxHeaderSize: maximumHead
+        })
+        const answered = (answer: Answer): void =>
+          resume(
+            Effect.succeed(
+              Effect.as(
+                // A response that has been read to its end has given its connection back
+                Effect.addFinalizer(() => Effect.sync(() => void (answer.response.complete || request.destroy()))),
+                answer
+              )
+            )
+          )
+        // The listener stays: what happens after the answer ends the answer
+        request.on("error", (error: NodeJS.ErrnoException) => {
+          const isStale = request.reusedSocket && error.code === "ECONNRESET" && repeats < maximumRepeats
+          resume(Effect.succeed(isStale ? attempt(repeats + 1) : Effect.fail(error instanceof AppFailed ? error : failureOf(error))))
+        })
+        request.on("response", (response) => answered({ _tag: "Response", response }))
+        request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
+        if (framing === undefined) request.end()
+        else sendBody(body, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
+        return Effect.sync(() => void request.destroy())
+      }).pipe(Effect.flatten)
+    return yield* attempt(0)
   })

@@ -2,7 +2,7 @@ import type { ProvisionedApp } from "@atelier/core/provisioning"
 import { Schema } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { describe, expect, it } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
@@ -106,6 +106,36 @@ describeAgents("an app on a path", (server) => {
     expect(cookies).toStrictEqual([`one=1; Path=${base}/`, `two=2; Path=${base}/`, `far=3; Path=${base}/`])
     expect(answer.headers["x-twice"]).toBe("a, b")
     expect(answer.headers["service-worker-allowed"]).toBeUndefined()
+  })
+
+  it("answers on connections that are kept, as long as it keeps them", async () => {
+    let connections = 0
+    const listener = createServer((_, response) => void response.end("page")).on("connection", () => connections++)
+    const { base } = await anAppAt(server(), `http://localhost:${await listening(listener)}`)
+    const ask = async (method = "GET") => (await send(server(), `${base}/`, { method, headers: asOwner(server()) })).status
+    for (let count = 0; count < 5; count++) expect(await ask()).toBe(200)
+    expect(connections).toBe(1)
+    expect(await ask("POST")).toBe(200)
+    expect(connections).toBe(2)
+    listener.closeIdleConnections()
+    expect(await ask()).toBe(200)
+  })
+
+  it("is not heard on a connection without a request", async () => {
+    const answer = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const sockets: Array<Socket> = []
+    const port = await program((socket) => {
+      sockets.push(socket)
+      socket.on("data", () => socket.write(answer("good")))
+    })
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const ask = async () => (await send(server(), `${base}/`, { headers: asOwner(server()) })).body
+    expect(await ask()).toBe("good")
+    const [first] = sockets
+    const ended = new Promise((resolve) => first?.once("end", resolve))
+    first?.write(answer("evil"))
+    await ended
+    expect([await ask(), sockets.length]).toStrictEqual(["good", 2])
   })
 
   it("sets no cookie for the host by a semicolon in its address", async () => {

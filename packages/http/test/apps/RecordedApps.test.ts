@@ -141,8 +141,8 @@ const departures: Readonly<Record<string, (recorded: Outcome, here: Outcome) => 
   "path-encoded-at": ({ cookies }) => ({ cookies: cookies.map((cookie) => cookie.replace("/@", "/%40")) }),
   "path-port": () => ({ status: 400 }),
   "path-external": () => ({ status: 404 }),
-  // No request is sent twice
-  "path-abort": ({ app }) => ({ app: app.slice(1) }),
+  // The request is sent again where it used a kept connection
+  "path-abort": (_, { app }) => ({ app }),
   // Paths are the app's, as they are
   "path-double-slash": ({ app, cookies }) => ({
     cookies: cookies.map((cookie) => cookie.replace("pathapp//", "pathapp/")),
