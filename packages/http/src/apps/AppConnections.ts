@@ -52,7 +52,7 @@ export class AppConnections extends Agent {
 
   override keepSocketAlive(socket: Duplex): boolean {
     const end = (): void => void socket.destroy()
-    this.unused.set(socket, { timer: setTimeout(end, keptFor), end })
+    this.unused.set(socket, { timer: setTimeout(end, keptFor).unref(), end })
     // Without a request there is no answer: the next request would take it for its own
     socket.on("data", end).on("end", end)
     return true
