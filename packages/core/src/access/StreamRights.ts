@@ -57,6 +57,9 @@ const recheckAfter = 20_000
 /** Milliseconds for which a change is remembered, so that a stream that was opening at the time is judged again. */
 const openingTime = 10_000
 
+/** Changes that are remembered. After more of them at once every stream that opens is judged again. */
+const maximumRecent = 1_000
+
 /** Credentials judged at once. Those that could not be judged the last time have as many places of their own, so that others need not wait. */
 const concurrency = 8
 
@@ -112,7 +115,20 @@ const make = Effect.gen(function* () {
   const retryPlaces = yield* Effect.makeSemaphore(concurrency)
   const scope = yield* Effect.scope
   const clock = yield* Effect.clock
-  let changedAt = Number.NEGATIVE_INFINITY
+  /** Oldest first. An event that is undefined concerns every actor. */
+  const recent: Array<{ readonly at: number; readonly event: RightsChange | undefined }> = []
+
+  const remember = (event: RightsChange | undefined): void => {
+    const at = clock.unsafeCurrentTimeMillis()
+    const firstKept = recent.findIndex((change) => at - change.at < openingTime)
+    recent.splice(0, firstKept < 0 ? recent.length : firstKept)
+    if (recent.length >= maximumRecent) recent.splice(0, recent.length, { at, event: undefined })
+    else recent.push({ at, event })
+  }
+
+  /** Whether a change of the last seconds may have ended rights of an actor. */
+  const hasChanged = (actor: Actor, now: number): boolean =>
+    recent.some(({ at, event }) => now - at < openingTime && (event === undefined || concerns(event, actor)))
 
   const suspect = (holding: Holding): void => {
     due.add(holding)
@@ -208,7 +224,7 @@ const make = Effect.gen(function* () {
   })
 
   yield* listen(rightsChanges, (delivery) => {
-    changedAt = clock.unsafeCurrentTimeMillis()
+    remember(delivery._tag === "Lost" ? undefined : delivery.event)
     for (const holding of held) if (delivery._tag === "Lost" || concerns(delivery.event, holding.actor)) suspect(holding)
   })
   yield* Effect.forkScoped(Effect.forever(Effect.zipRight(isDue.await, judgeDue)))
@@ -225,7 +241,7 @@ const make = Effect.gen(function* () {
       const now = clock.unsafeCurrentTimeMillis()
       const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false }
       held.add(holding)
-      if (now - changedAt < openingTime) suspect(holding)
+      if (hasChanged(right.actor, now)) suspect(holding)
       return Effect.succeed(holding)
     })
 

@@ -119,6 +119,25 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.scoped("is not judged again because rights of others changed, unless too many did to remember them", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      yield* publishRightsChange({ user_id: someoneElse })
+      yield* open
+      yield* TestClock.adjust("1 second")
+      expect(state.renewed).toBe(0)
+      yield* Effect.repeatN(publishRightsChange({ user_id: someoneElse }), 1_000)
+      yield* TestClock.adjust("1 second")
+      yield* open
+      yield* TestClock.adjust("1 second")
+      expect(state.renewed).toBe(1)
+      yield* TestClock.adjust("11 seconds")
+      yield* open
+      yield* TestClock.adjust("1 second")
+      expect(state.renewed).toBe(1)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.scoped("does not end because the store is away, and ends when it is back", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()
