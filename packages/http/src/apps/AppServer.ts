@@ -23,13 +23,13 @@ import { Settings } from "../server/Settings.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { withQuery } from "../server/withQuery.js"
 import { friendlyOrigin, isPreflight, preflightHeaders, withLeave, withVary } from "./appCors.js"
-import { cookiePath, cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
+import { cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
 import { AppConnections } from "./AppConnections.js"
 import { AppSessions } from "./AppSessions.js"
 import { type Answer, exchange } from "./forward.js"
-import { SignedAppTokens, type SignedRequest } from "./SignedAppTokens.js"
+import { normalized, SignedAppTokens, type SignedRequest, tokenCookie } from "./SignedAppTokens.js"
 import { type AppPlace, rightThrough, visitReader } from "./Visit.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -223,9 +223,7 @@ const make = Effect.gen(function* () {
   /** The cookies that give the browser a token for the app it may open. */
   const tokenCookies = (app: AppPath, { isSecure }: AppPlace, target: AppTarget, actor: CurrentActor["Type"]) =>
     Effect.map(tokens.issue(signedRequestOf(app), target, actor), (issued): ReadonlyArray<string> => {
-      if (issued === undefined) return []
-      const attributes = [`Path=${cookiePath(app.base)}`, `Expires=${issued.expires.toUTCString()}`, "HttpOnly", "SameSite=Lax"]
-      return [[`${names.signedAppCookie}=${issued.token}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; ")]
+      return issued === undefined ? [] : [tokenCookie(names.signedAppCookie, issued, { path: app.base, isSecure })]
     })
 
   const forwarded = (
@@ -318,7 +316,7 @@ const make = Effect.gen(function* () {
           access_method === "terminal"
             ? yield* agentId === undefined ? new NotFound({ resource: "workspace_agent" }) : access.openTerminal(agentId)
             : yield* access.open({ access_method, user, workspace, agent, slug_or_port: app_slug_or_port })
-        const issued = yield* tokens.issue(signed, target, yield* CurrentActor)
+        const issued = yield* tokens.issue(normalized(signed), target, yield* CurrentActor)
         return issued === undefined ? yield* refusalPage(missingApp) : issued.token
       }).pipe(
         Effect.catchTag("AppRefused", (refusal) =>

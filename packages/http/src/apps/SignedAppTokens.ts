@@ -7,6 +7,7 @@ import type { VisitedApp } from "@atelier/core/workspaces"
 import { Clock, Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { jwtVerify, SignJWT } from "jose"
 import { SignedRequest } from "../contract/workspaceProxies.js"
+import { cookiePath } from "./appHeaders.js"
 import { type AppKey, appKeys, currentKey } from "./appKeys.js"
 
 export type SignedRequest = typeof SignedRequest.Type
@@ -29,10 +30,13 @@ export const SignedClaims = Schema.Struct({
 })
 export type SignedClaims = typeof SignedClaims.Type
 
+/** A request in the form that tokens name it in: its base ends with a slash. */
+export const normalized = (request: SignedRequest): SignedRequest => ({ ...request, base_path: request.base_path.replace(/\/*$/, "/") })
+
 /** A terminal as a token names it. */
 export const terminalRequest = (agent: string): SignedRequest => ({
   access_method: "terminal",
-  base_path: `/api/v2/workspaceagents/${agent}/pty`,
+  base_path: `/api/v2/workspaceagents/${agent}/pty/`,
   app_prefix: "",
   username_or_id: "",
   workspace_name_or_id: "",
@@ -101,6 +105,27 @@ export const claimsFor = (
     )
   ]).pipe(Effect.option)
 
+/** A token, and when it ends. */
+export interface IssuedToken {
+  readonly token: string
+  readonly expires: Date
+}
+
+/** The `Set-Cookie` line that gives a browser a token, for a path. */
+export const tokenCookie = (
+  name: string,
+  { expires, token }: IssuedToken,
+  { isSecure, path }: { readonly path: string; readonly isSecure: boolean }
+): string =>
+  [
+    `${name}=${token}`,
+    `Path=${cookiePath(path)}`,
+    `Expires=${expires.toUTCString()}`,
+    "HttpOnly",
+    "SameSite=Lax",
+    ...(isSecure ? ["Secure"] : [])
+  ].join("; ")
+
 const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const keys = yield* appKeys("workspace_apps_token")
@@ -111,7 +136,7 @@ const make = Effect.gen(function* () {
       request: SignedRequest,
       app: VisitedApp & { readonly url?: string; readonly cors_behavior?: CorsBehavior },
       actor: Actor
-    ): Effect.Effect<{ readonly token: string; readonly expires: Date } | undefined> =>
+    ): Effect.Effect<IssuedToken | undefined> =>
       Effect.gen(function* () {
         const { apiKeyId } = actor
         if (apiKeyId === undefined && !isAnonymous(actor)) return undefined

@@ -3,6 +3,7 @@ import { StreamRight } from "@atelier/core/access"
 import { WorkspaceProxies } from "@atelier/core/deployment"
 import { type Forbidden, Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
+import { isIP } from "node:net"
 import { Settings } from "../server/Settings.js"
 import { appHosts, type AppPath, noApp, parseAppPath } from "./appPath.js"
 
@@ -22,7 +23,7 @@ export interface AppPlace {
 export interface Visit {
   readonly proxy_id: Uuid.Uuid
   readonly place: AppPlace
-  /** The visitor's address. */
+  /** The visitor's address; empty where the proxy names none. */
   readonly ip: string
   /** The host that the visitor asked for. */
   readonly host: string
@@ -62,7 +63,7 @@ export const visitReader = Effect.gen(function* () {
       return Effect.succeed({
         proxy_id: proxy.id,
         place: { hosts, protocol, isSecure: protocol === "https:", isElsewhere: true },
-        ip: headers[clientHeader] ?? "",
+        ip: isIP(headers[clientHeader] ?? "") === 0 ? "" : (headers[clientHeader] ?? ""),
         host,
         named: hosts(host, target) ?? parseAppPath(target, ""),
         permission

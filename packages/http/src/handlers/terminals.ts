@@ -8,7 +8,7 @@ import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
 import { AppAccess } from "@atelier/core/workspaces"
 import { Either, Effect, Option, Stream } from "effect"
 import { cookiesOf } from "../apps/appHeaders.js"
-import { SignedAppTokens, terminalRequest } from "../apps/SignedAppTokens.js"
+import { SignedAppTokens, terminalRequest, tokenCookie } from "../apps/SignedAppTokens.js"
 import { rightThrough } from "../apps/Visit.js"
 import { Caller } from "../contract/authentication.js"
 import { Contract } from "../contract/Contract.js"
@@ -35,10 +35,12 @@ interface Asked {
   readonly backend_type: string
 }
 
-/** A number of rows or columns; undefined for other texts. */
+const maximumSize = 0xffff
+
+/** A number of rows or columns, at most what a terminal can have; undefined for other texts. */
 const sizeOf = (text: string): number | undefined => {
   if (text === "") return 80
-  return /^\d{1,5}$/.test(text) && Number(text) <= 0xffff ? Number(text) : undefined
+  return /^\d{1,10}$/.test(text) ? Math.min(Number(text), maximumSize) : undefined
 }
 
 /** The terminal that a query asks for. Fails with `Invalid` that names each wrong parameter. */
@@ -49,8 +51,8 @@ const initOf = (asked: Asked): Either.Either<Uint8Array, Invalid> => {
   const texts = ["command", "container", "container_user", "backend_type"] as const
   const validations = [
     ...(id === undefined ? [{ field: "reconnect", detail: "must be a valid UUID" }] : []),
-    ...(height === undefined ? [{ field: "height", detail: "must be a number from 0 to 65535" }] : []),
-    ...(width === undefined ? [{ field: "width", detail: "must be a number from 0 to 65535" }] : []),
+    ...(height === undefined ? [{ field: "height", detail: "must be a whole number that is not negative" }] : []),
+    ...(width === undefined ? [{ field: "width", detail: "must be a whole number that is not negative" }] : []),
     ...texts.flatMap((field) =>
       Buffer.byteLength(asked[field]) > maximumText ? [{ field, detail: `must have at most ${maximumText} bytes` }] : []
     )
@@ -86,7 +88,7 @@ export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
     const visits = yield* AppVisits
     const tokens = yield* SignedAppTokens
     const tunnels = yield* AgentTunnels
-    const { accessUrl, names } = yield* Settings
+    const { accessUrl, cookies, names } = yield* Settings
 
     /** The caller, by the session or else by a token for the terminal. */
     const callerOf = (request: HttpServerRequest.HttpServerRequest, id: string) =>
@@ -125,6 +127,10 @@ export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
           Effect.provideService(CurrentActor, actor)
         )
         const init = yield* initOf(urlParams)
+        const signed = terminalRequest(path.workspaceagent)
+        const issued = yield* tokens.issue(signed, agent, actor)
+        const isSecure = visit?.place.isSecure ?? cookies.secure
+        const cookie = issued && tokenCookie(names.signedAppCookie, issued, { path: signed.base_path, isSecure })
         return yield* byteStreamSocket(
           request,
           rightThrough(visit, granted),
@@ -135,7 +141,12 @@ export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
               const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
               yield* Effect.raceFirst(input, output(stream, send))
             }).pipe(Effect.scoped),
-          { origins: [new URL(accessUrl).host], pingEvery: "15 seconds", sendWithin }
+          {
+            origins: [new URL(accessUrl).host],
+            pingEvery: "15 seconds",
+            sendWithin,
+            ...(cookie === undefined ? {} : { headers: { "set-cookie": cookie } })
+          }
         )
       })
     )

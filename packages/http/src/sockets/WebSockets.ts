@@ -50,6 +50,8 @@ export interface Options {
   readonly oneWay?: { readonly code: 1002 | 1008; readonly reason: string }
   /** How long the client may take to accept a message. Default 10 seconds. */
   readonly sendWithin?: Duration.DurationInput
+  /** Headers of the response that upgrades the request. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Bytes of unread messages above which the client has to wait. */
@@ -93,7 +95,8 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             const info = yield* CurrentRequest
             const socket = upgrade(request, maximumMessage, options, {
               [names.requestIdHeader]: info.id,
-              [names.buildVersionHeader]: version
+              [names.buildVersionHeader]: version,
+              ...options.headers
             })
             if (socket === undefined) return notUpgraded
             info.counted?.upgraded()

@@ -184,6 +184,12 @@ describeAgents("a signed token", (server) => {
     expect((await issue(server(), { "Service-External-Proxy-Token": "x" }, pathRequest(agent))).status).toBe(401)
   })
 
+  it("names the base of its request with a slash at the end, as proxies compare it", async () => {
+    const { agent, base } = await anAppAt(server())
+    const answer = await issue(server(), await aProxy(server()), pathRequest(agent, { base_path: base.slice(0, -1) }))
+    expect(decodeJwt(answer.as(IssuedApp).signed_token_str)).toMatchObject({ request: pathRequest(agent) })
+  })
+
   it("opens a terminal for a user who may, from a proxy's address only", async () => {
     const { agent } = await anAppAt(server())
     await aProxy(server(), "https://west.test")

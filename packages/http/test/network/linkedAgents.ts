@@ -1,10 +1,11 @@
 /** Agents that lead streams to this machine, and programs there. */
+import { BuildResourceRepository } from "@atelier/core/agents"
 import { AgentDialer } from "@atelier/core/network"
 import { Deferred, Effect } from "effect"
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
-import { onTestFinished } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import * as Api from "../../../agent/src/Api.js"
 import * as Brand from "../../../agent/src/Brand.js"
 import * as Marks from "../../../agent/src/Marks.js"
@@ -37,14 +38,26 @@ export const program = (onConnection: (socket: Socket) => void): Promise<number>
 /** A web app on the loopback interface. */
 export const webApp = (listener: RequestListener): Promise<number> => listening(createHttpServer(listener))
 
+/** Whether the store has an agent as connected: an agent may get its first answer before that is written. */
+const isConnected = (server: AgentServer, { id }: RunningAgent): Promise<boolean> =>
+  server.run(
+    Effect.map(
+      Effect.flatMap(BuildResourceRepository, ({ ofAgent }) => ofAgent(id)),
+      ({ agents: [agent] }) =>
+        agent !== undefined &&
+        agent.last_connected_at !== null &&
+        (agent.disconnected_at === null || agent.disconnected_at < agent.last_connected_at)
+    )
+  )
+
 /** Connects an agent that leads streams to its machine, as the agent's own program does, for the time of the test. */
 export const link = async (
   server: AgentServer,
-  { token }: RunningAgent,
+  agent: RunningAgent,
   query = "?role=agent&streams=1",
   engine = "/nonexistent"
 ): Promise<AgentConnection> => {
-  const connection = await server.connect(token, query)
+  const connection = await server.connect(agent.token, query)
   await Effect.runPromise(connection.agent.GetManifest({}))
   const serving = Effect.gen(function* () {
     const place = yield* Deferred.make<Place>()
@@ -58,6 +71,7 @@ export const link = async (
     await serving
   }
   onTestFinished(close)
+  await expect.poll(() => isConnected(server, agent), { timeout: 10_000, interval: 10 }).toBe(true)
   return { ...connection, close }
 }
 
