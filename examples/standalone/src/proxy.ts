@@ -102,6 +102,7 @@ const serve = (options: WorkspaceProxy.Options, { host, port }: { readonly host:
           server.closeAllConnections()
         })
     )
+    yield* proxy.register
     process.stdout.write(`The workspace proxy listens on ${host}:${port}, reached at ${options.accessUrl}\n`)
     const ended = yield* Deferred.make<void>()
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => Deferred.unsafeDone(ended, Effect.void))

@@ -52,13 +52,15 @@ const post = ({ names, primaryAccessUrl, token }: Registrant, operation: string,
   })
 
 /**
- * Registers this process until the scope closes, and answers why the last attempt failed, if it did. Fails with `StartError` when the service
- * refuses the first attempt; a service that cannot be reached is tried again.
+ * Registers this process until the scope closes. `problem` says why the last attempt failed; undefined after one that did not. Fails with
+ * `StartError` when the service refuses the first attempt; a service that cannot be reached is tried again.
  */
-export const keepRegistered = (registrant: Registrant): Effect.Effect<Effect.Effect<string | undefined>, StartError, Scope.Scope> =>
+export const keepRegistered = (
+  registrant: Registrant,
+  problem: Ref.Ref<string | undefined>
+): Effect.Effect<void, StartError, Scope.Scope> =>
   Effect.gen(function* () {
     const replica_id = randomUUID()
-    const problem = yield* Ref.make<string | undefined>(undefined)
     const attempt = post(registrant, "register", {
       access_url: registrant.accessUrl,
       wildcard_hostname: registrant.wildcardAccessUrl,
@@ -79,10 +81,11 @@ export const keepRegistered = (registrant: Registrant): Effect.Effect<Effect.Eff
         )
       )
     )
+    // The service asks for the proxy's health while it answers
+    yield* Ref.set(problem, undefined)
     yield* Effect.catchAll(attempt, ({ message, status }) =>
       status === undefined || status >= 500 ? noted : new StartError({ option: optionOf(status), reason: message })
     )
     yield* Effect.addFinalizer(() => Effect.ignore(post(registrant, "deregister", { replica_id })))
     yield* Effect.forkScoped(Effect.repeat(Effect.delay(noted, every), Schedule.forever))
-    return Ref.get(problem)
   })

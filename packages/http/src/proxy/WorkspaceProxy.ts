@@ -1,6 +1,6 @@
 /** A workspace proxy: serves the apps and terminals of workspaces at an address of its own. agents-and-apps.md §21. */
 import { reasonOf, StartError } from "@atelier/core/platform"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted, Ref, type Scope } from "effect"
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http"
 import { Agent as SecureAgent } from "node:https"
 import type { Duplex } from "node:stream"
@@ -29,10 +29,15 @@ export interface Options {
   readonly trustedProxies?: TrustedProxies | undefined
 }
 
-/** Listeners for a server of `node:http`. */
+/** Listeners for a server of `node:http`, and what makes them known. */
 export interface WorkspaceProxy {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /**
+   * Registers the proxy at the service until the scope closes: run it once the server listens, as the service asks the proxy for its health at
+   * once. Fails with `StartError` for a token or an address that the service refuses; a service that cannot be reached is tried again.
+   */
+  readonly register: Effect.Effect<void, StartError, Scope.Scope>
 }
 
 /** Connections to the service that are kept for further requests. */
@@ -49,9 +54,8 @@ const measurable = { "access-control-allow-origin": "*", "timing-allow-origin": 
 const isTerminal = (url: string): boolean => /^\/api\/v2\/workspaceagents\/[^/?]+\/pty(?:\?|$)/.test(url)
 
 /**
- * Registers a proxy at the service, and serves apps and terminals until the scope closes. Whatever a visitor asks for is decided by the
- * service, which also keeps the connections to agents: the proxy holds no data and no key. Fails with `StartError` for options that cannot be
- * used, and for a token that the service refuses.
+ * Makes a proxy, which serves apps and terminals until the scope closes. Whatever a visitor asks for is decided by the service, which also
+ * keeps the connections to agents: the proxy holds no data and no key. Fails with `StartError` for options that cannot be used.
  */
 export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -60,13 +64,9 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
     const wildcardAccessUrl = options.wildcardAccessUrl ?? ""
     const names = namesOf(options.brand ?? presentationFor(options.compatibility).brand)
     const primaryAccessUrl = primary.href.replace(/\/+$/, "")
-    const problem = yield* keepRegistered({
-      primaryAccessUrl,
-      accessUrl: own.origin,
-      wildcardAccessUrl,
-      token: Redacted.make(options.token),
-      names
-    })
+    const problem = yield* Ref.make<string | undefined>("it has not registered yet")
+    const token = Redacted.make(options.token)
+    const register = keepRegistered({ primaryAccessUrl, accessUrl: own.origin, wildcardAccessUrl, token, names }, problem)
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => new (primary.protocol === "https:" ? SecureAgent : Agent)({ keepAlive: true, maxFreeSockets: keptConnections })),
       (made) => Effect.sync(() => made.destroy())
@@ -113,13 +113,14 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
       "/healthz": (response) => answer(response, 200, "OK"),
       "/latency-check": (response) => answer(response, 200, "OK", measurable),
       "/healthz-report": (response) => {
-        const wrong = Effect.runSync(problem)
+        const wrong = Effect.runSync(Ref.get(problem))
         const report = { errors: wrong === undefined ? [] : [`The proxy is not registered: ${wrong}`], warnings: [] }
         response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(report))
       }
     }
 
     return {
+      register,
       handler: (request, response) => {
         const url = request.url ?? "/"
         const host = hostOf(request)

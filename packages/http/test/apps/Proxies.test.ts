@@ -27,13 +27,13 @@ const startProxy = async (server: AgentServer, token: string, primaryAccessUrl =
   const url = `http://127.0.0.1:${port}`
   const scope = Effect.runSync(Scope.make())
   onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  const { handler, upgrade } = await Effect.runPromise(
-    WorkspaceProxy.make({ primaryAccessUrl, token, accessUrl: url, wildcardAccessUrl: "*.east.test" }).pipe(
-      Scope.extend(scope),
-      Effect.provide(Logger.remove(Logger.defaultLogger))
-    )
+  const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
+    Effect.runPromise(effect.pipe(Scope.extend(scope), Effect.provide(Logger.remove(Logger.defaultLogger))))
+  const { handler, register, upgrade } = await run(
+    WorkspaceProxy.make({ primaryAccessUrl, token, accessUrl: url, wildcardAccessUrl: "*.east.test" })
   )
   listener.on("request", handler).on("upgrade", upgrade)
+  await run(register)
   return { url, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
@@ -198,6 +198,7 @@ describeAgents(
       expect(JSON.parse((await get(url, "/healthz-report")).body)).toStrictEqual({ errors: [], warnings: [] })
       const look = () => server().call("GET", `/workspaceproxies/${proxy.id}`, { token: server().owner().token })
       expect((await look()).body).toMatchObject({ path_app_url: url, wildcard_hostname: "*.east.test", derp_enabled: false })
+      await expect.poll(async () => (await look()).body, { timeout: 10_000 }).toMatchObject({ status: { status: "ok" }, healthy: true })
       await stop()
       // A process that has ended is no sibling of another
       const registration = { access_url: url, wildcard_hostname: "", replica_id: randomUUID(), version: "v2" }
