@@ -11,22 +11,10 @@ import { Wire } from "../dialect.js"
 import type { Page } from "../server/HttpApplication.js"
 import { stringify } from "../server/json.js"
 import { bytes, compressible, packagedFiles } from "../server/packagedFiles.js"
-import { pageHeaders } from "../server/pageHeaders.js"
+import { pageHeaders, scriptedPolicy } from "../server/pageHeaders.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import { describe, type MoreRoutes } from "./describe.js"
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // The browser sets styles of its elements
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'"
-].join("; ")
 
 const page = `<!doctype html>
 <html lang="en">
@@ -69,7 +57,7 @@ export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.Http
     const settings = yield* Settings
     const wire = yield* Wire
     if (!settings.swagger.enable) return []
-    const headers = pageHeaders(settings, contentSecurityPolicy)
+    const headers = pageHeaders(settings, scriptedPolicy)
     const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
 
     // Generated at the first request: it takes about a second

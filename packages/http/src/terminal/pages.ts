@@ -16,24 +16,12 @@ import { text } from "../pages/text.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import type { Page } from "../server/HttpApplication.js"
 import { packagedFiles } from "../server/packagedFiles.js"
-import { pageHeaders } from "../server/pageHeaders.js"
+import { pageHeaders, scriptedPolicy } from "../server/pageHeaders.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import { withQuery } from "../server/withQuery.js"
 
 type Response = HttpServerResponse.HttpServerResponse
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // The terminal sets styles of its rows
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'"
-].join("; ")
 
 const style = `html,body{height:100%;margin:0;background:#000}
 #terminal{position:absolute;inset:.25rem}
@@ -88,7 +76,7 @@ export const terminalPages = (options: Options) =>
     const brand = yield* brandOf
     const services = yield* Effect.context<never>()
     const { mount } = settings
-    const headers = pageHeaders(settings, contentSecurityPolicy)
+    const headers = pageHeaders(settings, scriptedPolicy)
     const files = yield* packagedFiles(fileOf(), headers)
 
     const missing = (title: string, message: string, status = 404) =>
