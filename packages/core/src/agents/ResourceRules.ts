@@ -34,14 +34,22 @@ export const containsNul = (value: unknown): boolean => {
   return typeof value === "object" && value !== null && Object.entries(value).some(([key, item]) => key.includes("\0") || containsNul(item))
 }
 
+/** The fields that hold an address of a scheme that may run or show what the address itself holds. */
+const unsafe = <K extends string>(
+  what: string,
+  fields: ReadonlyArray<K>,
+  value: Readonly<Record<NoInfer<K>, string>>
+): ReadonlyArray<Validation> =>
+  fields.flatMap((field) =>
+    isUnsafeAddress(value[field]) ? [{ field, detail: `The ${field} of ${what} has a scheme that is not allowed` }] : []
+  )
+
 export const appViolations = (app: ProvisionedApp, agent: Pick<ProvisionedAgent, "name">): ReadonlyArray<Validation> => {
   const what = `the app ${JSON.stringify(app.slug)} of the agent ${JSON.stringify(agent.name)}`
   if (app.slug === "") return [{ field: "slug", detail: `An app of the agent ${JSON.stringify(agent.name)} has no slug` }]
   return [
     ...(appSlug.test(app.slug) ? [] : [{ field: "slug", detail: `The slug of ${what} must match ${appSlug.source}` }]),
-    ...(["icon", "url"] as const).flatMap((field) =>
-      isUnsafeAddress(app[field]) ? [{ field, detail: `The ${field} of ${what} has a scheme that is not allowed` }] : []
-    ),
+    ...unsafe(what, ["icon", "url"], app),
     ...tooLong(what, appMaxima, app)
   ]
 }
@@ -52,6 +60,8 @@ export const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validati
   return [
     ...(agentName.test(agent.name) ? [] : [{ field: "name", detail: `The name of ${what} must match ${agentName.source}` }]),
     ...tooLong(what, agentMaxima, agent),
+    ...unsafe(what, ["troubleshooting_url"], agent),
+    ...agent.scripts.flatMap((script) => unsafe(`the script ${JSON.stringify(script.display_name)} of ${what}`, ["icon"], script)),
     ...agent.metadata.flatMap((item) => tooLong(`the metadata ${JSON.stringify(item.key)} of ${what}`, metadataMaxima, item)),
     ...duplicates(agent.metadata.map(({ key }) => key)).map((key) => ({
       field: "key",
@@ -63,6 +73,7 @@ export const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validati
 const resourceViolations = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
   const apps = resource.agents.flatMap((agent) => agent.apps)
   return [
+    ...unsafe(`the resource ${JSON.stringify(resource.name)}`, ["icon"], resource),
     ...resource.agents.flatMap((agent) => [...agentViolations(agent), ...agent.apps.flatMap((app) => appViolations(app, agent))]),
     ...duplicates(resource.agents.map(({ name }) => name.toLowerCase())).map((name) => ({
       field: "name",

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
+import { pictureViolation } from "../platform/Address.js"
 import { Invalid, NotFound, refuseViolations, validationsOf } from "../platform/Errors.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
@@ -30,12 +31,7 @@ const refuseViolating = ({ callback_url, icon, name }: AppRequest) =>
     validationsOf({
       name: Name.violation(name),
       callback_url: callback_url === "" ? "is required" : redirectUriViolation(callback_url, "confidential", true),
-      icon:
-        icon.length > maximumIcon
-          ? `must have at most ${maximumIcon} characters`
-          : /\p{Cc}/u.test(icon)
-            ? "must not contain control characters"
-            : undefined
+      icon: pictureViolation(icon, maximumIcon)
     })
   )
 

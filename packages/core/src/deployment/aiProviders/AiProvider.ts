@@ -1,5 +1,6 @@
 /** Providers of language models: what is stored of each, and the rules of its fields. deployment.md §12.1. */
 import { Context, type Effect, type Option, Redacted, Schema } from "effect"
+import { pictureViolation } from "../../platform/Address.js"
 import type { Sealed } from "../../platform/Encryption.js"
 import { type Duplicate, type Validation, validationsOf } from "../../platform/Errors.js"
 import type { SealedColumn } from "../../platform/Resealing.js"
@@ -37,6 +38,8 @@ export interface AiProviderKey {
   readonly created_at: Timestamp
   readonly api_key: Redacted.Redacted<string>
 }
+
+const maximumIcon = 256
 
 /** What is encrypted of a provider. */
 export interface AiProviderSecrets {
@@ -136,7 +139,7 @@ const settingsViolations = (type: string, settings: BedrockSettings | null): Rea
 
 /** The rules that a provider breaks, but those of single keys. */
 export const aiProviderViolations = (
-  { base_url, name, type }: Pick<AiProviderFields, "type" | "name" | "base_url">,
+  { base_url, icon, name, type }: Pick<AiProviderFields, "type" | "name" | "icon" | "base_url">,
   { keys, settings }: { readonly keys: number; readonly settings: BedrockSettings | null }
 ): ReadonlyArray<Validation> => {
   const takesKeys = type !== "copilot" && type !== "bedrock" && (type !== "anthropic" || settings === null)
@@ -144,6 +147,7 @@ export const aiProviderViolations = (
     ...validationsOf({
       type: aiProviderTypes.some((one) => one === type) ? undefined : `must be one of ${aiProviderTypes.join(", ")}`,
       name: isAiProviderName(name) ? undefined : "must be lower-case letters and digits in parts that single hyphens join",
+      icon: pictureViolation(icon, maximumIcon),
       base_url: isWebAddress(base_url) ? undefined : "must be an absolute http or https address",
       api_keys: keys === 0 || takesKeys ? undefined : "must be empty: the provider takes no keys"
     }),
