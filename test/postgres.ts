@@ -1,5 +1,5 @@
 /** Starts one real PostgreSQL server for the whole test run and tells the tests where it is. */
-import { chmod, mkdtemp, readdir, rm, statfs } from "node:fs/promises"
+import { chmod, mkdtemp, readdir, readFile, rm, statfs, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -58,6 +58,9 @@ const removeAbandoned = async (folder: string): Promise<void> => {
   await Promise.all(abandoned.map((name) => rm(join(folder, name), { recursive: true, force: true })))
 }
 
+/** The role that the server asks for a password; a test makes it. */
+const passwordRole = "with_password"
+
 interface Running {
   readonly url: string
   readonly stop: () => Promise<void>
@@ -106,6 +109,8 @@ const start = async (): Promise<Running> => {
   })
   try {
     await server.initialise()
+    const access = join(directory, "data/pg_hba.conf")
+    await writeFile(access, `host all ${passwordRole} 127.0.0.1/32 scram-sha-256\n${await readFile(access, "utf8")}`)
     await server.start()
   } catch (cause) {
     throw new Error(`PostgreSQL did not start: ${errors.join("\n")}`, { cause })

@@ -1,5 +1,5 @@
 import { SqlError } from "@effect/sql"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted, Schema, type Scope } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
@@ -7,6 +7,27 @@ import { types } from "./Types.js"
 
 /** Milliseconds after which a silent connection is asked for a sign of life. */
 const keepAliveDelay = 10_000
+
+/** The first version with all that the statements use. */
+const leastVersion = 14
+
+const Server = Schema.Struct({ rows: Schema.Tuple(Schema.Struct({ name: Schema.String, number: Schema.NumberFromString })) })
+
+/** Asks a connection for the server's version. Fails if it is too old. */
+const requireVersion = (pool: pg.Pool): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const answer = yield* Effect.tryPromise({
+      try: () => pool.query("SELECT current_setting('server_version') AS name, current_setting('server_version_num') AS number"),
+      catch: (cause) => new SqlError.SqlError({ cause, message: "No connection to PostgreSQL" })
+    })
+    const {
+      rows: [{ name, number }]
+    } = yield* Effect.orDie(Schema.decodeUnknown(Server)(answer))
+    if (number < leastVersion * 10_000) {
+      const cause = new Error(`PostgreSQL ${name} is too old: Atelier needs ${leastVersion} or newer`)
+      return yield* new SqlError.SqlError({ cause })
+    }
+  })
 
 export interface PoolOptions {
   /** Connections at most. */
@@ -35,10 +56,7 @@ export const makePool = (
       pool.on("connect", (client) => prepareOn(client, names))
       // An idle connection that is lost is replaced when it is needed
       pool.on("error", () => undefined)
-      yield* Effect.tryPromise({
-        try: () => pool.query("SELECT 1"),
-        catch: (cause) => new SqlError.SqlError({ cause, message: "No connection to PostgreSQL" })
-      })
+      yield* requireVersion(pool)
       return pool
     }),
     (pool) => closing(() => pool.end())

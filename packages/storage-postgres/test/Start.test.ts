@@ -2,6 +2,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import pg from "pg"
 import { inject } from "vitest"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 
@@ -67,6 +68,37 @@ describe("a database that cannot be used", () => {
       const url = new URL(fresh)
       url.username = role
       expect((yield* refusalOf(url.href)).reason).toBe("permission denied for schema public")
+    })
+  )
+
+  it.scopedLive("is refused for a wrong password", () =>
+    Effect.gen(function* () {
+      const owner = Context.get(yield* Layer.build(Postgres.layer({ url: inject("postgresUrl"), maxConnections: 1 })), SqlClient.SqlClient)
+      // `test/postgres.ts` has the server ask this role for its password, and no other
+      yield* Effect.acquireRelease(Effect.orDie(owner.unsafe("CREATE ROLE with_password LOGIN PASSWORD 'right'")), () =>
+        Effect.orDie(owner.unsafe("DROP ROLE with_password"))
+      )
+      const error = yield* refusalOf(changed((url) => Object.assign(url, { username: "with_password" })))
+      expect(error.reason).toBe('password authentication failed for user "with_password"')
+      expect(error.message).not.toContain("hunter2")
+    })
+  )
+
+  it.scopedLive("is refused for a server of a version that is too old", () =>
+    Effect.gen(function* () {
+      const url = new URL(yield* freshDatabaseUrl)
+      const owner = Context.get(yield* Layer.build(Postgres.layer({ url: inject("postgresUrl"), maxConnections: 1 })), SqlClient.SqlClient)
+      const name = url.pathname.slice(1)
+      const client = new pg.Client({ connectionString: url.href })
+      yield* Effect.promise(() => client.connect())
+      // In front of the server's own function, which answers its own version alone
+      yield* Effect.promise(() =>
+        client.query(`CREATE FUNCTION public.current_setting(name text) RETURNS text LANGUAGE sql AS $$
+        SELECT CASE name WHEN 'server_version_num' THEN '130021' WHEN 'server_version' THEN '13.21' END $$`)
+      )
+      yield* Effect.promise(() => client.end())
+      yield* Effect.orDie(owner.unsafe(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`))
+      expect((yield* refusalOf(url.href)).reason).toBe("PostgreSQL 13.21 is too old: Atelier needs 14 or newer")
     })
   )
 
