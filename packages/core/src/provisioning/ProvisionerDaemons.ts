@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -28,7 +28,7 @@ export interface DaemonQuery {
   /** Whether offline daemons are listed too. */
   readonly offline: boolean
   readonly status: ReadonlyArray<DaemonStatus>
-  /** Drops daemons that were last seen longer ago. */
+  /** Drops daemons that were last seen longer ago; an infinite one drops none. */
   readonly max_age?: Duration.Duration | undefined
   /** 0 has no limit. */
   readonly limit: number
@@ -55,13 +55,14 @@ const make = Effect.gen(function* () {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization_id))
       const now = yield* Timestamp.now
+      const { max_age = Duration.infinity } = query
       const alive_since = Timestamp.minus(now, daemonTimeout)
       const daemons = yield* repository.list({
         organization_id,
         ids: query.ids,
         tags: query.tags,
         statuses: wantedStatuses(query),
-        seen_since: query.max_age === undefined ? undefined : Timestamp.minus(now, query.max_age),
+        seen_since: Duration.isFinite(max_age) ? Timestamp.minus(now, max_age) : undefined,
         alive_since,
         limit: query.limit
       })

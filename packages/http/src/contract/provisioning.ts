@@ -47,15 +47,17 @@ const UploadResponse = Schema.Struct({
 
 const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** A duration such as `24h` or `1h30m`. */
-const DurationFromText = Schema.transformOrFail(Schema.String, Schema.DurationFromSelf, {
+/** An age such as `24h` or `1h30m`. A negative one bounds nothing. templates-and-provisioning.md §7.1. */
+const AgeFromText = Schema.transformOrFail(Schema.String, Schema.DurationFromSelf, {
   strict: true,
-  decode: (written, _options, ast) => {
+  decode: (text, _options, ast) => {
+    const isNegative = text.startsWith("-")
+    const written = isNegative ? text.slice(1) : text
     const parts = [...written.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ns|us|µs|ms|s|m|h)/g)]
     const millis = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ""] ?? 0), 0)
     return parts.length > 0 && parts.map(([part]) => part).join("") === written
-      ? ParseResult.succeed(Duration.millis(millis))
-      : ParseResult.fail(new ParseResult.Type(ast, written, "must be a duration like 24h"))
+      ? ParseResult.succeed(isNegative ? Duration.infinity : Duration.millis(millis))
+      : ParseResult.fail(new ParseResult.Type(ast, text, "must be a duration like 24h"))
   },
   encode: (duration) => ParseResult.succeed(`${Duration.toMillis(duration)}ms`)
 }).annotations({ jsonSchema: { type: "string" } })
@@ -133,7 +135,7 @@ export const provisioning = HttpApiGroup.make("provisioning")
           ...listing,
           offline: flagParameter,
           status: listOfWords(...DaemonStatus.literals),
-          max_age: Schema.optional(DurationFromText)
+          max_age: Schema.optional(AgeFromText)
         })
       )
       .addSuccess(Schema.Array(ProvisionerDaemon))

@@ -166,6 +166,7 @@ describeServer(
       expect(await statusOf("?status=idle,busy")).toBeUndefined()
       expect(await statusOf("?offline=true&max_age=1m")).toBeUndefined()
       expect(await statusOf("?offline=true&max_age=1h30m")).toBe("offline")
+      expect(await statusOf("?offline=true&max_age=-1h")).toBe("offline")
       expect(await statusOf(`?offline=true&tags=${encodeURIComponent('{"where":"far"}')}`)).toBe("offline")
       expect(await statusOf(`?offline=true&tags=${encodeURIComponent('{"where":"near"}')}`)).toBeUndefined()
       expect((await daemons(`?offline=true&ids=${id}&limit=1`)).as(Daemons).map((daemon) => daemon.id)).toStrictEqual([id])
