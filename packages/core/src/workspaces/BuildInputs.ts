@@ -1,14 +1,21 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { User } from "../identity/users/User.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { standingOn } from "../platform/Standing.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
-import type { BuildMetadata, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
+import type { BuildMetadata, PlanInput, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import { OwnerMetadata } from "../templates/OwnerMetadata.js"
 import type { Template } from "../templates/Template.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
 import type { TemplateVersion } from "../templates/TemplateVersion.js"
+import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
+import { BuildStates } from "./BuildStates.js"
 import type { Workspace } from "./Workspace.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
+import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 
 interface Build {
@@ -23,34 +30,71 @@ interface Build {
 }
 
 const make = Effect.gen(function* () {
+  const users = yield* UserRepository
   const owners = yield* OwnerMetadata
+  const templates = yield* TemplateRepository
+  const versions = yield* TemplateVersionRepository
+  const builds = yield* WorkspaceBuildRepository
+  const states = yield* BuildStates
+  const sessions = yield* WorkspaceSessions
   const tasks = yield* WorkspaceTaskRepository
 
   const storedTask = ({ task_id }: Pick<Workspace, "task_id">) =>
     task_id === null ? Effect.succeed(undefined) : Effect.map(tasks.prompt(task_id), Option.getOrUndefined)
 
+  /** The metadata of a plan: the workspace, its owner and the build. */
+  const metadata = Effect.fn("BuildInputs.metadata")(function* (build: Build) {
+    const { id, owner, template, transition, version, workspace } = build
+    const { accessUrl } = yield* DeploymentOptions
+    return {
+      access_url: accessUrl,
+      transition,
+      workspace_id: workspace.id,
+      workspace_name: workspace.name,
+      workspace_build_id: id,
+      ...(yield* owners.of(owner, workspace.organization_id)),
+      template_id: template.id,
+      template_name: template.name,
+      template_version: version.name,
+      task: build.task ?? (yield* storedTask(workspace))
+    } satisfies BuildMetadata
+  })
+
   return {
-    /** The metadata of a plan: the workspace, its owner and the build. */
-    metadata: Effect.fn("BuildInputs.metadata")(function* (build: Build) {
-      const { id, owner, template, transition, version, workspace } = build
-      const { accessUrl } = yield* DeploymentOptions
+    metadata,
+
+    /**
+     * Returns what the engine plans for a build that a worker has acquired. A start opens the session of the workspace's programs; another
+     * build ends it. Fails with `Conflict` if no key of the deployment opens the state.
+     */
+    plan: Effect.fn("BuildInputs.plan")(function* (
+      build: WorkspaceBuild,
+      workspace: Workspace,
+      prebuilt_workspace_stage: BuildMetadata["prebuilt_workspace_stage"]
+    ) {
+      const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
+      const template = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
+      const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
+      const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
+      const isStart = build.transition === "start"
+      if (!isStart) yield* sessions.close(workspace)
+      const owner_session_token = isStart ? yield* sessions.open(workspace, owner) : undefined
       return {
-        access_url: accessUrl,
-        transition,
-        workspace_id: workspace.id,
-        workspace_name: workspace.name,
-        workspace_build_id: id,
-        ...(yield* owners.of(owner, workspace.organization_id)),
-        template_id: template.id,
-        template_name: template.name,
-        template_version: version.name,
-        task: build.task ?? (yield* storedTask(workspace))
-      } satisfies BuildMetadata
+        metadata: {
+          ...(yield* metadata({ ...build, workspace, owner, template, version })),
+          owner_session_token,
+          prebuilt_workspace_stage
+        },
+        variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
+        parameters: yield* builds.parameters(build.id),
+        previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
+        state: yield* states.of(build.id)
+      } satisfies PlanInput
     })
   }
 })
 
 /** The inputs of engines for builds. */
 export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildInputs, make), OwnerMetadata.layer)
+  static readonly layer = standingOn(Layer.effect(BuildInputs, make), OwnerMetadata.layer, BuildStates.layer, WorkspaceSessions.layer)
 }

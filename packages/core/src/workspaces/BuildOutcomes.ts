@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
 import { SystemActor } from "../access/SystemActor.js"
-import { BuildResources } from "../agents/BuildResources.js"
+import { BuildResources, type InsertedAgent } from "../agents/BuildResources.js"
 import * as Audit from "../audit/Audit.js"
 import { AuditRepository } from "../audit/AuditRepository.js"
 import { diff } from "../audit/AuditedFields.js"
@@ -10,7 +10,7 @@ import * as Measure from "../platform/Measure.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { countChange, publish } from "../platform/Transactor.js"
-import type { ResourceReplacement } from "../provisioning/ProvisionerEngine.js"
+import type { Applied, ResourceReplacement } from "../provisioning/ProvisionerEngine.js"
 import type { Workspace } from "./Workspace.js"
 import { buildAuditFields } from "./WorkspaceAudit.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -39,6 +39,24 @@ const make = Effect.gen(function* () {
   const tasks = yield* WorkspaceTaskRepository
   const notifications = yield* WorkspaceNotifications
   const services = yield* Effect.context<AuditRepository | EventBus | Ids>()
+
+  /** Notes the app that works on the workspace's task. */
+  const linkTask = (workspace: Workspace, { id }: WorkspaceBuild, agents: ReadonlyArray<InsertedAgent>, { task_app_id }: Applied) => {
+    const agent = agents.find(({ apps }) => apps.some((app) => app.id === task_app_id))
+    return workspace.task_id === null || agent === undefined || task_app_id === undefined
+      ? Effect.void
+      : tasks.linkApp({ workspace_build_id: id, agent_id: agent.id, app_id: task_app_id })
+  }
+
+  /** Marks a workspace as deleted, with its agents and its task, and ends the session of its programs. workspaces.md §3.7. */
+  const deleted = (workspace: Pick<Workspace, "id" | "owner_id">): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      yield* workspaces.markDeleted(workspace.id, now)
+      yield* resources.retireAllAgents(workspace.id)
+      yield* tasks.deleteOf(workspace.id, now)
+      yield* sessions.close(workspace)
+    })
 
   return {
     /** Writes the audit entry of a build that has ended and tells users of it, in the transaction that ends its job. workspaces.md §4.5. */
@@ -75,15 +93,20 @@ const make = Effect.gen(function* () {
         })
       }).pipe(Access.actingAs({ ...SystemActor.provisionerd, ip: build.initiator_ip }), Effect.provide(services)),
 
-    /** Marks a workspace as deleted, with its agents and its task, and ends the session of its programs. workspaces.md §3.7. */
-    deleted: (workspace: Pick<Workspace, "id" | "owner_id">): Effect.Effect<void> =>
+    /**
+     * Stores what a build has made: its resources and agents, which replace those of earlier builds, and the app that works on the workspace's
+     * task. Returns the agents.
+     */
+    built: (workspace: Workspace, build: WorkspaceBuild, applied: Applied) =>
       Effect.gen(function* () {
-        const now = yield* Timestamp.now
-        yield* workspaces.markDeleted(workspace.id, now)
-        yield* resources.retireAllAgents(workspace.id)
-        yield* tasks.deleteOf(workspace.id, now)
-        yield* sessions.close(workspace)
-      })
+        const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
+        yield* linkTask(workspace, build, agents, applied)
+        if (build.transition === "delete") yield* deleted(workspace)
+        else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
+        return agents
+      }),
+
+    deleted
   }
 })
 

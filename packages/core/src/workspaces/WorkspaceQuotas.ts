@@ -1,25 +1,37 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Users } from "../identity/users/Users.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { type Quota, unbounded } from "./Quota.js"
-import { QuotaRepository } from "./QuotaRepository.js"
+import type { EventBus } from "../platform/EventBus.js"
 import { standingOn } from "../platform/Standing.js"
+import { transaction, type Transactor } from "../platform/Transactor.js"
+import type { ClaimLost } from "../provisioning/JobClaims.js"
+import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import type { JobWork } from "../provisioning/WorkspaceBuildJobs.js"
+import { affordable, type Quota, unbounded } from "./Quota.js"
+import { QuotaRepository } from "./QuotaRepository.js"
+import type { Workspace } from "./Workspace.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
+import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+
+/** The stage of a build's log in which its cost is charged. */
+const stage = "Commit quota"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
   const organizations = yield* Organizations
   const organizationRepository = yield* OrganizationRepository
   const repository = yield* QuotaRepository
+  const builds = yield* WorkspaceBuildRepository
+  const features = yield* Entitlements
 
   const quotaOf = (organizationId: OrganizationId, reference: string) =>
     Effect.gen(function* () {
       const { id } = yield* users.get(reference)
-      const licensed = yield* Entitlements
       const quota: Quota = {
-        budget: licensed.has("template_rbac") ? yield* repository.budget(organizationId, id) : unbounded,
+        budget: features.has("template_rbac") ? yield* repository.budget(organizationId, id) : unbounded,
         credits_consumed: yield* repository.consumed(organizationId, id)
       }
       return quota
@@ -39,7 +51,44 @@ const make = Effect.gen(function* () {
     inDefault: Effect.fn("WorkspaceQuotas.inDefault")(function* (user: string) {
       const { id } = yield* Effect.flatMap(organizationRepository.default, Effect.orDie)
       return yield* quotaOf(id, user)
-    })
+    }),
+
+    /**
+     * Charges a planned build to its workspace's owner, and tells the log. An owner's builds are judged one at a time, so that together
+     * they exceed no budget. A build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build
+     * lowers the cost or is a stop, and without a charge where the job has been taken away. authorization.md §10.
+     */
+    charge: (
+      build: WorkspaceBuild,
+      { organization_id, owner_id }: Workspace,
+      cost: number,
+      work: JobWork
+    ): Effect.Effect<void, ProvisionFailure | ClaimLost, EventBus | Transactor> =>
+      Effect.gen(function* () {
+        if (cost === 0 || build.transition === "delete" || !features.has("template_rbac")) return
+        yield* work.announce(stage)
+        const { budget, consumed, isAffordable } = yield* transaction(
+          Effect.gen(function* () {
+            yield* repository.lock(owner_id)
+            const budget = yield* repository.budget(organization_id, owner_id)
+            const consumed = yield* repository.consumed(organization_id, owner_id, build.id)
+            const before = yield* builds.byNumber(build.workspace_id, build.build_number - 1)
+            const previous = Option.match(before, { onNone: () => null, onSome: ({ daily_cost }) => daily_cost })
+            // A stop ends what costs more, and its owner needs it most when the budget is exceeded
+            const isAffordable = build.transition === "stop" || affordable({ budget, consumed, cost, previous })
+            if (isAffordable) yield* work.store(repository.charge(build.id, cost))
+            return { budget, consumed, isAffordable }
+          })
+        )
+        yield* Effect.forEach(
+          [`Build cost: ${cost}`, `Budget: ${budget}`, `Credits consumed: ${isAffordable ? consumed + cost : consumed}`],
+          (output) => work.write({ source: "provisioner_daemon", level: "info", stage, output }),
+          { discard: true }
+        )
+        if (!isAffordable) {
+          return yield* new ProvisionFailure({ code: "INSUFFICIENT_QUOTA", message: "insufficient quota" })
+        }
+      })
   }
 })
 

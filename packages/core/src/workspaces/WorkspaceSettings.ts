@@ -13,6 +13,7 @@ import type { Template } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { asleep, isDormant, woken } from "./Dormancy.js"
+import { lockedTemplate } from "./LockedTemplate.js"
 import { nextScheduledStart } from "./NextScheduledStart.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import {
@@ -53,15 +54,6 @@ const make = Effect.gen(function* () {
 
   const readable = (id: WorkspaceId) => Effect.flatMap(workspaces.details(id), (found) => visibleWorkspace(found))
 
-  /** Locked before the workspace, as a change of the template's schedule locks them. */
-  const templateOf = ({ template_id }: Workspace) =>
-    Effect.gen(function* () {
-      const locked = yield* templates.lockShared(template_id)
-      // Deleted workspaces may outlive their template
-      const stored = Option.isSome(locked) ? locked : yield* templates.byId(template_id)
-      return yield* Effect.orDie(stored)
-    })
-
   /**
    * Changes a workspace that the actor may read and update, deleted or not, and answers it as it is then. `decide` answers the new settings
    * of the workspace, which is locked.
@@ -73,7 +65,7 @@ const make = Effect.gen(function* () {
         workspaceSubject(found, "write"),
         Effect.gen(function* () {
           yield* Access.authorize("update", AccessObjects.workspace(found))
-          const stored = yield* templateOf(found)
+          const stored = yield* lockedTemplate(templates, found)
           if (!(yield* Access.can("read", AccessObjects.template(stored)))) return yield* new Forbidden()
           const workspace = yield* Effect.mapError(Effect.flatten(workspaces.lock(id)), () => missingWorkspace)
           const now = yield* Timestamp.now

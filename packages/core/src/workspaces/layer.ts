@@ -2,7 +2,6 @@
 import { Effect, Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AppAccess } from "./apps/AppAccess.js"
-import { BuildCosts } from "./BuildCosts.js"
 import type { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { buildFollowUps } from "./BuildFollowUps.js"
 import { BuildInputs } from "./BuildInputs.js"
@@ -30,7 +29,7 @@ import { WorkspaceBuildCreation } from "./WorkspaceBuildCreation.js"
 import type { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceBuilds } from "./WorkspaceBuilds.js"
 import { WorkspaceCreation } from "./WorkspaceCreation.js"
-import { WorkspaceDeadlines } from "./WorkspaceDeadlines.js"
+import { WorkspaceSchedules } from "./WorkspaceSchedules.js"
 import { WorkspaceLifeCycle } from "./WorkspaceLifeCycle.js"
 import type { WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
@@ -49,7 +48,6 @@ import { WorkspaceViews } from "./WorkspaceViews.js"
 
 export const layer = Layer.mergeAll(
   AppAccess.layer,
-  BuildCosts.layer,
   BuildInputs.layer,
   BuildOrders.layer,
   BuildOutcomes.layer,
@@ -65,7 +63,7 @@ export const layer = Layer.mergeAll(
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
-  WorkspaceDeadlines.layer,
+  WorkspaceSchedules.layer,
   WorkspaceLifeCycle.layer,
   WorkspaceOwners.layer,
   WorkspaceQuotas.layer,

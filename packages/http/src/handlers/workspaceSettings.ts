@@ -3,7 +3,7 @@ import {
   ExternalAgents,
   WorkspaceBuilds,
   WorkspaceCreation,
-  WorkspaceDeadlines,
+  WorkspaceSchedules,
   WorkspaceSettings,
   WorkspaceUsage
 } from "@atelier/core/workspaces"
@@ -19,7 +19,7 @@ import * as Handlers from "./Handlers.js"
 export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (handlers) =>
   Effect.gen(function* () {
     const settings = yield* WorkspaceSettings
-    const deadlines = yield* WorkspaceDeadlines
+    const schedules = yield* WorkspaceSchedules
     const usage = yield* WorkspaceUsage
     const creation = yield* WorkspaceCreation
     const builds = yield* WorkspaceBuilds
@@ -34,7 +34,7 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
       .handle("setWorkspaceAutostart", ({ path, payload }) => settings.setAutostart(path.workspace, payload.schedule))
       .handle("setWorkspaceTtl", ({ path, payload }) => settings.setTtl(path.workspace, payload.ttl_ms))
       .handle("extendWorkspace", ({ path, payload }) =>
-        Effect.map(deadlines.extend(path.workspace, payload.deadline), (deadline) => ({
+        Effect.map(schedules.extend(path.workspace, payload.deadline), (deadline) => ({
           // To the second, as clients know it
           message: `Deadline updated to ${deadline.replace(/\.\d+Z$/, "Z")}.`
         }))

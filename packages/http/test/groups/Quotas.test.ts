@@ -1,7 +1,7 @@
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { JobClaims, ProvisionerJobRepository } from "@atelier/core/provisioning"
-import { BuildCosts } from "@atelier/core/workspaces"
+import { WorkspaceQuotas } from "@atelier/core/workspaces"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
@@ -129,7 +129,7 @@ describeServer(
           const organization = yield* Effect.flatten(Effect.flatMap(OrganizationRepository, (organizations) => organizations.default))
           const template = yield* storedTemplate({ organization_id: organization.id, created_by: one.user.id })
           const { build, workspace } = yield* storedWorkspace(template, one.user.id)
-          const [claims, costs, jobs] = yield* Effect.all([JobClaims, BuildCosts, ProvisionerJobRepository])
+          const [claims, quotas, jobs] = yield* Effect.all([JobClaims, WorkspaceQuotas, ProvisionerJobRepository])
           // The job has ended in between
           const job = yield* Effect.flatten(jobs.lock(build.job_id))
           const work = {
@@ -137,7 +137,7 @@ describeServer(
             write: () => Effect.void,
             store: <A, E, R>(write: Effect.Effect<A, E, R>) => claims.store(job, write)
           }
-          return yield* Effect.either(costs.commit(build, workspace, 3, work))
+          return yield* Effect.either(quotas.charge(build, workspace, 3, work))
         })
       )
       expect(outcome).toMatchObject({ _tag: "Left", left: { _tag: "ClaimLost" } })

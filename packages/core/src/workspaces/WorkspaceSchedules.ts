@@ -2,12 +2,22 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
+import { prebuildsUserId } from "../access/Decision.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
 import { Conflict, Invalid } from "../platform/Errors.js"
+import { storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import { extensionViolation } from "./Deadline.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { deadlines, extensionViolation, noDeadlines, quietHoursInForce } from "./Deadline.js"
+import { lockedTemplate } from "./LockedTemplate.js"
+import { nextScheduledStart } from "./NextScheduledStart.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
-import { isPrebuild, missingWorkspace, type WorkspaceId } from "./Workspace.js"
+import { isPrebuild, missingWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -15,6 +25,10 @@ import { WorkspaceRepository } from "./WorkspaceRepository.js"
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const builds = yield* WorkspaceBuildRepository
+  const templates = yield* TemplateRepository
+  const users = yield* UserRepository
+  const features = yield* Entitlements
+  const options = yield* DeploymentOptions
 
   /** A workspace whose deadline the actor may move: as a user who may update it, or as one of its agents. */
   const extendable = (id: WorkspaceId) =>
@@ -29,11 +43,34 @@ const make = Effect.gen(function* () {
 
   return {
     /**
+     * Returns when a build that completes now ends, and when its workspace starts by itself next. The template is locked, so that a change of
+     * its schedule either comes first or finds the build running.
+     */
+    afterBuild: (workspace: Workspace, build: Pick<WorkspaceBuild, "created_at" | "transition">, now: Timestamp.Timestamp) =>
+      Effect.gen(function* () {
+        const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
+        const template = effectiveTemplate(yield* lockedTemplate(templates, workspace), features)
+        const ends =
+          owner.id === prebuildsUserId
+            ? noDeadlines
+            : deadlines({
+                completed: now,
+                template,
+                ttl_ms: workspace.ttl_ms,
+                autostart: storedSchedule(workspace.autostart_schedule),
+                quietHours: quietHoursInForce(options, owner.quiet_hours_schedule)
+              })
+        // A stop that lasts over a scheduled start does not swallow it
+        const from = build.transition === "stop" ? build.created_at : now
+        return { deadlines: ends, next_start_at: nextScheduledStart(workspace, template, from) }
+      }),
+
+    /**
      * Moves the deadline of a running workspace, to an earlier or later time, and answers it. Fails with `Conflict` if the workspace does not
      * run or has no deadline, and with `Invalid` for a time that is too early or later than the template's required stop. Watchers are told
      * of an attempt too. workspaces.md §3.5.
      */
-    extend: Effect.fn("WorkspaceDeadlines.extend")(function* (id: WorkspaceId, wanted: Timestamp.Timestamp | undefined) {
+    extend: Effect.fn("WorkspaceSchedules.extend")(function* (id: WorkspaceId, wanted: Timestamp.Timestamp | undefined) {
       const workspace = yield* extendable(id)
       const attempt = Effect.gen(function* () {
         if (wanted === undefined || Timestamp.toMillis(wanted) <= Timestamp.toMillis(Timestamp.never)) {
@@ -59,10 +96,10 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** When running workspaces stop, as their users want it. */
-export class WorkspaceDeadlines extends Context.Tag("@atelier/core/WorkspaceDeadlines")<
-  WorkspaceDeadlines,
+/** When workspaces start and stop by themselves. */
+export class WorkspaceSchedules extends Context.Tag("@atelier/core/WorkspaceSchedules")<
+  WorkspaceSchedules,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(WorkspaceDeadlines, make)
+  static readonly layer = Layer.effect(WorkspaceSchedules, make)
 }

@@ -1,0 +1,31 @@
+import { Duration, Effect, Queue, Stream } from "effect"
+import type { InsertedAgent } from "../agents/BuildResources.js"
+import type { Workspace } from "./Workspace.js"
+import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
+
+/**
+ * Returns a function that has watchers of a workspace look at its new agents when the time for their first connection is over: nothing
+ * happens to such an agent that would tell them. What waits ends with the scope.
+ */
+export const overdueAgents = Effect.gen(function* () {
+  const waiting = yield* Queue.unbounded<{ readonly workspace: Pick<Workspace, "id" | "owner_id">; readonly seconds: number }>()
+  yield* Stream.fromQueue(waiting).pipe(
+    Stream.mapEffect(
+      ({ seconds, workspace }) =>
+        Effect.delay(
+          publishWorkspaceEvent(workspace.owner_id, { kind: "agt_timeout", workspace_id: workspace.id }),
+          Duration.seconds(seconds)
+        ),
+      { concurrency: "unbounded" }
+    ),
+    Stream.runDrain,
+    Effect.forkScoped
+  )
+
+  return (workspace: Pick<Workspace, "id" | "owner_id">, agents: ReadonlyArray<Pick<InsertedAgent, "connection_timeout_seconds">>) =>
+    Effect.forEach(
+      new Set(agents.map(({ connection_timeout_seconds }) => connection_timeout_seconds).filter((seconds) => seconds > 0)),
+      (seconds) => waiting.offer({ workspace, seconds }),
+      { discard: true }
+    )
+})
