@@ -52,6 +52,10 @@ export interface BuildMetadata {
   /** The roles of the owner; `org_id` is empty for those of the whole site. Absent where no engine has to know them. */
   readonly owner_rbac_roles?: ReadonlyArray<OwnerRole> | undefined
   readonly owner_ssh_public_key: string
+  /** The other half, in PEM; absent if the owner has none, and where no workspace is built. */
+  readonly owner_ssh_private_key?: Redacted.Redacted<string> | undefined
+  /** The owner's access token at the OpenID Connect provider; absent without a valid one. */
+  readonly owner_oidc_access_token?: Redacted.Redacted<string> | undefined
   readonly template_id: Uuid
   readonly template_name: string
   readonly template_version: string
@@ -78,8 +82,16 @@ export interface TaskPrompt {
   readonly prompt: string
 }
 
+/** The owner's access token at an external provider. */
+export interface ExternalAuthToken {
+  readonly id: string
+  readonly access_token: Redacted.Redacted<string>
+}
+
 export interface PlanInput {
   readonly metadata: BuildMetadata
+  /** Of the providers that the template names and the owner is signed in to; absent where no workspace is built. */
+  readonly external_auth?: ReadonlyArray<ExternalAuthToken>
   readonly variables: ReadonlyArray<VariableValue>
   readonly parameters: ReadonlyArray<ParameterValue>
   readonly previous_parameters: ReadonlyArray<ParameterValue>

@@ -11,11 +11,11 @@ import type { Template } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import type { TemplateVersion } from "../templates/TemplateVersion.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
+import { BuildCredentials } from "./BuildCredentials.js"
 import { BuildStates } from "./BuildStates.js"
 import type { Workspace } from "./Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
-import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 
 interface Build {
@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const builds = yield* WorkspaceBuildRepository
   const states = yield* BuildStates
-  const sessions = yield* WorkspaceSessions
+  const credentials = yield* BuildCredentials
   const tasks = yield* WorkspaceTaskRepository
 
   const storedTask = ({ task_id }: Pick<Workspace, "task_id">) =>
@@ -76,15 +76,14 @@ const make = Effect.gen(function* () {
       const template = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
       const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
       const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
-      const isStart = build.transition === "start"
-      if (!isStart) yield* sessions.close(workspace)
-      const owner_session_token = isStart ? yield* sessions.open(workspace, owner) : undefined
+      const { external_auth, metadata: secrets } = yield* credentials.of(build, workspace, owner)
       return {
         metadata: {
           ...(yield* metadata({ ...build, workspace, owner, template, version })),
-          owner_session_token,
+          ...secrets,
           prebuilt_workspace_stage
         },
+        external_auth,
         variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
         parameters: yield* builds.parameters(build.id),
         previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
@@ -96,5 +95,5 @@ const make = Effect.gen(function* () {
 
 /** The inputs of engines for builds. */
 export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildInputs, make), OwnerMetadata.layer, BuildStates.layer, WorkspaceSessions.layer)
+  static readonly layer = standingOn(Layer.effect(BuildInputs, make), OwnerMetadata.layer, BuildCredentials.layer, BuildStates.layer)
 }

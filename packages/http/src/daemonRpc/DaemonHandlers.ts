@@ -2,7 +2,7 @@
 import { type Protobuf, ProvisionerDaemonService, ProvisionerMessages, Router, RpcError } from "@atelier/agent-protocol"
 import { type Ids, Timestamp } from "@atelier/core/platform"
 import { type PlanInput, ProvisionFailure, type RemoteDaemons, type RemoteJob, type RemoteResult } from "@atelier/core/provisioning"
-import { Duration, Effect, Option, Scope, Stream } from "effect"
+import { Duration, Effect, Option, Redacted, Scope, Stream } from "effect"
 import { unimplemented } from "../agentRpc/values.js"
 import { logOf, metadataMessage, parameterOf, presetOf, resourcesOf, timingsOf } from "./messages.js"
 
@@ -64,6 +64,10 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined): Acquired["typ
     case: "workspace_build",
     value: {
       ...common,
+      external_auth_providers: (input.external_auth ?? []).map(({ access_token, id }) => ({
+        id,
+        access_token: Redacted.value(access_token)
+      })),
       workspace_build_id: input.metadata.workspace_build_id,
       workspace_name: input.metadata.workspace_name,
       previous_parameter_values: input.previous_parameters,

@@ -196,6 +196,8 @@ export const logOf = ({ level, output, source, stage }: ProvisionerMessages.Log)
 const transitions = { start: "START", stop: "STOP", delete: "DESTROY" } as const
 const stages = { create: "CREATE", claim: "CLAIM" } as const
 
+const textOf = (secret: Redacted.Redacted<string> | undefined): string => (secret === undefined ? "" : Redacted.value(secret))
+
 export const metadataMessage = (metadata: BuildMetadata): Protobuf.InitOf<typeof ProvisionerMessages.Metadata> => ({
   coder_url: metadata.access_url,
   workspace_transition: transitions[metadata.transition],
@@ -208,7 +210,10 @@ export const metadataMessage = (metadata: BuildMetadata): Protobuf.InitOf<typeof
   workspace_owner_groups: metadata.owner_groups,
   workspace_owner_ssh_public_key: metadata.owner_ssh_public_key,
   workspace_owner_login_type: metadata.owner_login_type,
-  workspace_owner_session_token: metadata.owner_session_token === undefined ? "" : Redacted.value(metadata.owner_session_token),
+  workspace_owner_ssh_private_key: textOf(metadata.owner_ssh_private_key),
+  workspace_owner_rbac_roles: metadata.owner_rbac_roles ?? [],
+  workspace_owner_oidc_access_token: textOf(metadata.owner_oidc_access_token),
+  workspace_owner_session_token: textOf(metadata.owner_session_token),
   workspace_build_id: metadata.workspace_build_id,
   template_id: metadata.template_id,
   template_name: metadata.template_name,

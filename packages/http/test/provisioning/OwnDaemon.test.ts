@@ -1,10 +1,11 @@
 /** The daemon that this project ships, over its wire, with the engine of the tests. */
 import { testEngine } from "../../../../test/engine.js"
 import { aVersion, ended, getVersion } from "../../../../test/templates.js"
-import { type Engine, ProvisionFailure, ProvisionerEngines } from "@atelier/core/provisioning"
+import { type Engine, type PlanInput, ProvisionFailure, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Daemon, type DaemonConfig } from "@atelier/provisioner/daemon"
 import { Deferred, Duration, Effect, Exit, Fiber, FiberId, Logger, Redacted, Schema } from "effect"
 import { afterEach, expect, it } from "vitest"
+import { anExternalProvider, linked } from "../../../../test/externalAuth.js"
 import { describeAgents } from "../agents/AgentServer.js"
 
 const Key = Schema.Struct({ key: Schema.String })
@@ -188,6 +189,35 @@ describeAgents(
       expect((await workspace(made)).latest_build.status).toBe("deleted")
     })
 
+    it("is given the owner's roles and credentials for a build", async () => {
+      const { secret, site } = await aKey()
+      const inputs: Array<PlanInput> = []
+      start(secret, {
+        ...testEngine,
+        open: (source, log) =>
+          Effect.map(testEngine.open(source, log), (session) => ({
+            ...session,
+            apply: (input) => {
+              inputs.push(input)
+              return session.apply(input)
+            }
+          }))
+      })
+      await linked(server(), server().owner().user.id, "git", "token of git")
+      const made = await workspaceOf(await templateOf(site, { external_auth: [{ id: "git", optional: false }] }))
+      await ended(server(), made.latest_build.job as never)
+      const [input] = inputs
+      if (input === undefined) throw new Error("no build was applied")
+      const { owner_rbac_roles, owner_session_token = Redacted.make(""), owner_ssh_private_key = Redacted.make("") } = input.metadata
+      expect(owner_rbac_roles).toContainEqual({ name: "owner", org_id: "" })
+      expect(Redacted.value(owner_ssh_private_key)).toContain("PRIVATE KEY")
+      const me = await server().call("GET", "/users/me", { token: Redacted.value(owner_session_token) })
+      expect(me.body).toMatchObject({ id: server().owner().user.id })
+      expect((input.external_auth ?? []).map(({ access_token, id }) => [id, Redacted.value(access_token)])).toStrictEqual([
+        ["git", "token of git"]
+      ])
+    })
+
     it("tells why an import has failed", async () => {
       const { secret, site } = await aKey()
       start(secret)
@@ -287,5 +317,8 @@ describeAgents(
       expect(await unknown.exit).toMatchObject({ cause: { error: { _tag: "Refused", status: 401 } } })
     })
   },
-  { entitlements: { has: (feature) => feature === "external_provisioner_daemons" } }
+  {
+    entitlements: { has: (feature) => feature === "external_provisioner_daemons" },
+    options: { externalAuthProviders: [anExternalProvider("git")] }
+  }
 )

@@ -13,7 +13,7 @@ import {
   type ProvisionerLog,
   type RichParameter
 } from "@atelier/core/provisioning"
-import { Redacted } from "effect"
+import { Record, Redacted } from "effect"
 
 type Init<M extends Protobuf.Message<unknown, unknown>> = Protobuf.InitOf<M>
 type Acquired = Protobuf.TypeOf<typeof ProvisionerMessages.AcquiredJob>
@@ -115,7 +115,11 @@ const stageOf = (stage: Metadata["prebuilt_workspace_build_stage"]): BuildMetada
 
 const metadataOf = (metadata: Metadata, accessUrl: string): BuildMetadata => {
   const taskId = Uuid.parse(metadata.task_id)
-  const token = metadata.workspace_owner_session_token
+  const secrets = {
+    owner_session_token: metadata.workspace_owner_session_token,
+    owner_ssh_private_key: metadata.workspace_owner_ssh_private_key,
+    owner_oidc_access_token: metadata.workspace_owner_oidc_access_token
+  }
   return {
     access_url: metadata.coder_url || accessUrl,
     transition: transitions[String(metadata.workspace_transition)] ?? "start",
@@ -128,12 +132,16 @@ const metadataOf = (metadata: Metadata, accessUrl: string): BuildMetadata => {
     owner_email: metadata.workspace_owner_email,
     owner_login_type: metadata.workspace_owner_login_type,
     owner_groups: metadata.workspace_owner_groups,
+    owner_rbac_roles: metadata.workspace_owner_rbac_roles,
     owner_ssh_public_key: metadata.workspace_owner_ssh_public_key,
     template_id: idOf(metadata.template_id),
     template_name: metadata.template_name,
     template_version: metadata.template_version,
     ...(taskId === undefined ? {} : { task: { id: taskId, prompt: metadata.task_prompt } }),
-    ...(token === "" ? {} : { owner_session_token: Redacted.make(token) }),
+    ...Record.map(
+      Record.filter(secrets, (secret) => secret !== ""),
+      (secret) => Redacted.make(secret)
+    ),
     prebuilt_workspace_stage: stageOf(metadata.prebuilt_workspace_build_stage)
   }
 }
@@ -151,11 +159,12 @@ export const inputOf = (
 ): PlanInput | undefined => {
   switch (type.case) {
     case "workspace_build": {
-      const { metadata, previous_parameter_values, rich_parameter_values, state, variable_values, workspace_build_id, workspace_name } =
-        type.value
+      const { external_auth_providers, metadata, previous_parameter_values, rich_parameter_values, state, ...build } = type.value
+      const { variable_values, workspace_build_id, workspace_name } = build
       if (metadata === undefined) return undefined
       return {
         metadata: { ...metadataOf(metadata, accessUrl), workspace_build_id: idOf(workspace_build_id), workspace_name },
+        external_auth: external_auth_providers.map(({ access_token, id }) => ({ id, access_token: Redacted.make(access_token) })),
         variables: variable_values,
         parameters: rich_parameter_values,
         previous_parameters: previous_parameter_values,

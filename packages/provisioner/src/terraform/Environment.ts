@@ -64,6 +64,8 @@ const agentsIn = (state: Uint8Array): ReadonlyArray<readonly [id: string, token:
     )
 }
 
+const valueOf = (secret: Redacted.Redacted<string> | undefined): string => (secret === undefined ? "" : Redacted.value(secret))
+
 /** Agents of a claimed workspace keep their tokens. The provider reads the name of the empty id. terraform-observed.md 31. */
 const runningTokens = ({ metadata, state }: PlanInput): ReadonlyArray<readonly [string, string]> => {
   if (metadata.prebuilt_workspace_stage !== "claim") return []
@@ -93,9 +95,9 @@ const workspaceEnvironment = (metadata: BuildMetadata): Readonly<Record<string, 
   CODER_WORKSPACE_OWNER_GROUPS: JSON.stringify(metadata.owner_groups),
   CODER_WORKSPACE_OWNER_RBAC_ROLES: JSON.stringify(metadata.owner_rbac_roles ?? []),
   CODER_WORKSPACE_OWNER_SSH_PUBLIC_KEY: metadata.owner_ssh_public_key,
-  CODER_WORKSPACE_OWNER_SSH_PRIVATE_KEY: "",
-  CODER_WORKSPACE_OWNER_OIDC_ACCESS_TOKEN: "",
-  CODER_WORKSPACE_OWNER_SESSION_TOKEN: metadata.owner_session_token === undefined ? "" : Redacted.value(metadata.owner_session_token),
+  CODER_WORKSPACE_OWNER_SSH_PRIVATE_KEY: valueOf(metadata.owner_ssh_private_key),
+  CODER_WORKSPACE_OWNER_OIDC_ACCESS_TOKEN: valueOf(metadata.owner_oidc_access_token),
+  CODER_WORKSPACE_OWNER_SESSION_TOKEN: valueOf(metadata.owner_session_token),
   ...(metadata.task === undefined ? {} : { CODER_TASK_ID: metadata.task.id, CODER_TASK_PROMPT: metadata.task.prompt }),
   ...(metadata.prebuilt_workspace_stage === "create" ? { CODER_WORKSPACE_IS_PREBUILD: "true" } : {}),
   ...(metadata.prebuilt_workspace_stage === "claim" ? { CODER_WORKSPACE_IS_PREBUILD_CLAIM: "true" } : {})
@@ -106,6 +108,9 @@ export const buildEnvironment = (input: PlanInput): Readonly<Record<string, stri
   ...workspaceEnvironment(input.metadata),
   ...Object.fromEntries([
     ...runningTokens(input),
+    ...(input.external_auth ?? []).flatMap(({ access_token, id }) =>
+      ["EXTERNAL", "GIT"].map((kind) => [`CODER_${kind}_AUTH_ACCESS_TOKEN_${id}`, Redacted.value(access_token)])
+    ),
     ...input.parameters.map(({ name, value }) => [`CODER_PARAMETER_${sha256(name)}`, value]),
     ...input.previous_parameters.map(({ name, value }) => [`CODER_PARAMETER_PREVIOUS_${sha256(name)}`, value]),
     ...platforms.map(([os, arch]) => [`CODER_AGENT_SCRIPT_${os}_${arch}`, agentScript(input.metadata.access_url, os, arch)])
@@ -122,7 +127,10 @@ export const inheritedEnvironment = (environment: Readonly<Record<string, string
 
 /** The values of an input that must not be in logs. */
 export const secretsOf = (input: PlanInput): ReadonlyArray<string> => [
-  ...(input.metadata.owner_session_token === undefined ? [] : [Redacted.value(input.metadata.owner_session_token)]),
+  valueOf(input.metadata.owner_session_token),
+  valueOf(input.metadata.owner_ssh_private_key),
+  valueOf(input.metadata.owner_oidc_access_token),
+  ...(input.external_auth ?? []).map(({ access_token }) => Redacted.value(access_token)),
   ...input.variables.filter(({ sensitive }) => sensitive).map(({ value }) => value),
   ...agentsIn(input.state).map(([, token]) => token)
 ]

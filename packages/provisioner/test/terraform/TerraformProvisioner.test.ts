@@ -101,6 +101,36 @@ describe("the engine", () => {
     })
   )
 
+  it.scoped("gives plan and apply the owner's credentials, which no log shows", () =>
+    Effect.gen(function* () {
+      const written = yield* aDirectory
+      const binary = yield* aProgram(
+        `case "$1" in plan|apply) env | grep -E '^CODER_(WORKSPACE_OWNER_(SSH_PRIVATE|OIDC|SESSION)|EXTERNAL_AUTH|GIT_AUTH)' | sort > ${written}/$1; cat ${written}/$1 ;; ${nothing} esac`
+      )
+      const { engine } = yield* anEngine({ binary })
+      const log = aLog()
+      const session = yield* engine.open(yield* empty, log.sink)
+      const metadata = {
+        owner_session_token: Redacted.make("token-of-owner"),
+        owner_ssh_private_key: Redacted.make("-----BEGIN KEY-----\nc2VjcmV0\n-----END KEY-----"),
+        owner_oidc_access_token: Redacted.make("token-of-oidc")
+      }
+      yield* session.apply({ ...aPlanInput({ metadata }), external_auth: [{ id: "git", access_token: Redacted.make("token-of-git") }] })
+      for (const command of ["plan", "apply"]) {
+        expect((yield* Effect.promise(() => readFile(join(written, command), "utf8"))).trimEnd().split("\n")).toEqual([
+          "CODER_EXTERNAL_AUTH_ACCESS_TOKEN_git=token-of-git",
+          "CODER_GIT_AUTH_ACCESS_TOKEN_git=token-of-git",
+          "CODER_WORKSPACE_OWNER_OIDC_ACCESS_TOKEN=token-of-oidc",
+          "CODER_WORKSPACE_OWNER_SESSION_TOKEN=token-of-owner",
+          "CODER_WORKSPACE_OWNER_SSH_PRIVATE_KEY=-----BEGIN KEY-----"
+        ])
+      }
+      const output = log.lines.map((line) => line.output).join("\n")
+      expect(output).toContain("CODER_GIT_AUTH_ACCESS_TOKEN_git=***")
+      expect(output).not.toMatch(/token-of|c2VjcmV0/)
+    })
+  )
+
   it.scoped("hides secrets in logs and in errors", () =>
     Effect.gen(function* () {
       const error = `{"@level":"error","@message":"e","diagnostic":{"severity":"error","summary":"bad $(cat ../values.tfvars | tr -d '"\\n')"}}`

@@ -38,6 +38,9 @@ const restAfterFailure = 10_000
 /** The number of links whose failure is remembered. */
 const rememberedFailures = 1000
 
+/** Milliseconds. A token for a build is to last as long as most builds do. templates-and-provisioning.md §8.4. */
+const aheadOfBuilds = 600_000
+
 /** How often, and for how long, one waits for another process that asks the provider. */
 const waiting = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(150))
 
@@ -62,8 +65,11 @@ const make = Effect.gen(function* () {
       placeOf(link)
     )
 
-  const hasEnded = ({ oauth_expiry }: Pick<UserLink, "oauth_expiry">): Effect.Effect<boolean> =>
-    oauth_expiry === null ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) < now)
+  /** Whether the access token has ended, or will have in `ahead` milliseconds. */
+  const hasEnded = ({ oauth_expiry }: Pick<UserLink, "oauth_expiry">, ahead = 0): Effect.Effect<boolean> =>
+    oauth_expiry === null
+      ? Effect.succeed(false)
+      : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) < now + ahead)
 
   const stored = (link: SealedLink): Effect.Effect<Option.Option<typeof Stored.Type>> =>
     Effect.map(
@@ -128,13 +134,13 @@ const make = Effect.gen(function* () {
     )
 
   /** Of any number of callers, in any number of processes, one asks the provider, and the others find what it stored. */
-  const renewOnce = (userId: UserId, type: ExternalLoginType, linkId: Uuid): Effect.Effect<void, Unauthenticated> =>
+  const renewOnce = (userId: UserId, type: ExternalLoginType, linkId: Uuid, ahead = 0): Effect.Effect<void, Unauthenticated> =>
     Effect.gen(function* () {
       const isRenewed = yield* locks.tryWith(
         `user-link/${linkId}`,
         Effect.gen(function* () {
           const link = yield* current(userId, type)
-          if (!(yield* hasEnded(link))) return
+          if (!(yield* hasEnded(link, ahead))) return
           const failure = failures.get(link.id)
           if (failure !== undefined && failure.until > (yield* Clock.currentTimeMillis)) {
             return yield* ended("The provider could not be asked to renew it.")
@@ -168,11 +174,26 @@ const make = Effect.gen(function* () {
       const link = yield* repository.ofUser(userId, type)
       if (Option.isNone(link)) return yield* ended("The account is not linked to the provider any more.")
       if (yield* hasEnded(link.value)) yield* renewOnce(userId, type, link.value.id)
+    }),
+
+    /**
+     * The user's access token at the provider, which is asked for another one ten minutes before it ends. None without a link, and where the
+     * token has ended and is not renewed. Callers have authorized their actors.
+     */
+    accessToken: Effect.fn("LinkTokens.accessToken")(function* (userId: UserId, type: ExternalLoginType) {
+      const link = Option.getOrUndefined(yield* repository.ofUser(userId, type))
+      if (link === undefined) return Option.none<Redacted.Redacted<string>>()
+      if (yield* hasEnded(link, aheadOfBuilds)) yield* Effect.ignore(renewOnce(userId, type, link.id, aheadOfBuilds))
+      const sealed = Option.getOrUndefined(yield* repository.sealedOf(userId, type))
+      if (sealed === undefined || (yield* hasEnded(sealed))) return Option.none<Redacted.Redacted<string>>()
+      return Option.filterMap(yield* stored(sealed), ({ access_token }) =>
+        access_token === "" ? Option.none() : Option.some(Redacted.make(access_token))
+      )
     })
   }
 })
 
-/** The tokens that login providers gave the service for its users. Only the service reads them. */
+/** The tokens that login providers gave the service for its users. The service reads them, and builds are given the access token. */
 export class LinkTokens extends Context.Tag("@atelier/core/LinkTokens")<LinkTokens, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(LinkTokens, make)
 }

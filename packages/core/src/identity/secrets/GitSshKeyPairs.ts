@@ -1,10 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Encryption } from "../../platform/Encryption.js"
+import { openRow } from "../../platform/Resealing.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { Worker } from "../../platform/Worker.js"
-import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator } from "./GitSshKey.js"
-import { sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
+import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator, type SshKeyPair } from "./GitSshKey.js"
+import { gitSshKeyColumn, sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
 import type { UserId } from "../users/User.js"
 
 /** A pair that was just made. */
@@ -29,8 +30,23 @@ const make = Effect.gen(function* () {
       )
   }))
 
+  const column = gitSshKeyColumn(repository)
+
   return {
     generate,
+
+    /** A user's pair; none if there is none, or if it cannot be decrypted, which is logged. Callers have authorized their actors. */
+    of: (userId: UserId): Effect.Effect<Option.Option<SshKeyPair>> =>
+      Effect.gen(function* () {
+        const pair = Option.getOrUndefined(yield* repository.pairOf(userId))
+        if (pair === undefined) return Option.none()
+        const { private_key, public_key } = pair
+        if (!("value" in private_key)) return Option.some({ public_key, private_key: private_key.private_key })
+        return Option.map(yield* openRow(encryption, column, private_key), (bytes) => ({
+          public_key,
+          private_key: Redacted.make(new TextDecoder().decode(bytes))
+        }))
+      }),
 
     /** A new pair, and the write that stores it as the key of a user who is being created. */
     prepare: Effect.map(generate, ({ store }) => store),
@@ -47,7 +63,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** New key pairs for git, and how they are stored. */
+/** Key pairs for git, and how they are stored. */
 export class GitSshKeyPairs extends Context.Tag("@atelier/core/GitSshKeyPairs")<GitSshKeyPairs, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(GitSshKeyPairs, make)
 }

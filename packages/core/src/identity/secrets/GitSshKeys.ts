@@ -1,18 +1,15 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
-import { Encryption } from "../../platform/Encryption.js"
 import { Forbidden, NotFound } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/KeyedLock.js"
-import { openRow } from "../../platform/Resealing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { lockedAccount, refuseSystem } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { GitSshKeyRepository, type SshKeyPair, type StoredSshKeyPair } from "./GitSshKey.js"
+import { GitSshKeyRepository } from "./GitSshKey.js"
 import { GitSshKeyPairs } from "./GitSshKeyPairs.js"
-import { gitSshKeyColumn } from "./GitSshKeySealing.js"
 import type { UserId } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
@@ -22,18 +19,8 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const pairs = yield* GitSshKeyPairs
   const repository = yield* GitSshKeyRepository
-  const encryption = yield* Encryption
-  const column = gitSshKeyColumn(repository)
   // Generating a key pair may take seconds, and all users share one generator: a user's own requests wait for each other
   const oneAtATime = makeKeyedLock<UserId>()
-
-  const privateKeyOf = ({ private_key }: StoredSshKeyPair): Effect.Effect<Option.Option<SshKeyPair["private_key"]>> =>
-    "value" in private_key
-      ? Effect.map(
-          openRow(encryption, column, private_key),
-          Option.map((value) => Redacted.make(new TextDecoder().decode(value)))
-        )
-      : Effect.succeedSome(private_key.private_key)
 
   return {
     /**
@@ -44,13 +31,8 @@ const make = Effect.gen(function* () {
       const { agentId, userId } = yield* CurrentActor
       if (agentId === undefined) return yield* new Forbidden()
       yield* Access.authorize("read_personal", AccessObjects.user({ id: userId }))
-      const missing = new NotFound({ resource: "git_ssh_key" })
-      const stored = yield* repository.pairOf(userId)
-      if (Option.isNone(stored)) return yield* missing
-      const private_key = yield* privateKeyOf(stored.value)
-      if (Option.isNone(private_key)) return yield* missing
-      const pair: SshKeyPair = { public_key: stored.value.public_key, private_key: private_key.value }
-      return pair
+      const pair = yield* pairs.of(userId)
+      return Option.isSome(pair) ? pair.value : yield* new NotFound({ resource: "git_ssh_key" })
     }),
 
     /** A user's public key. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
