@@ -5,6 +5,7 @@
 import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { type EventBus, listen } from "../platform/EventBus.js"
+import type { Uuid } from "../platform/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { type RightsChange, rightsChanges } from "./RightsChanges.js"
@@ -21,8 +22,15 @@ export class StreamRight {
     readonly actor: Actor,
     /** The subject of the permission; checks of equal actors with equal subjects have equal outcomes. */
     readonly about: string,
-    readonly permission: (actor: Actor) => Effect.Effect<unknown, { readonly message: string }>
+    readonly permission: (actor: Actor) => Effect.Effect<unknown, { readonly message: string }>,
+    /** The workspace whose changes may end the right; undefined if only those of the actor may. */
+    readonly workspaceId?: Uuid
   ) {}
+
+  /** The same right, which changes of a workspace may end too. */
+  within(workspaceId: Uuid): StreamRight {
+    return new StreamRight(this.actor, this.about, this.permission, workspaceId)
+  }
 }
 
 /** A stream, with the right to it. */
@@ -88,9 +96,10 @@ const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor)
 
 const callerOf = (actor: Actor): string => (isAnonymous(actor) ? `anonymous:${actor.ip ?? ""}` : (actor.agentId ?? actor.userId))
 
-const concerns = ({ user_id, workspace_id }: RightsChange, { agentId, userId, workspaceId }: Actor): boolean => {
+const concerns = ({ user_id, workspace_id }: RightsChange, { agentId, userId, workspaceId }: Actor, right: StreamRight): boolean => {
   if (user_id === undefined && workspace_id === undefined) return true
-  return user_id === userId || (agentId !== undefined && workspace_id === workspaceId && workspace_id !== undefined)
+  if (user_id === userId) return true
+  return workspace_id !== undefined && (workspace_id === right.workspaceId || (agentId !== undefined && workspace_id === workspaceId))
 }
 
 const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<ReadonlyArray<A>> => {
@@ -126,9 +135,9 @@ const make = Effect.gen(function* () {
     else recent.push({ at, event })
   }
 
-  /** Whether a change of the last seconds may have ended rights of an actor. */
-  const hasChanged = (actor: Actor, now: number): boolean =>
-    recent.some(({ at, event }) => now - at < openingTime && (event === undefined || concerns(event, actor)))
+  /** Whether a change of the last seconds may have ended a right. */
+  const hasChanged = (right: StreamRight, now: number): boolean =>
+    recent.some(({ at, event }) => now - at < openingTime && (event === undefined || concerns(event, right.actor, right)))
 
   const suspect = (holding: Holding): void => {
     due.add(holding)
@@ -225,7 +234,7 @@ const make = Effect.gen(function* () {
 
   yield* listen(rightsChanges, (delivery) => {
     remember(delivery._tag === "Lost" ? undefined : delivery.event)
-    for (const holding of held) if (delivery._tag === "Lost" || concerns(delivery.event, holding.actor)) suspect(holding)
+    for (const holding of held) if (delivery._tag === "Lost" || concerns(delivery.event, holding.actor, holding.right)) suspect(holding)
   })
   yield* Effect.forkScoped(Effect.forever(Effect.zipRight(isDue.await, judgeDue)))
   yield* Effect.forkScoped(Effect.forever(Effect.delay(look, "1 second")))
@@ -241,7 +250,7 @@ const make = Effect.gen(function* () {
       const now = clock.unsafeCurrentTimeMillis()
       const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false }
       held.add(holding)
-      if (hasChanged(right.actor, now)) suspect(holding)
+      if (hasChanged(right, now)) suspect(holding)
       return Effect.succeed(holding)
     })
 

@@ -4,7 +4,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
 import type { AuditResourceType } from "./AuditedFields.js"
 
-/** The users whose rights a change of each type may end: the user that the entry is about, or all; with the ACL, all only if it changes. */
+/** The users whose rights a change of each type may end: the user that the entry is about, or all; with the ACL, all only if the ACL or the levels of shared ports change. */
 const concerned = {
   user: "user",
   api_key: "user",
@@ -61,7 +61,7 @@ export const endedRights = ({ action, diff, id, type }: Change): RightsChange | 
     case "everyone":
       return {}
     case "acl":
-      return "user_acl" in diff || "group_acl" in diff ? {} : undefined
+      return "user_acl" in diff || "group_acl" in diff || "max_port_sharing_level" in diff ? {} : undefined
     case "none":
       return undefined
   }

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import { publishRightsChange } from "../access/RightsChanges.js"
 import { BuildResources } from "../agents/BuildResources.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
@@ -75,6 +76,8 @@ const make = Effect.gen(function* () {
           }
           yield* requireAgent(id, agent_name)
           yield* repository.upsert(share)
+          // The level may have been higher before
+          yield* publishRightsChange({ workspace_id: id })
           return share
         })
       )
@@ -88,6 +91,7 @@ const make = Effect.gen(function* () {
       if (!shares.some((share) => share.agent_name === agent_name && share.port === port)) return yield* missingShare
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
       if (!(yield* repository.delete({ workspace_id: id, agent_name, port }))) return yield* missingShare
+      yield* publishRightsChange({ workspace_id: id })
     })
   }
 })

@@ -76,6 +76,9 @@ export const visitReader = Effect.gen(function* () {
 export const rightThrough = (visit: Visit | undefined, right: StreamRight): StreamRight =>
   visit === undefined
     ? right
-    : new StreamRight(right.actor, `${right.about} through ${visit.proxy_id}`, (actor) =>
-        Effect.zipRight(visit.permission, right.permission(actor))
+    : new StreamRight(
+        right.actor,
+        `${right.about} through ${visit.proxy_id}`,
+        (actor) => Effect.zipRight(visit.permission, right.permission(actor)),
+        right.workspaceId
       )

@@ -1,5 +1,3 @@
-import { PortShareRepository } from "@atelier/core/workspaces"
-import { Effect } from "effect"
 import { type IncomingMessage, request, type RequestListener } from "node:http"
 import { expect, it } from "vitest"
 import { anApp } from "../../../../test/resources.js"
@@ -68,16 +66,29 @@ describeAgents(
     })
 
     it("may be a port, which its owner shares and stops to share", async () => {
-      const port = await webApp(echo)
+      const port = await webApp((request, response) => {
+        if (request.url !== "/endless") return echo(request, response)
+        response.write("going on")
+      })
       const agent = await server().anAgent()
       await link(server(), agent)
       const host = `${port}--main--${agent.workspace.name}--${agent.owner.username}.apps.test`
-      const share = { workspace_id: agent.workspace.id, agent_name: "main", port, share_level: "public", protocol: "http" } as const
+      const shares = `/workspaces/${agent.workspace.id}/port-share`
+      const share = { agent_name: "main", port, share_level: "public", protocol: "http" }
+      const { token } = server().owner()
       expect((await get(server(), host, "/")).status).toBe(303)
       expect((await get(server(), host, "/", { "service-session-token": server().owner().token })).status).toBe(200)
-      await server().run(Effect.flatMap(PortShareRepository, ({ upsert }) => upsert(share)))
+      await server().call("POST", shares, { token, body: share })
       expect((await get(server(), host, "/")).status).toBe(200)
-      await server().run(Effect.flatMap(PortShareRepository, (shares) => shares.delete(share)))
+      const ended = new Promise<string | undefined>((resolve) => {
+        const { hostname, port: at } = new URL(server().url)
+        request({ hostname, port: at, path: "/endless", headers: { host } }, (response) => {
+          response.on("error", ({ message }) => resolve(message))
+          response.once("data", () => void server().call("DELETE", shares, { token, body: { agent_name: "main", port } }))
+        }).end()
+      })
+      // A visitor without an account, whom no change of a user concerns
+      expect(await ended).toBe("aborted")
       expect((await get(server(), host, "/")).status).toBe(303)
     })
 

@@ -268,7 +268,7 @@ const make = Effect.gen(function* () {
       rightTo(
         `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
         resolve(address)
-      )
+      ).pipe(Effect.map(([right, target]) => [right.within(target.workspace_id), target] as const))
     ),
 
     /** Returns what answers the preflights of a workspace's apps, for each caller. A workspace that does not exist has the default. */
