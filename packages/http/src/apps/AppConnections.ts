@@ -6,8 +6,8 @@ import { Duplex } from "node:stream"
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
 const keptFor = 4_000
 
-/** Unused connections that are kept for each app. */
-const maximumKept = 8
+/** Unused connections that are kept for each app: the answers to many visitors come together, and free their connections at once. */
+const maximumKept = 32
 
 /** The options of a request that uses a kept connection. */
 export interface Kept extends ClientRequestArgs {
@@ -24,7 +24,8 @@ const openOwn = (open: Kept["open"]): Effect.Effect<Duplex, Error> =>
     const runtime = yield* Effect.runtime()
     const socket = yield* Effect.onError(Scope.extend(open, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
     socket.once("close", () => Runtime.runFork(runtime)(Scope.close(scope, Exit.void)))
-    return socket
+    // Node refs the sockets of its own agents that it uses again
+    return Object.assign(socket, { ref: () => socket })
   })
 
 /** An agent of `node:http` for connections to apps. */
@@ -65,6 +66,6 @@ export class AppConnections extends Agent {
       // A stream that loses its last reader stops to flow
       socket.off("data", kept.end).off("end", kept.end).resume()
     }
-    request.reusedSocket = true
+    super.reuseSocket(socket, request)
   }
 }
