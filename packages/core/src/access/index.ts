@@ -12,6 +12,7 @@ export { CheckRecorder, makeRecording, type Recording } from "./CheckRecorder.js
 export * from "./CustomRole.js"
 export { decide, permits, prebuildsUserId } from "./Decision.js"
 export * from "./FetchableObjects.js"
+export { type KeptDecisions, keptDecisions } from "./KeptDecisions.js"
 export * from "./OrganizationRoles.js"
 export * from "./OrganizationSystemRoles.js"
 export { fromPermissions, type Grants, Permission, toPermissions } from "./Permission.js"

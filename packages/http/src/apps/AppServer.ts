@@ -2,13 +2,13 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { anonymousActor, CurrentActor, StreamRights } from "@atelier/core/access"
+import { type Actor, anonymousActor, CurrentActor, keptDecisions, type StreamRight, StreamRights } from "@atelier/core/access"
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { NotFound, Uuid } from "@atelier/core/platform"
 import { AppAccess, type AppRefused, type AppTarget, bareHost } from "@atelier/core/workspaces"
-import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
+import { Context, Data, Effect, Layer, Option, type Scope } from "effect"
 import { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { TLSSocket } from "node:tls"
@@ -28,7 +28,8 @@ import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
 import { AppConnections } from "./AppConnections.js"
 import { AppSessions } from "./AppSessions.js"
-import { type Answer, exchange } from "./forward.js"
+import { bridge } from "./bridge.js"
+import { exchange } from "./forward.js"
 import { normalized, SignedAppTokens, type SignedRequest, tokenCookie } from "./SignedAppTokens.js"
 import { type AppPlace, rightThrough, visitReader } from "./Visit.js"
 
@@ -84,6 +85,22 @@ const signedRequestOf = ({ address, base, prefix }: AppPath): SignedRequest => (
   app_slug_or_port: address.slug_or_port
 })
 
+/** The caller may not open the app. */
+class Unadmitted extends Data.TaggedError("Unadmitted")<{ readonly refusal: AppRefused; readonly actor: Actor }> {}
+
+/** Who asks for an app, and where the request goes. */
+interface Admission {
+  /** As the request's state has it. */
+  readonly user: RequestInfo["user"]
+  readonly actor: Actor
+  readonly right: StreamRight
+  readonly target: AppTarget
+  /** The target's address. */
+  readonly url: URL
+  /** The cookies that give the browser a token for the app it may open. */
+  readonly cookies: ReadonlyArray<string>
+}
+
 const make = Effect.gen(function* () {
   const settings = yield* Settings
   const access = yield* AppAccess
@@ -95,6 +112,7 @@ const make = Effect.gen(function* () {
   const { hold } = yield* StreamRights
   const dialer = yield* AgentDialer
   const visits = yield* AppVisits
+  const admissions = yield* keptDecisions<Admission>()
   const connections = yield* Effect.acquireRelease(
     Effect.sync(() => new AppConnections()),
     (made) => Effect.sync(() => made.destroy())
@@ -159,45 +177,6 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** Connects the client and the app for as long as both stay. */
-  const bridge = (
-    request: Request,
-    headers: Readonly<Record<string, string | ReadonlyArray<string>>>,
-    { head, response, socket }: Extract<Answer, { readonly _tag: "Upgraded" }>
-  ): Effect.Effect<Response> => {
-    const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
-    if (taken === undefined) return shown({ status: 502, title: text.appFailed, message: "The connection cannot be upgraded." })
-    const client = taken.socket
-    const lines = Object.entries(headers).flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value]).map((one: string) => `${name}: ${one}`)
-    )
-    const upgraded = [
-      "HTTP/1.1 101 Switching Protocols",
-      "connection: Upgrade",
-      `upgrade: ${response.headers.upgrade ?? ""}`,
-      ...lines,
-      "",
-      ""
-    ]
-    return Effect.async<void>((resume) => {
-      const over = (): void => resume(Effect.void)
-      for (const side of [client, socket]) side.once("close", over).on("error", over)
-      client.write(upgraded.join("\r\n"), "latin1")
-      client.write(head)
-      if (taken.head.length > 0) socket.write(taken.head)
-      client.pipe(socket).pipe(client)
-    }).pipe(
-      Effect.ensuring(
-        Effect.sync(() => {
-          client.destroy()
-          socket.destroy()
-          taken.release()
-        })
-      ),
-      Effect.as(HttpServerResponse.empty())
-    )
-  }
-
   const delivered = (request: Request, headers: Record<string, string | ReadonlyArray<string>>, response: IncomingMessage): Response => {
     const status = response.statusCode ?? 502
     if (request instanceof NodeRequest) {
@@ -220,10 +199,31 @@ const make = Effect.gen(function* () {
       ? Effect.succeed(request.source)
       : Effect.map(NodeStream.toReadable(request.stream), (stream) => Readable.from(stream))
 
-  /** The cookies that give the browser a token for the app it may open. */
-  const tokenCookies = (app: AppPath, { isSecure }: AppPlace, target: AppTarget, actor: CurrentActor["Type"]) =>
-    Effect.map(tokens.issue(signedRequestOf(app), target, actor), (issued): ReadonlyArray<string> => {
-      return issued === undefined ? [] : [tokenCookie(names.signedAppCookie, issued, { path: app.base, isSecure })]
+  const signedCookiesOf = ({ headers }: Request): ReadonlyArray<string> => cookiesOf(headers["cookie"], names.signedAppCookie)
+
+  /** The caller, by the session or else by a token for the app. */
+  const callerOf = (request: Request, { id, ip, user, userAgent }: RequestInfo, app: AppPath) =>
+    Effect.gen(function* () {
+      const call = { ip, userAgent, requestId: id }
+      const claims = yield* tokens.read(signedCookiesOf(request), signedRequestOf(app))
+      const hasToken = Option.isSome(claims)
+      if (user?._tag === "Right") return { actor: user.right, hasToken }
+      const holder = hasToken ? yield* tokens.holder(claims.value, call) : Option.none()
+      return { actor: Option.getOrElse(holder, () => anonymousActor(call)), hasToken }
+    })
+
+  /** Judges whether the caller may open the app. */
+  const admit = (request: Request, info: RequestInfo, app: AppPath): Effect.Effect<Admission, Unadmitted> =>
+    Effect.gen(function* () {
+      const { actor, hasToken } = yield* callerOf(request, info, app)
+      const [granted, target] = yield* access.open(app.address).pipe(
+        Effect.mapError((refusal) => new Unadmitted({ refusal, actor })),
+        Effect.provideService(CurrentActor, actor)
+      )
+      const issued = hasToken ? undefined : yield* tokens.issue(signedRequestOf(app), target, actor)
+      const { isSecure } = placeOf(info)
+      const cookies = issued === undefined ? [] : [tokenCookie(names.signedAppCookie, issued, { path: app.base, isSecure })]
+      return { user: info.user, actor, right: rightThrough(info.visit, granted), target, url: new URL(target.url), cookies }
     })
 
   const forwarded = (
@@ -231,14 +231,11 @@ const make = Effect.gen(function* () {
     info: RequestInfo,
     peer: string,
     app: AppPath,
-    { actor, hasToken }: { readonly actor: CurrentActor["Type"]; readonly hasToken: boolean },
+    { actor, cookies, right, target, url }: Admission,
     finish: (response: Response) => Response
   ) =>
     Effect.gen(function* () {
-      const [granted, target] = yield* Effect.provideService(access.open(app.address), CurrentActor, actor)
-      const right = rightThrough(info.visit, granted)
       const place = placeOf(info)
-      const url = new URL(target.url)
       const query = clean(app.query)
       if (app.path === "") return finish(elsewhere(withQuery(app.base, query)))
       const isPath = app.address.access_method === "path"
@@ -246,33 +243,34 @@ const make = Effect.gen(function* () {
       if (isSimple && isPreflight(request.method, request.headers)) return finish(preflightAnswer(request, app, place))
       const added = addedQuery(url, app.path, query)
       if (added !== "") return finish(elsewhere(withQuery(app.base, added)))
-      const over = yield* Deferred.make<void>()
-      const end = (): void => Deferred.unsafeDone(over, Effect.void)
+      const ending = new AbortController()
+      const end = (): void => ending.abort()
       yield* hold(right, end)
       yield* Effect.provideService(visits.begin(target, 200), CurrentActor, actor)
-      yield* Effect.forkScoped(Effect.zipRight(draining.begun, Effect.sync(end)))
+      yield* Effect.acquireRelease(
+        Effect.sync(() => draining.onBegin(end)),
+        (release) => Effect.sync(release)
+      )
       const forwarding = forwardingOf(request, info, peer)
       const body = yield* bodyOf(request)
-      const answer = yield* Effect.raceFirst(
-        exchange(
-          {
-            target,
-            method: request.method,
-            path: withQuery(joined(url, app.path), query),
-            headers: toApp(rawHeadersOf(request), forwarding),
-            body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
-            framing: framingOf(request),
-            upgrade: upgradeOf(request),
-            idle
-          },
-          connections
-        ),
-        Effect.zipRight(Deferred.await(over), Effect.interrupt)
+      const answer = yield* exchange(
+        {
+          target,
+          url,
+          method: request.method,
+          path: withQuery(joined(url, app.path), query),
+          headers: toApp(rawHeadersOf(request), forwarding),
+          body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
+          framing: framingOf(request),
+          upgrade: upgradeOf(request),
+          idle,
+          signal: ending.signal
+        },
+        connections
       )
       const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
       const said = fromApp(answer.response.rawHeaders, scope)
       const allowed = isSimple ? withLeave(said, originOf(request, app, place), isPath) : said
-      const cookies = hasToken ? [] : yield* tokenCookies(app, place, target, actor)
       const headers = {
         ...allowed,
         ...own,
@@ -280,18 +278,13 @@ const make = Effect.gen(function* () {
         ...(isPath ? { vary: withVary(allowed["vary"], ["Origin", "Cookie"]) } : {}),
         ...(cookies.length === 0 ? {} : { "set-cookie": [...(allowed["set-cookie"] ?? []), ...cookies] })
       }
-      if (answer._tag === "Upgraded") {
-        info.counted?.upgraded()
-        return yield* Effect.raceFirst(bridge(request, headers, answer), Effect.as(Deferred.await(over), HttpServerResponse.empty()))
+      if (answer._tag === "Response") {
+        return delivered(request, isPath ? { ...headers, "x-content-type-options": "nosniff" } : headers, answer.response)
       }
-      const { response } = answer
-      yield* Effect.forkScoped(
-        Effect.zipRight(
-          Deferred.await(over),
-          Effect.sync(() => response.destroy(new Error("The stream has ended.")))
-        )
-      )
-      return delivered(request, isPath ? { ...headers, "x-content-type-options": "nosniff" } : headers, response)
+      const client = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
+      if (client === undefined) return yield* shown({ status: 502, title: text.appFailed, message: "The connection cannot be upgraded." })
+      info.counted?.upgraded()
+      return yield* bridge(client, headers, answer, ending.signal)
     })
 
   return {
@@ -332,16 +325,30 @@ const make = Effect.gen(function* () {
         ? Effect.succeed(seeOther(settings.accessUrl))
         : shown({ status: 400, title: text.appInvalid, message: "The host names no application or port of a workspace." }),
 
-    /** Answers a request to an app. `finish` completes answers that are not the app's. */
+    /**
+     * The name of a request whose admission may be kept, which is that of equal requests. Undefined for a request whose checks are listed.
+     */
+    keyOf: (request: Request, info: RequestInfo, app: AppPath): string | undefined => {
+      if (info.checks !== undefined) return undefined
+      const { credential, ip, userAgent, visit } = info
+      const { access_method, agent, slug_or_port, user, workspace } = app.address
+      const named = [access_method, app.base, app.prefix, user, workspace, agent, slug_or_port]
+      return JSON.stringify([...named, credential, visit?.proxy_id, ip, userAgent, ...signedCookiesOf(request)])
+    },
+
+    /** The admission of an equal request of a moment ago, which still holds. */
+    find: admissions.find,
+
+    /** Answers a request to an app. `finish` completes answers that are not the app's. With a key, its admission is kept. */
     serve: (
       request: Request,
       info: RequestInfo,
       peer: string,
       app: AppPath,
-      finish: (response: Response) => Response
+      finish: (response: Response) => Response,
+      key: string | undefined,
+      kept: Admission | undefined
     ): Effect.Effect<Response, never, Scope.Scope> => {
-      const { id, ip, user, userAgent } = info
-      const call = { ip, userAgent, requestId: id }
       const finished = Effect.map(finish)
       const { host } = forwardingOf(request, info, peer)
       const place = placeOf(info)
@@ -354,33 +361,26 @@ const make = Effect.gen(function* () {
           Option.match({
             onNone: () =>
               finished(shown({ status: 400, title: text.appInvalid, message: "The way to the application has expired. Open it again." })),
-            onSome: (key) => Effect.succeed(finish(sessions.begun(key, app, place)))
+            onSome: (handed) => Effect.succeed(finish(sessions.begun(handed, app, place)))
           })
         )
       }
       // Browsers send preflights without credentials, so that none would come through to an app that needs a session
       const isAsking = isPreflight(request.method, request.headers) && originOf(request, app, place) !== undefined
-      const caller = Effect.gen(function* () {
-        const claims = yield* tokens.read(cookiesOf(request.headers["cookie"], names.signedAppCookie), signedRequestOf(app))
-        const hasToken = Option.isSome(claims)
-        if (user?._tag === "Right") return { actor: user.right, hasToken }
-        const holder = hasToken ? yield* tokens.holder(claims.value, call) : Option.none()
-        return { actor: Option.getOrElse(holder, () => anonymousActor(call)), hasToken }
-      })
+      const judged = Effect.suspend(() => admit(request, info, app))
+      const admission = kept !== undefined ? Effect.succeed(kept) : key === undefined ? judged : admissions.judge(key, judged)
       return (isAsking ? access.corsBehavior(app.address) : Effect.succeed("passthru")).pipe(
         Effect.flatMap((behavior) =>
           behavior === "simple"
             ? Effect.succeed(finish(preflightAnswer(request, app, place)))
-            : Effect.flatMap(caller, (known) =>
-                Effect.catchTag(forwarded(request, info, peer, app, known, finish), "AppRefused", (refusal) =>
-                  finished(refused(request, refusal, app, place, host)).pipe(
-                    Effect.tap(({ status }) => (refusal.app === undefined ? Effect.void : visits.log(refusal.app, status))),
-                    Effect.provideService(CurrentActor, known.actor)
-                  )
-                )
-              )
+            : Effect.flatMap(admission, (admitted) => forwarded(request, info, peer, app, admitted, finish))
         ),
         Effect.catchTags({
+          Unadmitted: ({ actor, refusal }) =>
+            finished(refused(request, refusal, app, place, host)).pipe(
+              Effect.tap(({ status }) => (refusal.app === undefined ? Effect.void : visits.log(refusal.app, status))),
+              Effect.provideService(CurrentActor, actor)
+            ),
           AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),
           TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
           TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))

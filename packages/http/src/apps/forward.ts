@@ -2,7 +2,7 @@
 import { AgentDialer, type AgentStream } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { agentSocket } from "@atelier/node"
-import { Clock, Data, Duration, Effect, type Scope } from "effect"
+import { Data, Duration, Effect, type Scope } from "effect"
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
 import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
@@ -31,6 +31,8 @@ const maximumHead = 64 * 1024
 
 export interface Exchange {
   readonly target: AppTarget
+  /** The target's address. */
+  readonly url: URL
   readonly method: string
   /** The path and the query as they are sent. */
   readonly path: string
@@ -44,6 +46,8 @@ export interface Exchange {
   readonly upgrade: string | undefined
   /** How long the connection may carry nothing. */
   readonly idle: Duration.DurationInput
+  /** Aborted when the right to the app or the service ends: the exchange is interrupted, and its answer broken off. */
+  readonly signal: AbortSignal
 }
 
 export type Answer =
@@ -59,11 +63,14 @@ const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol ===
 const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () => void) =>
   Effect.gen(function* () {
     const limit = Duration.toMillis(idle)
-    let last = yield* Clock.currentTimeMillis
+    const clock = yield* Effect.clock
+    let last = clock.unsafeCurrentTimeMillis()
     const noting = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      Effect.tap(step, () => Effect.map(Clock.currentTimeMillis, (now) => void (last = now)))
-    yield* Clock.currentTimeMillis.pipe(
-      Effect.map((now) => now - last >= limit),
+      Effect.map(step, (value) => {
+        last = clock.unsafeCurrentTimeMillis()
+        return value
+      })
+    yield* Effect.sync(() => clock.unsafeCurrentTimeMillis() - last >= limit).pipe(
       Effect.tap((isIdle) => Effect.sync(() => void (isIdle && onIdle()))),
       Effect.delay(Duration.millis(limit / 4)),
       Effect.repeat({ until: (isIdle) => isIdle }),
@@ -73,7 +80,7 @@ const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () =
   })
 
 /** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
-const connection = ({ idle, target }: Exchange, url: URL): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
+const connection = ({ idle, target, url }: Exchange): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
   Effect.gen(function* () {
     const { dial } = yield* AgentDialer
     const dialing = dial({ agent_id: target.agent_id, workspace_id: target.workspace_id, port: portOf(url) })
@@ -118,6 +125,15 @@ const sendBody = (body: Exchange["body"], to: NodeJS.WritableStream, tooLarge: (
 
 const tooLarge = new TooLarge({ message: `A request may have at most ${maximumBody / 1024 ** 3} GiB.` })
 
+/** Interrupts once a signal is aborted. */
+const untilAborted = (signal: AbortSignal): Effect.Effect<never> =>
+  Effect.async<void>((resume) => {
+    const over = (): void => resume(Effect.void)
+    if (signal.aborted) return over()
+    signal.addEventListener("abort", over)
+    return Effect.sync(() => signal.removeEventListener("abort", over))
+  }).pipe(Effect.zipRight(Effect.interrupt))
+
 /** Methods of requests that may be sent twice (RFC 9110 §9.2.1). */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
 
@@ -133,13 +149,12 @@ export const exchange = (
   connections: AppConnections
 ): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
   Effect.gen(function* () {
-    const { body, framing, headers, method, path, target, upgrade } = asked
+    const { body, framing, headers, method, path, signal, target, upgrade, url } = asked
     if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
-    const url = new URL(target.url)
     const isPlain = framing === undefined && upgrade === undefined && safeMethods.has(method)
     const dialer = yield* AgentDialer
-    const open = Effect.provideService(connection(asked, url), AgentDialer, dialer)
-    const socket = isPlain ? undefined : yield* open
+    const open = Effect.provideService(connection(asked), AgentDialer, dialer)
+    const socket = isPlain ? undefined : yield* Effect.raceFirst(open, untilAborted(signal))
     const framed = framing === "chunked" ? ["Transfer-Encoding", "chunked"] : []
     const connectionLines =
       upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", isPlain ? "keep-alive" : "close"]
@@ -149,6 +164,7 @@ export const exchange = (
         : { createConnection: () => socket }
     const attempt = (repeats: number): Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope> =>
       Effect.async<Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope>>((resume) => {
+        if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
         const request = httpRequest({
           ...way,
           method,
@@ -157,18 +173,25 @@ export const exchange = (
           setHost: false,
           maxHeaderSize: maximumHead
         })
+        const abort = (): void => void request.destroy()
+        signal.addEventListener("abort", abort)
+        // A response that has been read to its end has given its connection back
+        const over = (response: IncomingMessage): void => {
+          signal.removeEventListener("abort", abort)
+          if (!response.complete) request.destroy()
+        }
         const answered = (answer: Answer): void =>
           resume(
             Effect.succeed(
               Effect.as(
-                // A response that has been read to its end has given its connection back
-                Effect.addFinalizer(() => Effect.sync(() => void (answer.response.complete || request.destroy()))),
+                Effect.addFinalizer(() => Effect.sync(() => over(answer.response))),
                 answer
               )
             )
           )
         // The listener stays: what happens after the answer ends the answer
         request.on("error", (error: NodeJS.ErrnoException) => {
+          if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
           const isStale = request.reusedSocket && error.code === "ECONNRESET" && repeats < maximumRepeats
           resume(Effect.succeed(isStale ? attempt(repeats + 1) : Effect.fail(error instanceof AppFailed ? error : failureOf(error))))
         })
@@ -176,7 +199,7 @@ export const exchange = (
         request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
         if (framing === undefined) request.end()
         else sendBody(body, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
-        return Effect.sync(() => void request.destroy())
+        return Effect.sync(abort)
       }).pipe(Effect.flatten)
     return yield* attempt(0)
   })

@@ -11,20 +11,35 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
     readonly begin: Effect.Effect<void>
     /** Completes when the end has begun. */
     readonly begun: Effect.Effect<void>
+    /** Calls a listener once when the end begins, or now if it has begun; until the function that it returns is called. */
+    readonly onBegin: (listener: () => void) => () => void
   }
 >() {
   static readonly layer = Layer.effect(
     Draining,
     Effect.map(Deferred.make<void>(), (deferred) => {
       let isLeaving = false
+      let hasBegun = false
+      const listeners = new Set<() => void>()
       const leave = Effect.sync(() => {
         isLeaving = true
+      })
+      const begin = Effect.sync(() => {
+        hasBegun = true
+        Deferred.unsafeDone(deferred, Effect.void)
+        for (const listener of listeners) listener()
+        listeners.clear()
       })
       return {
         leave,
         isLeaving: Effect.sync(() => isLeaving),
-        begin: Effect.zipRight(leave, Effect.asVoid(Deferred.succeed(deferred, undefined))),
-        begun: Deferred.await(deferred)
+        begin: Effect.zipRight(leave, begin),
+        begun: Deferred.await(deferred),
+        onBegin: (listener) => {
+          if (hasBegun) listener()
+          else listeners.add(listener)
+          return () => void listeners.delete(listener)
+        }
       }
     })
   )

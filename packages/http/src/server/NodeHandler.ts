@@ -10,7 +10,6 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Cause, Chunk, Context, Effect, Runtime, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
 import type { HttpApplication } from "./HttpApplication.js"
 import { NodeRequest } from "./NodeRequest.js"
 
@@ -43,6 +42,21 @@ const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unkn
   )
 }
 
+/** Sends what a source has, no faster than the client reads it. `pipeline` of Node does the same with a tenth of a small request's cost. */
+const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    const over = (): void => resume(Effect.void)
+    source.on("data", (part: Uint8Array) => void (target.write(part) || source.pause()))
+    source.once("end", () => void target.end())
+    // The end of the connection follows, and is what counts
+    source.on("error", () => undefined)
+    source.once("close", () => void (source.readableEnded || target.destroy()))
+    target.on("drain", () => void source.resume())
+    target.once("finish", over).once("close", over)
+    if (source.destroyed) target.destroy()
+    return Effect.sync(() => void source.destroy())
+  })
+
 /** Sends an answer. A response that fails on its way has been logged by what made it. */
 const send = (method: string, target: ServerResponse, response: Response): Effect.Effect<void> => {
   if (target.writableEnded) return Effect.void
@@ -52,11 +66,7 @@ const send = (method: string, target: ServerResponse, response: Response): Effec
   else if (body._tag === "Uint8Array") target.end(body.body)
   else if (body._tag === "Stream") return sendStream(target, body.stream)
   else if (body._tag === "Raw" && body.body instanceof Readable) {
-    const source = body.body
-    return Effect.tryPromise((signal) => pipeline(source, target, { signal })).pipe(
-      Effect.interruptible,
-      Effect.catchAllCause(() => cut(target))
-    )
+    return Effect.interruptible(sendReadable(target, body.body))
   } else if (body._tag === "Raw") target.end(body.body)
   else return Effect.dieMessage("no route answers a form")
   return Effect.void

@@ -92,12 +92,16 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
     const count = requestMetrics()
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
+    /** Whether a request shows all that identifies its user: a host with users of its own reads other parts of it. */
+    const isOwn = ({ credential }: RequestInfo): boolean =>
+      host === undefined || (credential !== undefined && parseCredential(credential) !== undefined)
+
     /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
     const identify = (request: Request, info: RequestInfo, isApp: boolean): Effect.Effect<RequestInfo["user"]> | undefined => {
       const { credential, id, ip, path, userAgent } = info
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
-      const isOwn = credential !== undefined && (host === undefined || parseCredential(credential) !== undefined)
-      if (isOwn) return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
+      if (credential !== undefined && isOwn(info))
+        return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
       return host !== undefined && (isApp || /^\/(?:api|oauth2|external-auth|gitauth)\//.test(path))
         ? host.authenticate(request, info)
         : undefined
@@ -194,7 +198,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
 
     /** Answers a request to an app, whose own answer is passed on as it is. */
     const serveApp = (
-      { serve }: NonNullable<AppServer["Type"]>,
+      { find, keyOf, serve }: NonNullable<AppServer["Type"]>,
       request: Request,
       info: RequestInfo,
       peer: string,
@@ -203,9 +207,12 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
       respond: (response: Response) => Response
     ): App<never, Scope.Scope> =>
       Effect.gen(function* () {
-        if (identified !== undefined) info.user = yield* identified
+        const key = isOwn(info) ? keyOf(request, info, app) : undefined
+        const kept = key === undefined ? undefined : find(key)
+        if (kept !== undefined) info.user = kept.user
+        else if (identified !== undefined) info.user = yield* identified
         const limited = limiter.take("api", info, "apps")
-        return limited === undefined ? yield* serve(request, info, peer, app, respond) : respond(limited)
+        return limited === undefined ? yield* serve(request, info, peer, app, respond, key, kept) : respond(limited)
       }).pipe(
         // As the router does with its routes: a client that goes ends what it has asked for
         Effect.interruptible,

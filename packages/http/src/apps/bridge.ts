@@ -1,0 +1,46 @@
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Effect } from "effect"
+import type * as Upgrades from "../server/Upgrades.js"
+import type { Answer } from "./forward.js"
+
+/** The connection of a client, taken out of HTTP. */
+type Client = NonNullable<ReturnType<typeof Upgrades.take>>
+
+/** Tells the client that the app has upgraded, and connects both for as long as both stay and the signal is not aborted. */
+export const bridge = (
+  { head: early, release, socket: client }: Client,
+  headers: Readonly<Record<string, string | ReadonlyArray<string>>>,
+  { head, response, socket }: Extract<Answer, { readonly _tag: "Upgraded" }>,
+  signal: AbortSignal
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one: string) => `${name}: ${one}`)
+  )
+  const upgraded = [
+    "HTTP/1.1 101 Switching Protocols",
+    "connection: Upgrade",
+    `upgrade: ${response.headers.upgrade ?? ""}`,
+    ...lines,
+    "",
+    ""
+  ]
+  return Effect.async<void>((resume) => {
+    const over = (): void => resume(Effect.void)
+    if (signal.aborted) return over()
+    signal.addEventListener("abort", over)
+    for (const side of [client, socket]) side.once("close", over).on("error", over)
+    client.write(upgraded.join("\r\n"), "latin1")
+    client.write(head)
+    if (early.length > 0) socket.write(early)
+    client.pipe(socket).pipe(client)
+  }).pipe(
+    Effect.ensuring(
+      Effect.sync(() => {
+        client.destroy()
+        socket.destroy()
+        release()
+      })
+    ),
+    Effect.as(HttpServerResponse.empty())
+  )
+}
