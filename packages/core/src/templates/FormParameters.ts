@@ -70,6 +70,8 @@ export const formParameter = (
   const { default_value, required } = definition
   const value = given ?? (required ? undefined : default_value)
   const ofOptions = optionDiagnostics(definition)
+  // No value can be judged by options that are broken themselves, and nothing by a form type that the parameter cannot have
+  const judged = definition.form_type === "error" ? [] : ofOptions.length > 0 ? ofOptions : valueDiagnostics(definition, value)
   return {
     name: definition.name,
     display_name: definition.display_name,
@@ -86,8 +88,7 @@ export const formParameter = (
     order: definition.order,
     ephemeral: definition.ephemeral,
     value: { value: value ?? "", valid: value !== undefined },
-    // No value can be judged by options that are broken themselves
-    diagnostics: [...diagnostics, ...(ofOptions.length > 0 ? ofOptions : valueDiagnostics(definition, value))]
+    diagnostics: [...diagnostics, ...judged]
   }
 }
 

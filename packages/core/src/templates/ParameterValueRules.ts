@@ -96,12 +96,17 @@ const optionViolation = ({ form_type, options, type }: Definition, value: string
 }
 
 const ruleViolation = (definition: Definition, value: string, previous: string | undefined): BrokenRule | undefined => {
+  const { type, validation_max, validation_min } = definition
   const detail =
-    definition.type === "string"
-      ? patternDetail(definition, value)
-      : definition.type === "number"
-        ? numberDetail(definition, value, integer(previous ?? ""))
-        : undefined
+    type === "number"
+      ? numberDetail(definition, value, integer(previous ?? ""))
+      : validation_min !== null
+        ? `a min cannot be specified for a ${type} type`
+        : validation_max !== null
+          ? `a max cannot be specified for a ${type} type`
+          : type === "string"
+            ? patternDetail(definition, value)
+            : undefined
   return detail === undefined ? undefined : { summary: "Invalid parameter value according to 'validation' block", detail }
 }
 
@@ -131,10 +136,10 @@ const numberDetail = (definition: Definition, text: string, previous: bigint | u
   if (validation_max !== null && value > validation_max) return explained(`value ${value} is more than the maximum ${validation_max}`)
   if (previous === undefined) return undefined
   if (validation_monotonic === "increasing" && value < previous) {
-    return explained(`parameter value '${value}' must be equal or greater than previous value: ${previous}`)
+    return `parameter value '${value}' must be equal or greater than previous value: ${previous}`
   }
   if (validation_monotonic === "decreasing" && value > previous) {
-    return explained(`parameter value '${value}' must be equal or lower than previous value: ${previous}`)
+    return `parameter value '${value}' must be equal or lower than previous value: ${previous}`
   }
   return undefined
 }

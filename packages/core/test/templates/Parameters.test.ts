@@ -150,6 +150,14 @@ describe("a value", () => {
     expect(fault(grows, "5", "6")).toBeDefined()
     expect(fault(grows, "5", "many")).toBeUndefined()
     expect(fault({ type: "number", validation_monotonic: "decreasing" }, "5", "4")).toBeDefined()
+    expect(fault({ ...grows, validation_error: "too small" }, "4", "5")).toBe(
+      "parameter value '4' must be equal or greater than previous value: 5"
+    )
+  })
+
+  it("refuses limits of what is no number", () => {
+    expect(fault({ type: "string", validation_min: 1 }, "x")).toBe("a min cannot be specified for a string type")
+    expect(fault({ type: "bool", validation_max: 1 }, "true")).toBe("a max cannot be specified for a bool type")
   })
 
   it("matches its pattern, or fails with the author's message", () => {

@@ -39,8 +39,13 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '
 
 const identifier = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 
+interface TextPiece {
+  readonly kind: "text"
+  text: string
+}
+
 type Piece =
-  | { readonly kind: "text"; text: string }
+  | TextPiece
   | { readonly kind: "value"; readonly value: Expression }
   | { readonly kind: "if"; readonly condition: Expression }
   | { readonly kind: "for"; readonly keyName: string | undefined; readonly valueName: string; readonly collection: Expression }
@@ -53,6 +58,40 @@ const templateOf = (parts: ReadonlyArray<Expression>): Expression => {
   const [only] = parts
   if (parts.length === 0) return text("")
   return parts.length === 1 && only !== undefined ? only : { kind: "template", parts }
+}
+
+/**
+ * The pieces of a heredoc without the blanks that all its lines begin with. A line that is joined to the one before by `~` is no line of its
+ * own, and one that begins with something else than text has no blanks.
+ */
+const dedented = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+  const blanks = ({ text }: TextPiece): number => text.length - text.trimStart().length
+  const beginning = new Set<Piece>()
+  let indent = Number.MAX_SAFE_INTEGER
+  let beginsLine = true
+  for (const piece of pieces) {
+    if (beginsLine && piece.kind !== "text") indent = 0
+    if (piece.kind === "text") {
+      const isBlank = piece.text.endsWith("\n") && piece.text.trim() === ""
+      if (beginsLine && !isBlank) {
+        beginning.add(piece)
+        indent = Math.min(indent, blanks(piece))
+      }
+      beginsLine = piece.text.endsWith("\n")
+    } else beginsLine = false
+  }
+  return pieces.map((piece) => (piece.kind === "text" && beginning.has(piece) ? { ...piece, text: piece.text.slice(indent) } : piece))
+}
+
+/** The pieces with texts that follow each other as one. */
+const merged = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+  const joined: Array<Piece> = []
+  for (const piece of pieces) {
+    const before = joined.at(-1)
+    if (piece.kind === "text" && before?.kind === "text") joined[joined.length - 1] = { ...before, text: before.text + piece.text }
+    else joined.push(piece)
+  }
+  return joined
 }
 
 class Parser {
@@ -334,26 +373,27 @@ class Parser {
       lines.push(content)
       line = end + 1
     }
-    const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
-    const indent = strip === "-" ? Math.min(...indents.slice(0, 10_000), Number.MAX_SAFE_INTEGER) : 0
-    const content = lines.map((line) => `${line.slice(Math.min(indent, line.length - line.trimStart().length))}\n`).join("")
-    return parseTemplate(content, this.firstLine)
+    const content = lines.map((line) => `${line}\n`).join("")
+    return new Parser(content, this.firstLine).template(false, strip === "-")
   }
 
-  /** The pieces up to the closing quote, or up to the end of a text that has none. */
-  template(isQuoted: boolean): Expression {
+  /** The pieces up to the closing quote, or up to the end of a text that has none. `dedents` is for a heredoc that begins with `<<-`. */
+  template(isQuoted: boolean, dedents = false): Expression {
     return this.within(false, () => {
       const pieces: Array<Piece> = []
-      let last: { kind: "text"; text: string } | undefined
-      const add = (more: string): void => {
-        if (last === undefined) pieces.push((last = { kind: "text", text: "" }))
-        last.text += more
-      }
+      /** Outside quotes each line is a text of its own: `~` trims the nearest of them alone. */
+      let last: TextPiece | undefined
       let trims = false
-      const addTrimmed = (more: string): void => {
-        const kept = trims ? more.trimStart() : more
-        if (kept !== "") trims = false
-        if (kept !== "") add(kept)
+      let isTrimmed = false
+      const add = (more: string): void => {
+        if (last === undefined) {
+          pieces.push((last = { kind: "text", text: "" }))
+          isTrimmed = trims
+          trims = false
+        }
+        last.text += isTrimmed ? more.trimStart() : more
+        if (last.text !== "") isTrimmed = false
+        if (!isQuoted && more.endsWith("\n")) last = undefined
       }
       for (;;) {
         if (this.position >= this.source.length) {
@@ -363,22 +403,23 @@ class Parser {
         const { next } = this
         if (isQuoted && next === '"') break
         if (isQuoted && next === "\n") this.fail("a quoted text has no end")
-        if (isQuoted && next === "\\") addTrimmed(this.escape())
-        else if (this.match(/\$\$\{|%%\{/y) !== undefined) addTrimmed(`${next}{`)
+        if (isQuoted && next === "\\") add(this.escape())
+        else if (this.match(/\$\$\{|%%\{/y) !== undefined) add(`${next}{`)
         else if (/^[$%]\{/.test(this.source.slice(this.position, this.position + 2))) {
           const opening = this.match(/[$%]\{~?/y) ?? ""
-          if (opening.endsWith("~") && last !== undefined) last.text = last.text.trimEnd()
+          const before = pieces.at(-1)
+          if (opening.endsWith("~") && before?.kind === "text") before.text = before.text.trimEnd()
           pieces.push(opening.startsWith("$") ? { kind: "value", value: this.expression() } : this.directive())
           last = undefined
           trims = this.take("~")
           this.expect("}")
         } else {
-          const run = this.match(isQuoted ? /[^\\"$%\n]+/y : /[^$%]+/y)
+          const run = this.match(isQuoted ? /[^\\"$%\n]+/y : /[^$%\n]*\n|[^$%\n]+/y)
           if (run === undefined) this.position++
-          addTrimmed(run ?? next)
+          add(run ?? next)
         }
       }
-      return this.assemble(pieces)
+      return this.assemble(merged(dedents ? dedented(pieces) : pieces))
     })
   }
 

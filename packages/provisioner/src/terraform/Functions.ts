@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { posix } from "node:path"
 import { gzipSync } from "node:zlib"
 import { RE2JS } from "re2js"
-import { parse as parseYaml, stringify as stringifyYaml, type Tags } from "yaml"
+import { Document, parse as parseYaml, type Tags, visit } from "yaml"
 import { networkFunctions } from "./NetworkFunctions.js"
 import type { Scope } from "./Scope.js"
 import { parseTemplate } from "./Expressions.js"
@@ -279,6 +279,17 @@ const encodeJson = (value: Value): string =>
   JSON.stringify(plain(value)).replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /** Words such as `yes` are bools; times stay texts. */
+/** As Terraform writes it: texts in quotes, and those of several lines as blocks. */
+const encodeYaml = (value: unknown): string => {
+  const document = new Document(value)
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === "string") scalar.type = scalar.value.includes("\n") ? "BLOCK_LITERAL" : "QUOTE_DOUBLE"
+    }
+  })
+  return document.toString({ lineWidth: 0, indentSeq: false })
+}
+
 const yamlOptions = {
   maxAliasCount: 100,
   schema: "yaml-1.1",
@@ -496,7 +507,7 @@ const functions: Readonly<Record<string, Implementation>> = {
       return refuse("the text is not YAML")
     }
   },
-  yamlencode: (given) => stringifyYaml(plain(argument(given, 0)), { defaultStringType: "QUOTE_DOUBLE", lineWidth: 0, indentSeq: false }),
+  yamlencode: (given) => encodeYaml(plain(argument(given, 0))),
 
   base64sha256: hash("sha256", "base64"),
   base64sha512: hash("sha512", "base64"),

@@ -82,6 +82,18 @@ const validationOf = (place: Place): Validation => {
   }
 }
 
+/** What is wrong with the direction of a number, in Terraform's words. */
+const directionProblem = (place: Place): Diagnostic | undefined => {
+  const [block] = place.module.nested(place.body, "validation", place.names)
+  const direction = block === undefined ? "" : new Place(place.module, block.body, block.names).text("monotonic")
+  return ["", "increasing", "decreasing"].includes(direction)
+    ? undefined
+    : errorDiagnostic(
+        "Invalid parameter value according to 'validation' block",
+        'number monotonicity can be either "increasing" or "decreasing"'
+      )
+}
+
 /** What a parameter adds to the form: itself, or what keeps it out. */
 type Shown = Either.Either<FormParameter, Diagnostic>
 
@@ -168,7 +180,8 @@ export const parameterOf = (place: Place, label: string, given: ReadonlyMap<stri
     ...validationOf(place),
     order: place.number("order") ?? 0
   }
-  const shown = formParameter(definition, value, { styling: stylingOf(place), diagnostics: wrongForm === undefined ? [] : [wrongForm] })
+  const diagnostics = [wrongForm, directionProblem(place)].filter((problem) => problem !== undefined)
+  const shown = formParameter(definition, value, { styling: stylingOf(place), diagnostics })
   const isMissing = value === undefined && fallback.text === undefined
   const broken = options.filter((option) => !option.value.valid).length
   return Either.right({

@@ -23,6 +23,18 @@ it.each([
   ["a template", '"<${upper(data.coder_parameter.a.value)}>"', "<IN>"],
   ["directives", '"%{ for x in ["a", "b"] ~} ${x} %{ endfor }%{ if true }!%{ else }?%{ endif }"', "a b !"],
   ["a heredoc without its indent", "<<-EOT\n    one\n      two\n  EOT\n", "one\n  two\n"],
+  ["a heredoc whose lines are joined", '<<-EOT\n    a ${"x" ~}\n      b\n      c\n    EOT\n', "a x      b\n  c\n"],
+  [
+    "a heredoc with a loop",
+    '<<-EOT\n    %{ for x in ["a", "b"] ~}\n    ${x}\n    %{ endfor ~}\n    end\n    EOT\n',
+    "    a\n    b\n    end\n"
+  ],
+  ["a heredoc with a line that has no blanks left", '<<-EOT\n    a\n      ${~ "x" ~}\n      b\n    EOT\n', "    a\nx      b\n"],
+  [
+    "YAML with texts of several lines",
+    'yamlencode({ a = "x\\ny", b = ["z\\n"], c = "a b" })',
+    '"a": |-\n  x\n  y\n"b":\n- |\n  z\n"c": "a b"\n'
+  ],
   ["a list for", 'jsonencode([for i, x in ["a", "b"] : "${i}${x}" if x != "a"])', '["1b"]'],
   ["an object for with groups", 'jsonencode({ for x in ["a", "b", "ab"] : substr(x, 0, 1) => x... })', '{"a":["a","ab"],"b":["b"]}'],
   ["a splat", 'join(",", [{ n = "x" }, { n = "y" }][*].n)', "x,y"],
@@ -43,6 +55,17 @@ it("tells who the owner is under any name of the data source", async () => {
     "main.tf": `data "coder_workspace_owner" "o" {}\n${parameter("p", 'default = "${data.coder_workspace_owner.o.name} ${join(",", data.coder_workspace_owner.o.groups)} ${data.coder_workspace_owner.o.rbac_roles[0].name}"')}`
   }
   expect(valuesOf(await formOf(files))).toEqual({ p: "ada Everyone,crew owner" })
+})
+
+it.each([
+  [
+    "a form type that the type cannot have",
+    'type = "list(string)"\n form_type = "dropdown"\n option {\n name = "a"\n value = "a"\n }\n default = "a"'
+  ],
+  ["a direction that is none", 'type = "number"\n default = 1\n validation {\n monotonic = "sideways"\n }']
+])("has one diagnostic for %s", async (_, body) => {
+  const { parameters } = await formOf({ "main.tf": parameter("p", body) })
+  expect(parameters.map(({ diagnostics }) => diagnostics.length)).toEqual([1])
 })
 
 it("makes parameters and options of counts, maps and dynamic blocks", async () => {
