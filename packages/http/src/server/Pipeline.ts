@@ -212,7 +212,10 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
         if (kept !== undefined) info.user = kept.user
         else if (identified !== undefined) info.user = yield* identified
         const limited = limiter.take("api", info, "apps")
-        return limited === undefined ? yield* serve(request, info, peer, app, respond, key, kept) : respond(limited)
+        if (limited !== undefined) return respond(limited)
+        const answer = yield* serve(request, info, peer, app, respond, key, kept)
+        info.counted?.end(answer.status)
+        return answer
       }).pipe(
         // As the router does with its routes: a client that goes ends what it has asked for
         Effect.interruptible,

@@ -91,6 +91,24 @@ describeAgents("an app on a path", (server) => {
     })
   })
 
+  it("is counted in the metrics, and not as a request under way", async () => {
+    const { base } = await anAppAt(server(), `http://localhost:${await webApp(echo)}`)
+    const series = async (name: string): Promise<number> => {
+      const { body } = await send(server(), "/api/v2/debug/metrics", { headers: asOwner(server()) })
+      return Number(
+        body
+          .split("\n")
+          .find((line) => line.startsWith(`serviced_${name}`) && line.includes("/apps/{app}"))
+          ?.split(" ")[1] ?? 0
+      )
+    }
+    const processed = 'api_requests_processed_total{code="200",method="GET"'
+    const before = await series(processed)
+    expect((await send(server(), `${base}/`, { headers: asOwner(server()) })).status).toBe(200)
+    expect(await series(processed)).toBe(before + 1)
+    expect(await series('api_concurrent_requests{method="GET"')).toBe(0)
+  })
+
   it("gets a body in chunks, and a list of cookies goes back", async () => {
     const port = await webApp((incoming, response) => {
       response.setHeader("Set-Cookie", ["one=1", "two=2; Path=/", "service_session_token=stolen; Path=/", "far=3; Domain=atelier.test"])
