@@ -12,8 +12,8 @@ export const redirection = (settings: HttpSettings) => {
   const relay = settings.names.relayReplicaHeader.toLowerCase()
 
   return (request: HttpServerRequest.HttpServerRequest, path: string, peer: string): HttpServerResponse.HttpServerResponse | undefined => {
-    if (!settings.redirectToAccessUrl || path === "/healthz" || path === "/readyz" || /^\/derp(\/|$)/.test(path) || request.headers[relay])
-      return undefined
+    const isOwn = path === "/healthz" || path === "/readyz" || /^\/(?:derp|internal\/replicas)(?:\/|$)/.test(path)
+    if (!settings.redirectToAccessUrl || isOwn || request.headers[relay]) return undefined
     const isEncrypted =
       (request.source instanceof IncomingMessage && request.source.socket instanceof TLSSocket) ||
       (trustsPeer(peer) && request.headers["x-forwarded-proto"]?.split(",")[0]?.trim().toLowerCase() === "https")

@@ -500,4 +500,11 @@ describe("the access URL", () => {
       expect((yield* get("/api/v2/things", { "x-forwarded-host": "dev.example.com" }, options)).status).toBe(200)
     })
   )
+
+  it.scopedLive("is not where other processes are sent", () =>
+    Effect.gen(function* () {
+      expect((yield* get("/internal/replicas/streams", {}, options)).status).not.toBe(307)
+      expect((yield* get("/internal/replicas-of-mine", {}, options)).status).toBe(307)
+    })
+  )
 })
