@@ -13,6 +13,7 @@ import { history } from "./sections/history.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
+import { processes } from "./sections/processes.mjs"
 import { relay } from "./sections/relay.mjs"
 import { startUp } from "./sections/start.mjs"
 import { tracing } from "./sections/tracing.mjs"
@@ -25,6 +26,7 @@ import { startServer } from "./servers.mjs"
 /** In the order they run: a deployment only grows. */
 const sections = {
   start: startUp,
+  processes,
   users,
   tracing,
   logins,

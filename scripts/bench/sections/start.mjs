@@ -14,32 +14,48 @@ const attempts = 3
 
 const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024
 
-/** Milliseconds until the standalone server of a built checkout answers, and its resident bytes two seconds later. */
-export const start = async ({ kind, location }, directory, from = checkout) => {
+/** Starts the standalone server of a built checkout on a free port. */
+export const launch = async ({ kind, location }, directory, { args = [], from = checkout } = {}) => {
   const program = fileURLToPath(new URL("examples/standalone/dist/program.js", from))
   const port = await freePort()
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}` })
-  const begun = performance.now()
-  const child = spawn(process.execPath, [program, ...options], { stdio: ["ignore", "ignore", "inherit"] })
+  const child = spawn(process.execPath, [program, ...options, ...args], { stdio: ["ignore", "ignore", "inherit"] })
   const exited = once(child, "exit")
   const kill = () => child.kill("SIGKILL")
   process.once("exit", kill)
-  try {
-    for (;;) {
-      if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}`)
-      const answer = await deployment.buildInfo(client, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
-      if (answer !== undefined) break
-      await sleep(10)
+  return {
+    port,
+    pid: child.pid,
+    /** Resolves once a request is answered. */
+    answered: async () => {
+      for (;;) {
+        if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}`)
+        const answer = await deployment.buildInfo(client, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
+        if (answer !== undefined) return
+        await sleep(10)
+      }
+    },
+    stop: async () => {
+      child.kill("SIGTERM")
+      await exited
+      process.off("exit", kill)
     }
+  }
+}
+
+/** Milliseconds until the standalone server of a built checkout answers, and its resident bytes two seconds later. */
+export const start = async (storage, directory, from) => {
+  const begun = performance.now()
+  const { answered, pid, stop } = await launch(storage, directory, { from })
+  try {
+    await answered()
     const milliseconds = performance.now() - begun
     await sleep(2000)
-    return { milliseconds, bytes: await residentBytes(child.pid) }
+    return { milliseconds, bytes: await residentBytes(pid) }
   } finally {
-    child.kill("SIGTERM")
-    await exited
-    process.off("exit", kill)
+    await stop()
   }
 }
 
