@@ -54,6 +54,8 @@ export interface Options {
   readonly drainGrace: Duration.Duration
   /** How long requests and sockets may then take to end. */
   readonly drainTimeout: Duration.Duration
+  /** How many processes serve the address. */
+  readonly processes: number
   /** All options, as the library reports them. */
   readonly configuration: Configuration
   /** Options that are set and that the product has no use for. */
@@ -178,6 +180,22 @@ const refuseUnusable = (configuration: Configuration): void => {
   })
 }
 
+/** Processes of one server at most. */
+const maximumProcesses = 64
+
+/** How many processes serve. Each of several has a port of its own for the others, behind that of the URL that is given for them. */
+const processesOf = (configuration: Configuration, { kind }: Options["database"]): number => {
+  const name = nameOf(configuration, "processes")
+  const count = Number(own(configuration, "processes"))
+  if (count < 1 || count > maximumProcesses) throw new UsageError(`${name} must be a number from 1 to ${maximumProcesses}, not ${count}`)
+  if (count === 1) return count
+  if (kind === "sqlite") throw new UsageError(`${name} needs PostgreSQL: one process at a time opens a SQLite database`)
+  const url = valueOf(configuration, "derp-server-relay-url")
+  if (url !== "" && !/^http:\/\/[^/]+:\d+\/?$/.test(url))
+    throw new UsageError(`${nameOf(configuration, "derp-server-relay-url")} must be http://HOST:PORT for several processes, not "${url}"`)
+  return count
+}
+
 /** What an operator is told at the start about options that do nothing. */
 const warningsOf = (configuration: Configuration): ReadonlyArray<string> =>
   Object.entries(configuration.definitions).flatMap(([flag, { unused }]) =>
@@ -205,10 +223,11 @@ export const parseOptions = (
   const level = ownText(configuration, "log-level").toLowerCase()
   const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
   const workspacesDirectory = resolve(ownText(configuration, "workspaces-directory"))
+  const store = database(configuration)
   const options: Options = {
     ...address(configuration, "http-address"),
     accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
-    database: database(configuration),
+    database: store,
     workspacesDirectory,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
@@ -220,6 +239,7 @@ export const parseOptions = (
     brand: brand === "" ? undefined : brand,
     drainGrace: ownDuration(configuration, "drain-grace"),
     drainTimeout: ownDuration(configuration, "drain-timeout"),
+    processes: processesOf(configuration, store),
     configuration,
     warnings: warningsOf(configuration)
   }

@@ -68,6 +68,14 @@ export const ownDefinitions = {
     group: program,
     yaml: "drainTimeout"
   },
+  processes: {
+    name: "Processes",
+    type: "int",
+    description: "How many processes serve the address, for machines with several cores; more than one need PostgreSQL.",
+    default: "1",
+    group: program,
+    yaml: "processes"
+  },
   "log-level": {
     name: "Log Level",
     type: "enum",

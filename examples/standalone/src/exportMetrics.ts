@@ -25,7 +25,8 @@ export const exportMetrics = async ({ host, port }: Listen, atelier: Pick<Atelie
   })
   // Prometheus holds one connection or two
   server.maxConnections = 100
-  server.listen(port, host)
+  // Each process of several has an exporter of its own
+  server.listen({ port, host, exclusive: true })
   await once(server, "listening").catch((error: unknown) => {
     throw new StartError({ option: "prometheusAddress", value: `${host}:${port}`, reason: reasonOf(error) })
   })

@@ -11,4 +11,4 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.exit(1)
 }
 const [command, ...words] = process.argv.slice(2)
-process.exit(command === "proxy" ? await (await import("./proxy.js")).run(words) : await (await import("./serve.js")).run())
+process.exit(command === "proxy" ? await (await import("./proxy.js")).run(words) : await (await import("./run.js")).run())

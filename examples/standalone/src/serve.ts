@@ -1,5 +1,5 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
-import { DeploymentOptions, valueOf } from "@atelier/core/deployment"
+import { type Configuration, DeploymentOptions, valueOf } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier, namesOf } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
@@ -15,7 +15,7 @@ import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { exportMetrics } from "./exportMetrics.js"
-import { explained, help, type Options, parseOptions, UsageError } from "./Options.js"
+import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
@@ -23,8 +23,6 @@ import { starterTemplates } from "./StarterTemplates.js"
 const agentBundle = fileURLToPath(new URL("download.mjs", import.meta.resolve("@atelier/agent/main")))
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
-
-const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 interface Listening {
   readonly server: Server
@@ -40,7 +38,12 @@ const maximumWaiting = 1000
  * Listens before the service starts, so that the address is known to configure it, even with an automatic port. Requests that arrive
  * earlier wait.
  */
-const listen = async ({ host, port }: Options): Promise<Listening> => {
+const listen = async ({
+  exclusive,
+  host,
+  option,
+  port
+}: Listen & { readonly option: string; readonly exclusive: boolean }): Promise<Listening> => {
   const server = makeServer()
   const waiting: Array<(atelier: Atelier.Atelier) => void> = []
   const hold = {
@@ -55,9 +58,9 @@ const listen = async ({ host, port }: Options): Promise<Listening> => {
       else socket.destroy()
     }
   }
-  server.on("request", hold.request).on("upgrade", hold.upgrade).listen(port, host)
+  server.on("request", hold.request).on("upgrade", hold.upgrade).listen({ port, host, exclusive })
   await once(server, "listening").catch((error: unknown) => {
-    throw new StartError({ option: "httpAddress", value: `${host}:${port}`, reason: reasonOf(error) })
+    throw new StartError({ option, value: `${host}:${port}`, reason: reasonOf(error) })
   })
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("the server listens on no port")
@@ -87,9 +90,24 @@ const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }
   )
 }
 
-const serve = async (options: Options): Promise<void> => {
-  for (const warning of options.warnings) process.stderr.write(`${warning}\n`)
-  const { open, server, url } = await listen(options)
+/** What a process serves beside others, and what it is told from outside. */
+export interface Place {
+  /** Where the other processes of this server reach this one; undefined for a process that serves alone. */
+  readonly internal: Listen | undefined
+  /** Called once requests are answered; resolves when the process is to end. */
+  readonly ready: (greeting: string) => Promise<NodeJS.Signals>
+}
+
+/** The configuration with the address at which other processes reach this one. */
+const reachedAt = (configuration: Configuration, url: string): Configuration => {
+  const value = { value: url, source: "default", name: "--derp-server-relay-url" } as const
+  return { ...configuration, resolved: new Map(configuration.resolved).set("derp-server-relay-url", value) }
+}
+
+/** Serves until the process is to end. */
+export const serve = async (options: Options, { internal, ready }: Place): Promise<void> => {
+  const { open, server, url } = await listen({ ...options, option: "httpAddress", exclusive: false })
+  const own = internal === undefined ? undefined : await listen({ ...internal, option: "derpServerRelayUrl", exclusive: true })
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
   const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
   const atelier = await Atelier.make({
@@ -107,7 +125,7 @@ const serve = async (options: Options): Promise<void> => {
     agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),
-    configuration: options.configuration,
+    configuration: own === undefined ? options.configuration : reachedAt(options.configuration, own.url),
     ...(traces === undefined ? {} : { tracing: traces.tracer }),
     ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,
@@ -115,16 +133,9 @@ const serve = async (options: Options): Promise<void> => {
   })
   const exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
   open(atelier)
+  own?.open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
-  greet(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader })
-
-  const ended = new Promise<NodeJS.Signals>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve)
-  })
-  const signal = await ended
-  print(`${signal}: finishing what is under way; the workspaces keep running`)
-  // A second signal does not wait
-  for (const again of ["SIGINT", "SIGTERM"] as const) process.once(again, () => process.exit(1))
+  const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader }))
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
   const closed = once(server, "close")
@@ -135,12 +146,13 @@ const serve = async (options: Options): Promise<void> => {
   await exporter?.close()
   await atelier.dispose()
   await traces?.close()
-  server.closeAllConnections()
+  own?.server.close()
+  for (const listening of [server, own?.server]) listening?.closeAllConnections()
   await closed
 }
 
 /** Where it listens, and what to do next. */
-const greet = (
+const greeting = (
   options: Options,
   {
     accessUrl,
@@ -148,9 +160,9 @@ const greet = (
     metrics,
     url
   }: { readonly url: string; readonly accessUrl: string; readonly metrics: string | undefined; readonly header: string }
-): void => {
+): string => {
   const { database } = options
-  print(`
+  return `
 Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
   database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
   workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}
@@ -161,19 +173,6 @@ Next, on an empty database: make the first user, then log in.
   curl ${accessUrl}/api/v2/users/login -d '{"email":"you@example.com","password":"correct horse battery"}'
 
 Send the session_token of the answer as the header ${header}. docs/first-steps.md goes on from there.
-`)
-}
 
-/** Serves until a signal asks to end, and returns the exit code. */
-export const run = async (): Promise<number> => {
-  try {
-    const options = parseOptions(process.argv.slice(2), process.env)
-    if (options === "help") print(help())
-    else if ("yaml" in options) process.stdout.write(options.yaml)
-    else await serve(options)
-    return 0
-  } catch (error) {
-    process.stderr.write(`${explained(error)}\n`)
-    return error instanceof UsageError ? 2 : 1
-  }
+`
 }

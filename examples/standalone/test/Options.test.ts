@@ -30,6 +30,7 @@ describe("the standalone server's options", () => {
       brand: undefined,
       drainGrace: Duration.seconds(5),
       drainTimeout: Duration.seconds(10),
+      processes: 1,
       warnings: []
     })
   })
@@ -50,6 +51,21 @@ describe("the standalone server's options", () => {
     expect(valueOf(options.configuration, "provisioner-daemons")).toBe(0)
     expect(valueOf(options.configuration, "scim-auth-header")).toBe("hunter2")
     expect(JSON.stringify(report(options.configuration))).not.toContain("hunter2")
+  })
+
+  it("name several processes on PostgreSQL alone", () => {
+    const postgres = ["--database", "postgres://127.0.0.1/atelier"]
+    expect(parsed([...postgres, "--processes", "4"], {}).processes).toBe(4)
+    const refusals = [
+      [["--processes", "2"], "--processes needs PostgreSQL: one process at a time opens a SQLite database"],
+      [["--processes", "0"], "--processes must be a number from 1 to 64, not 0"],
+      [[...postgres, "--processes", "65"], "--processes must be a number from 1 to 64, not 65"],
+      [
+        [...postgres, "--processes", "2", "--derp-server-relay-url", "https://a.test"],
+        '--derp-server-relay-url must be http://HOST:PORT for several processes, not "https://a.test"'
+      ]
+    ] as const
+    for (const [args, message] of refusals) expect(() => parseOptions(args, {})).toThrow(new UsageError(message))
   })
 
   it("that have no effect are named at the start", () => {

@@ -82,6 +82,10 @@ export class Server {
     return new Server(child, url, output)
   }
 
+  get pid(): number | undefined {
+    return this.child.pid
+  }
+
   /** What it wrote so far, for a failing test's message. */
   get log(): string {
     return this.output.join("")

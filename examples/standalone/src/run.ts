@@ -1,0 +1,50 @@
+/** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
+import cluster from "node:cluster"
+import { explained, help, parseOptions, UsageError } from "./Options.js"
+import { supervise } from "./supervise.js"
+import { numberOf, placeOf, withPlace } from "./worker.js"
+
+/** The service itself, which the process that only watches over others does not load. */
+const load = () => import("./serve.js")
+
+/** Resolves with the first signal; a second one does not wait for what is under way. */
+const signalled = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => {
+        process.stdout.write(`${signal}: finishing what is under way; the workspaces keep running\n`)
+        for (const again of ["SIGINT", "SIGTERM"] as const) process.once(again, () => process.exit(1))
+        resolve(signal)
+      })
+    }
+  })
+
+/** Serves until a signal asks to end, and returns the exit code. */
+export const run = async (): Promise<number> => {
+  try {
+    const options = parseOptions(process.argv.slice(2), process.env)
+    if (options === "help") process.stdout.write(help())
+    else if ("yaml" in options) process.stdout.write(options.yaml)
+    else if (cluster.isWorker) {
+      const number = numberOf(process.env)
+      const place = placeOf(options, number)
+      const { serve } = await load()
+      await serve(withPlace(options, number), place)
+    } else {
+      for (const warning of options.warnings) process.stderr.write(`${warning}\n`)
+      if (options.processes > 1) return await supervise(options.processes, signalled())
+      const { serve } = await load()
+      await serve(options, {
+        internal: undefined,
+        ready: (greeting) => {
+          process.stdout.write(greeting)
+          return signalled()
+        }
+      })
+    }
+    return 0
+  } catch (error) {
+    process.stderr.write(`${explained(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
