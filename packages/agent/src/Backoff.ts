@@ -2,6 +2,37 @@ import { Duration, Effect, Random } from "effect"
 
 const firstMillis = 100
 
+/** Milliseconds between attempts to connect, at most. */
+const maximumPause = 10_000
+
+/**
+ * The longest pause in the first minute before the first connection: the agent starts while its build is being completed, and its token is
+ * refused until then. Also used when the agent ends, because its supervisor waits.
+ */
+const maximumShortPause = 1_000
+const startUp = 60_000
+
+/** The longest pause in the half minute after a good connection was lost: the server may just be replaced, and terminals and apps wait for it. */
+const maximumReturnPause = 2_000
+const returning = 30_000
+
+/** What the pause between attempts to connect depends on; times in milliseconds since 1970. */
+export interface Attempts {
+  readonly now: number
+  /** When the agent began to try; undefined once it has been connected. */
+  readonly launchedAt: number | undefined
+  /** When it lost a connection that had lasted. */
+  readonly lostAt: number | undefined
+  /** Whether the agent ends. */
+  readonly isHurried: boolean
+}
+
+/** The longest pause before the next attempt to connect, in milliseconds, without what is added or taken by chance. */
+export const longestPause = ({ isHurried, launchedAt, lostAt, now }: Attempts): number => {
+  if (isHurried || (launchedAt !== undefined && now - launchedAt < startUp)) return maximumShortPause
+  return lostAt !== undefined && now - lostAt < returning ? maximumReturnPause : maximumPause
+}
+
 /** How long to wait before attempt `attempt + 1`, counted from 0: twice as long each time, from 100 ms up to `limit` milliseconds. */
 export const millis = (attempt: number, limit: number): number => Math.min(limit, firstMillis * 2 ** Math.min(attempt, 20))
 

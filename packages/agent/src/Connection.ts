@@ -15,15 +15,8 @@ import * as ReverseStreams from "./ReverseStreams.js"
 import { rpcVersion } from "./Version.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
-/** Milliseconds between attempts to connect, at most. */
+/** Milliseconds between attempts of a call, at most. */
 const maximumPause = 10_000
-
-/**
- * The longest pause in the first minute before the first connection: the agent starts while its build is being completed, and its token is
- * refused until then. Also used when the agent ends, because its supervisor waits.
- */
-const maximumShortPause = 1000
-const startUp = 60_000
 
 /** How a server answers a token that it does not take. */
 const unauthorized = 401
@@ -81,6 +74,7 @@ export const make = (
     const launchedAt = yield* Clock.currentTimeMillis
     let everConnected = false
     let isHurried = false
+    let lostAt: number | undefined
     let current: AgentClient | undefined
 
     const once: Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> = Effect.gen(function* () {
@@ -123,10 +117,13 @@ export const make = (
           onSuccess: () => Effect.succeed("closed by the server")
         })
         const now = yield* Clock.currentTimeMillis
-        if (now - before >= goodConnection) attempt = 0
+        if (now - before >= goodConnection) {
+          attempt = 0
+          lostAt = now
+        }
         yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
-        const isShort = isHurried || (!everConnected && now - launchedAt < startUp)
-        yield* Effect.raceFirst(Backoff.wait(attempt, isShort ? maximumShortPause : maximumPause), pausing.await)
+        const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt, isHurried })
+        yield* Effect.raceFirst(Backoff.wait(attempt, longest), pausing.await)
       }
     })
     yield* Effect.forkScoped(reconnecting)

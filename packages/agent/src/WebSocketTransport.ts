@@ -1,4 +1,6 @@
 import { Data, Duration, Effect, Exit, Mailbox, Option, Stream, type Scope } from "effect"
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
 import { WebSocket, type RawData } from "ws"
 import { TransportError, type Transport } from "@atelier/agent-protocol"
 
@@ -43,9 +45,20 @@ const bytesOf = (data: RawData): Uint8Array => {
 /** The `message` of an error's JSON body, or the body. */
 const refusalOf = (body: string): string => Option.getOrElse(Option.fromNullable(/"message"\s*:\s*"([^"]*)"/.exec(body)?.[1]), () => body)
 
+/** Names of this machine, which its resolver may not know (RFC 6761 §6.3). */
+const isLoopbackName = (host: string): boolean => host.endsWith(".localhost")
+
+const loopback: LookupFunction = (_, options, done) => lookup("localhost", options, done)
+
 const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effect<WebSocket, ConnectFailed> =>
   Effect.async<WebSocket, ConnectFailed>((resume) => {
-    const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: maximumMessageBytes, followRedirects: false })
+    const socket = new WebSocket(url, {
+      headers,
+      perMessageDeflate: false,
+      maxPayload: maximumMessageBytes,
+      followRedirects: false,
+      ...(isLoopbackName(url.hostname) ? { lookup: loopback } : {})
+    })
     const fail = (status: number | undefined, message: string) => resume(new ConnectFailed({ status, message }))
     // Stays: an error after the end must not become an unhandled one.
     socket.on("error", (error) => fail(undefined, error.message))

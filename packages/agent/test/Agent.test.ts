@@ -41,6 +41,15 @@ it.scopedLive("a token that is refused at first is tried again", () =>
   })
 )
 
+it.scopedLive("a server with a name below localhost is reached, although the resolver does not know it", () =>
+  Effect.gen(function* () {
+    const server = yield* serve({})
+    yield* runAgent({ ...server, url: new URL(server.url.href.replace("127.0.0.1", "dev.localhost")) })
+    yield* server.until(() => server.states().includes("READY"))
+    expect(server.upgrades[0]?.headers.host).toMatch(/^dev\.localhost:/)
+  })
+)
+
 it.scopedLive(
   "an agent whose token is that of another agent, since its workspace was claimed, begins again with the manifest of that agent",
   () =>
