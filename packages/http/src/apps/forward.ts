@@ -152,8 +152,8 @@ export const exchange = (
     const { body, framing, headers, method, path, signal, target, upgrade, url } = asked
     if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
     const isPlain = framing === undefined && upgrade === undefined && safeMethods.has(method)
-    const dialer = yield* AgentDialer
-    const open = Effect.provideService(connection(asked), AgentDialer, dialer)
+    // A kept connection is opened by a fiber of its own, which has the same dialer and clock
+    const open = Effect.provide(connection(asked), yield* Effect.runtime<AgentDialer>())
     const socket = isPlain ? undefined : yield* Effect.raceFirst(open, untilAborted(signal))
     const framed = framing === "chunked" ? ["Transfer-Encoding", "chunked"] : []
     const connectionLines =

@@ -2,7 +2,7 @@ import type { ProvisionedApp } from "@atelier/core/provisioning"
 import { Schema } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
-import { connect, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
@@ -315,21 +315,6 @@ describeAgents("an app on a path", (server) => {
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("data: 1\n\n")
     await server().call("POST", "/users/logout", { token: member.token })
     await expect(reader?.read()).rejects.toThrow()
-  })
-
-  it("refuses a request whose length is told twice", async () => {
-    const { base } = await anAppAt(server(), "http://localhost:8080")
-    const { hostname, port } = new URL(server().url)
-    const answer = await new Promise<string>((resolve) => {
-      const socket = connect(Number(port), hostname)
-      let text = ""
-      socket.on("data", (chunk) => (text += String(chunk))).on("close", () => resolve(text))
-      socket.write(
-        `POST ${base}/ HTTP/1.1\r\nHost: atelier.test\r\nCookie: ${asOwner(server()).cookie}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n`
-      )
-    })
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1)
   })
 })
 
