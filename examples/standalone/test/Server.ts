@@ -50,14 +50,16 @@ export class Server {
   static startProxy({
     port,
     primary,
-    token
+    token,
+    accessUrl = `http://127.0.0.1:${port}`
   }: {
     readonly port: number
     readonly primary: string
     readonly token: string
+    /** Where its visitors reach it; where it listens unless given. */
+    readonly accessUrl?: string
   }): Promise<Server> {
-    const url = `http://127.0.0.1:${port}`
-    const place = ["--http-address", `127.0.0.1:${port}`, "--access-url", url, "--primary-access-url", primary]
+    const place = ["--http-address", `127.0.0.1:${port}`, "--access-url", accessUrl, "--primary-access-url", primary]
     return Server.launch([process.execPath, built, "proxy", ...place], /^The workspace proxy listens on .*, reached at (\S+)/, {
       ATELIER_TOKEN: token
     })

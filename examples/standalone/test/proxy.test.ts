@@ -1,21 +1,38 @@
+import { reach } from "@atelier/client"
 import { Schema } from "effect"
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
+import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { freePort, Server } from "./Server.js"
-import { clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import { agentOf, clientOf, firstToken, isRunning, postgresDatabase, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String }), proxy_token: Schema.String })
 
-it("a standalone workspace proxy serves an app, and again after a crash of itself or of the server", async () => {
+/** A balancer that connects to each port in turn, and to the next one where nothing listens. */
+const balance = async (port: number, ports: ReadonlyArray<number>): Promise<void> => {
+  let turn = 0
+  const balancer = createServer((client) => {
+    client.on("error", () => undefined)
+    const attempt = (left: number): void => {
+      const next = ports[turn++ % ports.length]
+      if (left === 0 || next === undefined) return void client.destroy()
+      const target = connect(next, "127.0.0.1")
+      target.once("connect", () => void client.pipe(target).pipe(client))
+      target.once("error", () => (target.connecting || target.pending ? attempt(left - 1) : client.destroy()))
+    }
+    attempt(ports.length)
+  }).listen(port, "127.0.0.1")
+  onTestFinished(() => void balancer.close())
+  await once(balancer, "listening")
+}
+
+it("two processes of a workspace proxy serve an app, and again after a crash of one, of the server or of the agent", async () => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-proxy-"))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const options = {
-    port: await freePort(),
-    database: `sqlite:${join(directory, "a.db")}`,
-    workspacesDirectory: join(directory, "workspaces")
-  }
+  const options = { port: await freePort(), database: await postgresDatabase(), workspacesDirectory: join(directory, "workspaces") }
   let server = await Server.start(options)
   onTestFinished(async () => void (await server.stop()))
   const session = await firstToken(server.url)
@@ -28,30 +45,61 @@ it("a standalone workspace proxy serves an app, and again after a crash of itsel
   })
   const { proxy_token: token } = Schema.decodeUnknownSync(Made)(await made.json())
 
-  const place = { port: await freePort(), primary: server.url, token }
-  let proxy = await Server.startProxy(place)
-  onTestFinished(async () => void (await proxy.stop()))
+  const front = await freePort()
+  const places = [await freePort(), await freePort()].map((port) => ({
+    port,
+    primary: server.url,
+    token,
+    accessUrl: `http://127.0.0.1:${front}`
+  }))
+  await balance(
+    front,
+    places.map(({ port }) => port)
+  )
+  const proxies = await Promise.all(places.map((place) => Server.startProxy(place)))
+  onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))))
   const template = await templateFrom(client, "site", { example: "node-app" })
   const { id, name, owner_name } = await workspaceFrom(client, template, "site", {
     rich_parameter_values: [{ name: "port", value: String(await freePort()) }]
   })
-  const workspace = await untilWorkspace(client, id, isRunning)
-  const [app] = workspace.latest_build.resources.flatMap(({ agents = [] }) => agents.flatMap(({ apps }) => apps))
+  const agent = agentOf(await untilWorkspace(client, id, isRunning))
   const visit = async () => {
-    const answer = await fetch(`${proxy.url}/@${owner_name}/${name}/apps/${app?.slug}/`, { headers: { "Service-Session-Token": session } })
+    const answer = await fetch(`http://127.0.0.1:${front}/@${owner_name}/${name}/apps/${agent.apps[0]?.slug}/`, {
+      headers: { "Service-Session-Token": session, connection: "close" }
+    })
     return answer.status
   }
-  const untilServed = () => expect.poll(visit, { timeout: 30_000 }).toBe(200)
+  const visits = async () => [await visit(), await visit()]
+  const untilServed = () => expect.poll(visits, { timeout: 30_000 }).toStrictEqual([200, 200])
   await untilServed()
 
-  await proxy.kill()
-  proxy = await Server.startProxy(place)
+  await proxies[0]?.kill()
   await untilServed()
   await server.kill()
   expect(await visit()).toBe(502)
   server = await Server.start(options)
   await untilServed()
-  expect(await proxy.stop()).toBe(0)
+
+  const terminal = await reach.openTerminal(client, { agent: agent.id, command: "echo agent-$PPID-; cat" })
+  const reader = terminal.output.getReader()
+  const heard = async (pattern: RegExp): Promise<string> => {
+    let text = ""
+    for (;;) {
+      const { value } = await reader.read()
+      text += Buffer.from(value ?? []).toString()
+      const found = pattern.exec(text)?.[1]
+      if (found !== undefined) return found
+    }
+  }
+  process.kill(Number(await heard(/agent-(\d+)-/)), "SIGKILL")
+  await terminal.closed
+  const reopened = async () => {
+    const again = await reach.openTerminal(client, { agent: agent.id, id: terminal.id, command: "echo came back" })
+    const { value } = await again.output.getReader().read()
+    return Buffer.from(value ?? []).toString()
+  }
+  // Until the agent runs again, the terminal is refused or closed
+  await expect.poll(() => reopened().catch(() => ""), { timeout: 30_000 }).toContain("came back")
 })
 
 it("a standalone workspace proxy says what its command line lacks", async () => {
