@@ -1,4 +1,5 @@
 /** A person with a browser: the terminal, an app on a host of its own, and the page of a stopped workspace. */
+import { build } from "esbuild"
 import type { Page } from "playwright-core"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -6,7 +7,17 @@ import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { chromiumPath, expectAccessible, startChromium } from "../../../test/chromium.js"
 import { freePort, Server } from "./Server.js"
-import { build, clientOf, firstToken, firstUser, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import {
+  agentOf,
+  build as buildOf,
+  clientOf,
+  firstToken,
+  firstUser,
+  isRunning,
+  templateFrom,
+  untilWorkspace,
+  workspaceFrom
+} from "./Steps.js"
 
 const template = (port: number) => `agents:
   - name: main
@@ -23,6 +34,38 @@ const template = (port: number) => `agents:
         subdomain: true
 `
 
+/** The client for a page, as the variable `atelier`. */
+const bundledClient = async (): Promise<string> => {
+  const contents = `export { createClient } from "@atelier/client"\nexport { connectPort, fetchApp, openTerminal } from "@atelier/client/reach"`
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: import.meta.dirname },
+    bundle: true,
+    format: "iife",
+    globalName: "atelier",
+    write: false
+  })
+  return outputFiles[0]?.text ?? ""
+}
+
+/** A program of a page: what a terminal, an app and a port of a workspace send it. */
+const reachAll = (input: {
+  readonly baseUrl: string
+  readonly token: string
+  readonly agent: string
+  readonly user: string
+  readonly port: number
+}) => `
+  (async ({ agent, baseUrl, port, token, user }) => {
+    const client = atelier.createClient({ baseUrl, token })
+    const textOf = (stream) => new Response(stream).text()
+    const terminal = await atelier.openTerminal(client, { agent, command: "echo from $((20 + 22))" })
+    const app = await atelier.fetchApp(client, { user, workspace: "dev", app: "site", path: "/" })
+    const connection = await atelier.connectPort(client, { agent, port })
+    const writer = connection.writable.getWriter()
+    await writer.write(new TextEncoder().encode("GET / HTTP/1.0\\r\\n\\r\\n"))
+    return [await textOf(terminal.output), await app.text(), await textOf(connection.readable)]
+  })(${JSON.stringify(input)})`
+
 /** What the terminal shows. */
 const shown = (page: Page): Promise<string> => page.locator(".xterm-rows").innerText()
 
@@ -33,7 +76,7 @@ const type = async (page: Page, line: string, expected: string): Promise<void> =
 }
 
 it.skipIf(chromiumPath === undefined)(
-  "a browser types in a terminal, comes back after a crash of the server, and opens an app",
+  "a browser types in a terminal, comes back after a crash of the server, and opens an app and a port",
   { timeout: 120_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-browser-"))
@@ -48,10 +91,12 @@ it.skipIf(chromiumPath === undefined)(
     }
     let server = await Server.start(options)
     onTestFinished(async () => void (await server.stop()))
-    const client = clientOf(server.url, await firstToken(server.url))
-    const source = await templateFrom(client, "site", { files: { "template.yaml": template(await freePort()) } })
+    const token = await firstToken(server.url)
+    const client = clientOf(server.url, token)
+    const sitePort = await freePort()
+    const source = await templateFrom(client, "site", { files: { "template.yaml": template(sitePort) } })
     const workspace = await workspaceFrom(client, source, "dev")
-    await untilWorkspace(client, workspace.id, isRunning)
+    const agent = agentOf(await untilWorkspace(client, workspace.id, isRunning)).id
 
     const browser = await startChromium()
     onTestFinished(() => browser.close())
@@ -68,6 +113,13 @@ it.skipIf(chromiumPath === undefined)(
     await page.locator(".xterm").click()
     await type(page, "echo hello $((40 + 2))", "hello 42")
 
+    await page.evaluate(await bundledClient())
+    const reached = await page.evaluate<ReadonlyArray<string>>(
+      reachAll({ baseUrl: base, token, agent, user: workspace.owner_name, port: sitePort })
+    )
+    const site = "<title>site</title>the site"
+    expect(reached).toStrictEqual([expect.stringContaining("from 42"), site, expect.stringMatching(/^HTTP\/1\.1 200 OK[^]*the site$/)])
+
     await server.kill()
     await page.getByRole("status").filter({ hasText: "The connection is lost" }).waitFor()
     server = await Server.start(options)
@@ -80,7 +132,7 @@ it.skipIf(chromiumPath === undefined)(
     const app = `http://site--dev--${workspace.owner_name}.apps.localhost:${port}/`
     await page.goto(app)
     expect([page.url(), await page.title()]).toStrictEqual([app, "site"])
-    await build(client, workspace, "stop")
+    await buildOf(client, workspace, "stop")
     await untilWorkspace(client, workspace.id, ({ latest_build }) => latest_build.status === "stopped")
     for (const address of [app, `${base}/@${workspace.owner_name}/dev/terminal`]) {
       await page.goto(address)
