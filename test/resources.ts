@@ -1,6 +1,6 @@
 /** What engines answer, complete and valid; a test names the fields it asserts on. */
 import { Uuid } from "@atelier/core/platform"
-import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource } from "@atelier/core/provisioning"
+import type { ProvisionedAgent, ProvisionedApp, ProvisionedDevcontainer, ProvisionedResource } from "@atelier/core/provisioning"
 
 /** An app without health check. */
 export const anApp = (fields: Partial<ProvisionedApp> = {}): ProvisionedApp => ({
@@ -38,6 +38,17 @@ export const anAgent = (fields: Partial<ProvisionedAgent> = {}): ProvisionedAgen
   apps: [],
   scripts: [],
   metadata: [],
+  ...fields
+})
+
+/** A dev container without an agent of its own. */
+export const aDevcontainer = (fields: Partial<ProvisionedDevcontainer> = {}): ProvisionedDevcontainer => ({
+  name: "site",
+  workspace_folder: "/work",
+  config_path: "",
+  environment_variables: {},
+  apps: [],
+  scripts: [],
   ...fields
 })
 

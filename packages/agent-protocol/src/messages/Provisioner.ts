@@ -175,6 +175,18 @@ export const ResourcesMonitoring = provisioner("ResourcesMonitoring", {
   volumes: repeated(2, MonitoredVolume)
 })
 
+export const Devcontainer = provisioner("Devcontainer", {
+  workspace_folder: field(1, string),
+  config_path: field(2, string),
+  name: field(3, string),
+  id: field(4, string),
+  subagent_id: field(5, string),
+  apps: repeated(6, App),
+  scripts: repeated(7, Script),
+  envs: repeated(8, Env)
+})
+export type Devcontainer = TypeOf<typeof Devcontainer>
+
 export const Agent = provisioner("Agent", {
   id: field(1, string),
   name: field(2, string),
@@ -193,6 +205,7 @@ export const Agent = provisioner("Agent", {
   extra_envs: repeated(22, Env),
   order: field(23, int53),
   resources_monitoring: optional(24, ResourcesMonitoring),
+  devcontainers: repeated(25, Devcontainer),
   api_key_scope: field(26, string)
 })
 export type Agent = TypeOf<typeof Agent>

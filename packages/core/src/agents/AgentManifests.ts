@@ -11,6 +11,7 @@ import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
+import type { TemplateDevcontainer } from "./Devcontainer.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 import { standingOn } from "../platform/Standing.js"
@@ -20,6 +21,8 @@ export interface AgentManifest {
   readonly workspace: AgentWorkspace
   readonly agent: BuildAgent
   readonly metadata: ReadonlyArray<AgentMetadata>
+  /** Those that the template gives the agent. */
+  readonly devcontainers: ReadonlyArray<TemplateDevcontainer>
   /** Those of the workspace's owner. */
   readonly secrets: ReadonlyArray<DeliveredSecret>
   /** The number of configured providers that give tokens for git. */
@@ -60,6 +63,7 @@ const make = Effect.gen(function* () {
         workspace,
         agent,
         metadata: yield* metadata.ofAgent(workspace.agent_id),
+        devcontainers: yield* resources.devcontainersOf(workspace.agent_id),
         secrets: yield* secrets.ofAgent(workspace.owner_id),
         git_auth_configs
       }

@@ -13,6 +13,7 @@ import type {
 } from "../provisioning/ProvisionedResource.js"
 import type { ScriptTimingView } from "./AgentScript.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
+import type { TemplateDevcontainer } from "./Devcontainer.js"
 import type { WorkspaceAgent } from "./WorkspaceAgent.js"
 import type { WorkspaceApp } from "./WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
@@ -29,6 +30,7 @@ export interface NewAgent {
   readonly scripts: ReadonlyArray<{ readonly id: Uuid; readonly log_source_id: Uuid; readonly script: ProvisionedScript }>
   readonly metadata: ReadonlyArray<AgentMetadataDescription>
   readonly monitors: ReadonlyArray<ProvisionedMonitor>
+  readonly devcontainers: ReadonlyArray<TemplateDevcontainer>
 }
 
 export interface NewResources {
@@ -109,6 +111,8 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     readonly resealToken: SealedColumn["reseal"]
     /** One agent with its parts, by id, deleted or not. */
     readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>
+    /** The dev containers that the template gives an agent, in their order. */
+    readonly devcontainersOf: (agentId: Uuid) => Effect.Effect<ReadonlyArray<TemplateDevcontainer>>
     /** Marks the agents of a workspace's builds as deleted, and forgets their tokens; those of one job are spared. */
     readonly deleteAgents: (workspaceId: Uuid, exceptJobId: Uuid | null) => Effect.Effect<void>
   }

@@ -12,6 +12,7 @@ import { AgentTokens, externalAgentType } from "./AgentTokens.js"
 import { assembleResources, type BuildResource } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
 import { resourcesViolation } from "./ResourceRules.js"
+import { containedAgent, devcontainerScript, type TemplateDevcontainer } from "./Devcontainer.js"
 import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
 
@@ -107,8 +108,30 @@ const make = Effect.gen(function* () {
         apps: yield* Effect.forEach(agent.apps, (app) => appOf(app, id, now)),
         scripts: yield* Effect.forEach(agent.scripts, scriptOf),
         metadata: agent.metadata,
-        monitors: agent.monitors ?? []
+        monitors: agent.monitors ?? [],
+        devcontainers: []
       }
+    })
+
+  /** An agent with its dev containers, and the agents inside these. */
+  const withContainers = (agent: ProvisionedAgent, parent: NewAgent, now: Timestamp.Timestamp) =>
+    Effect.gen(function* () {
+      const contained: Array<NewAgent> = []
+      const devcontainers: Array<TemplateDevcontainer> = []
+      const scripts: Array<NewAgent["scripts"][number]> = []
+      for (const container of agent.devcontainers ?? []) {
+        const id = yield* ids.next
+        const inner = containedAgent(agent, container)
+        const place = { isGivenOut: true, parentId: parent.row.id, resourceId: parent.row.resource_id }
+        const auth = { _tag: "Token", token: yield* ids.secret } as const
+        const made = inner === undefined ? undefined : yield* agentOf({ ...inner, auth }, place, now)
+        if (made !== undefined) contained.push(made)
+        const { config_path, name, workspace_folder } = container
+        devcontainers.push({ id, name, workspace_folder, config_path, subagent_id: made?.row.id ?? null })
+        // Clients find the log of a dev container by its id
+        scripts.push({ id, log_source_id: yield* ids.next, script: devcontainerScript(container) })
+      }
+      return [{ ...parent, scripts: [...parent.scripts, ...scripts], devcontainers }, ...contained]
     })
 
   return {
@@ -142,7 +165,8 @@ const make = Effect.gen(function* () {
         if (job.transition !== "start") continue
         for (const agent of resource.agents) {
           const isGivenOut = resource.type === externalAgentType || agent.auth._tag === "InstanceIdentity"
-          agents.push(yield* agentOf(agent, { isGivenOut, parentId: null, resourceId: id }, now))
+          const made = yield* agentOf(agent, { isGivenOut, parentId: null, resourceId: id }, now)
+          agents.push(...(yield* withContainers(agent, made, now)))
         }
       }
       const rows: NewResources = { job_id: job.job_id, created_at: now, resources, agents }

@@ -1,7 +1,8 @@
 /** The rules for the resources that a job's engine returns, checked before they are stored. templates-and-provisioning.md §10.2. */
 import { isUnsafeAddress } from "../platform/Address.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
-import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource } from "../provisioning/ProvisionedResource.js"
+import type { ProvisionedAgent, ProvisionedApp, ProvisionedDevcontainer, ProvisionedResource } from "../provisioning/ProvisionedResource.js"
+import { allAgents } from "./Devcontainer.js"
 
 const agentName = /^[a-z0-9](-?[a-z0-9])*$/i
 const appSlug = /^[a-z0-9](-?[a-z0-9])*$/
@@ -9,6 +10,7 @@ const appSlug = /^[a-z0-9](-?[a-z0-9])*$/
 /** The largest number of characters of a stored text, by field. agents-and-apps.md §3, §6, §8. */
 const agentMaxima = { name: 64, architecture: 64, operating_system: 64, directory: 4096 } as const
 const appMaxima = { display_name: 64, icon: 256, command: 65_534, url: 65_534, group: 64, tooltip: 2048 } as const
+const devcontainerMaxima = { name: 64, workspace_folder: 4096, config_path: 4096 } as const
 const metadataMaxima = { display_name: 127, key: 127, script: 65_535 } as const
 
 /** Agents, apps, scripts and metadata of one job: what a build may store at most. */
@@ -54,14 +56,22 @@ export const appViolations = (app: ProvisionedApp, agent: Pick<ProvisionedAgent,
   ]
 }
 
+const devcontainerViolations = (container: ProvisionedDevcontainer, agent: Pick<ProvisionedAgent, "name">): ReadonlyArray<Validation> => {
+  const what = `the dev container ${JSON.stringify(container.name)} of the agent ${JSON.stringify(agent.name)}`
+  return container.workspace_folder === ""
+    ? [{ field: "workspace_folder", detail: `The workspace_folder of ${what} is missing` }]
+    : tooLong(what, devcontainerMaxima, container)
+}
+
 /** What an agent breaks by itself, its apps left out. */
-export const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+export const agentViolations = (agent: Omit<ProvisionedAgent, "auth">): ReadonlyArray<Validation> => {
   const what = `the agent ${JSON.stringify(agent.name)}`
   return [
     ...(agentName.test(agent.name) ? [] : [{ field: "name", detail: `The name of ${what} must match ${agentName.source}` }]),
     ...tooLong(what, agentMaxima, agent),
     ...unsafe(what, ["troubleshooting_url"], agent),
     ...agent.scripts.flatMap((script) => unsafe(`the script ${JSON.stringify(script.display_name)} of ${what}`, ["icon"], script)),
+    ...(agent.devcontainers ?? []).flatMap((container) => devcontainerViolations(container, agent)),
     ...agent.metadata.flatMap((item) => tooLong(`the metadata ${JSON.stringify(item.key)} of ${what}`, metadataMaxima, item)),
     ...duplicates(agent.metadata.map(({ key }) => key)).map((key) => ({
       field: "key",
@@ -71,11 +81,12 @@ export const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validati
 }
 
 const resourceViolations = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
-  const apps = resource.agents.flatMap((agent) => agent.apps)
+  const agents = allAgents(resource)
+  const apps = agents.flatMap((agent) => agent.apps)
   return [
     ...unsafe(`the resource ${JSON.stringify(resource.name)}`, ["icon"], resource),
-    ...resource.agents.flatMap((agent) => [...agentViolations(agent), ...agent.apps.flatMap((app) => appViolations(app, agent))]),
-    ...duplicates(resource.agents.map(({ name }) => name.toLowerCase())).map((name) => ({
+    ...agents.flatMap((agent) => [...agentViolations(agent), ...agent.apps.flatMap((app) => appViolations(app, agent))]),
+    ...duplicates(agents.map(({ name }) => name.toLowerCase())).map((name) => ({
       field: "name",
       detail: `The resource ${JSON.stringify(resource.name)} has several agents named ${JSON.stringify(name)}`
     })),
@@ -88,8 +99,12 @@ const resourceViolations = (resource: ProvisionedResource): ReadonlyArray<Valida
 
 const parts = (resources: ReadonlyArray<ProvisionedResource>): number =>
   resources.reduce(
-    (count, { agents }) =>
-      agents.reduce((sum, { apps, metadata, scripts }) => sum + 1 + apps.length + scripts.length + metadata.length, count + 1),
+    (count, resource) =>
+      allAgents(resource).reduce(
+        (sum, { apps, devcontainers = [], metadata, scripts }) =>
+          sum + 1 + apps.length + devcontainers.length + scripts.length + metadata.length,
+        count + 1
+      ),
     0
   )
 
@@ -99,7 +114,7 @@ export const resourcesViolation = (resources: ReadonlyArray<ProvisionedResource>
     return new Invalid({ message: `The job made more than ${maximumParts} resources, agents, apps and scripts` })
   // Texts are stored as they are, and no store keeps a NUL
   if (containsNul(resources)) return new Invalid({ message: "The job's resources contain a NUL character" })
-  const appIds = resources.flatMap(({ agents }) => agents.flatMap(({ apps }) => apps.flatMap(({ id }) => id ?? [])))
+  const appIds = resources.flatMap((resource) => allAgents(resource).flatMap(({ apps }) => apps.flatMap(({ id }) => id ?? [])))
   const validations = [
     ...resources.flatMap(resourceViolations),
     ...duplicates(appIds).map((id) => ({ field: "id", detail: `Several apps have the id ${id}` }))

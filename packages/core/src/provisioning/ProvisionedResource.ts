@@ -80,6 +80,17 @@ export interface ProvisionedMonitor {
   readonly threshold: number
 }
 
+/** A dev container that an agent starts. With apps, scripts or variables of its own it has an agent from the beginning. */
+export interface ProvisionedDevcontainer {
+  readonly name: string
+  readonly workspace_folder: string
+  /** Empty for the one that the folder has. */
+  readonly config_path: string
+  readonly environment_variables: Readonly<Record<string, string>>
+  readonly apps: ReadonlyArray<ProvisionedApp>
+  readonly scripts: ReadonlyArray<ProvisionedScript>
+}
+
 export interface ProvisionedAgent {
   readonly name: string
   readonly operating_system: "linux" | "darwin" | "windows" | (string & {})
@@ -100,6 +111,8 @@ export interface ProvisionedAgent {
   readonly metadata: ReadonlyArray<AgentMetadataDescription>
   /** At most one for a path; absent without any. */
   readonly monitors?: ReadonlyArray<ProvisionedMonitor>
+  /** Absent without any. */
+  readonly devcontainers?: ReadonlyArray<ProvisionedDevcontainer>
 }
 
 export interface ProvisionedResource {

@@ -50,7 +50,7 @@ const scriptMessage = (script: AgentScript) => ({
 
 /** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
 export const manifestMessage = (
-  { agent, git_auth_configs, metadata, secrets, workspace }: AgentManifest,
+  { agent, devcontainers, git_auth_configs, metadata, secrets, workspace }: AgentManifest,
   { derp_force_websockets, derp_map, disable_direct_connections }: Effect.Effect.Success<RelayMaps["Type"]["connectionInfo"]>
 ): AgentMessages.ManifestInit => ({
   agent_id: bytesOf(agent.id),
@@ -73,6 +73,11 @@ export const manifestMessage = (
     script: item.script,
     interval: secondsAsNanos(item.interval),
     timeout: secondsAsNanos(item.timeout)
+  })),
+  devcontainers: devcontainers.map(({ id, subagent_id, ...container }) => ({
+    ...container,
+    id: bytesOf(id),
+    ...(subagent_id === null ? {} : { subagent_id: bytesOf(subagent_id) })
   })),
   secrets: secrets.map(({ env_name, file_path, value }) => ({ env_name, file_path, value: Redacted.value(value) })),
   ...(agent.parent_id === null ? {} : { parent_id: bytesOf(agent.parent_id) })

@@ -10,6 +10,7 @@ import {
   type ParameterType,
   type Preset,
   type ProvisionedAgent,
+  type ProvisionedDevcontainer,
   type ProvisionedMonitor,
   type ProvisionedApp,
   type ProvisionedResource,
@@ -115,15 +116,18 @@ const displayAppsOf = (shown: ProvisionerMessages.Agent["display_apps"]): Readon
 }
 
 /** Environments in their order, and over them the agent's own. */
-const environmentOf = ({ env, extra_envs }: ProvisionerMessages.Agent): Readonly<Record<string, string>> => {
+const environmentOf = (
+  own: ProvisionerMessages.Agent["env"],
+  more: ProvisionerMessages.Agent["extra_envs"]
+): Readonly<Record<string, string>> => {
   const merged = new Map<string, string>()
-  for (const { merge_strategy, name, value } of extra_envs) {
+  for (const { merge_strategy, name, value } of more) {
     const before = merged.get(name)
     if (before === undefined || merge_strategy === "" || merge_strategy === "replace") merged.set(name, value)
     else if (merge_strategy === "append") merged.set(name, `${before}:${value}`)
     else if (merge_strategy === "prepend") merged.set(name, `${value}:${before}`)
   }
-  for (const [name, value] of env) merged.set(name, value)
+  for (const [name, value] of own) merged.set(name, value)
   return Object.fromEntries(merged)
 }
 
@@ -134,6 +138,15 @@ const monitorsOf = ({ resources_monitoring: monitoring }: ProvisionerMessages.Ag
   return [...new Map([...memory, ...volumes].map((one) => [one.path, one])).values()]
 }
 
+const devcontainerOf = (container: ProvisionerMessages.Devcontainer): ProvisionedDevcontainer => ({
+  name: container.name,
+  workspace_folder: container.workspace_folder,
+  config_path: container.config_path,
+  environment_variables: environmentOf(new Map(), container.envs),
+  apps: container.apps.map(appOf),
+  scripts: container.scripts
+})
+
 const agentOf = (agent: ProvisionerMessages.Agent): Effect.Effect<ProvisionedAgent, never, Ids> =>
   Effect.gen(function* () {
     const token = agent.auth?.case === "token" ? Uuid.parse(agent.auth.value) : undefined
@@ -142,7 +155,7 @@ const agentOf = (agent: ProvisionerMessages.Agent): Effect.Effect<ProvisionedAge
       operating_system: agent.operating_system,
       architecture: agent.architecture,
       directory: agent.directory,
-      environment_variables: environmentOf(agent),
+      environment_variables: environmentOf(agent.env, agent.extra_envs),
       auth:
         agent.auth?.case === "instance_id"
           ? { _tag: "InstanceIdentity", instance_id: agent.auth.value }
@@ -156,7 +169,8 @@ const agentOf = (agent: ProvisionerMessages.Agent): Effect.Effect<ProvisionedAge
       apps: agent.apps.map(appOf),
       scripts: agent.scripts,
       metadata: agent.metadata,
-      monitors: monitorsOf(agent)
+      monitors: monitorsOf(agent),
+      devcontainers: agent.devcontainers.map(devcontainerOf)
     } satisfies ProvisionedAgent
   })
 

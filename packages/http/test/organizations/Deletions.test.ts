@@ -202,6 +202,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("workspace_agent_logs", { workspace_agent_id, level: "info", source_id })
       yield* storeRow("workspace_agent_metadata", { workspace_agent_id })
       yield* storeRow("workspace_agent_monitors", { workspace_agent_id, state: "OK" })
+      yield* storeRow("workspace_agent_devcontainers", { id: fresh(), workspace_agent_id, subagent_id: workspace_agent_id })
       const app = { health: "disabled", sharing_level: "owner", open_in: "tab" }
       yield* storeRow("workspace_apps", { id: app_id, agent_id, ...app })
       yield* storeRow("workspace_app_statuses", { id: fresh(), workspace_id: workspace.id, agent_id, app_id, state: "idle" })

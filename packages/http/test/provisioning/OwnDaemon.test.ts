@@ -5,6 +5,7 @@ import { type Engine, type PlanInput, ProvisionFailure, ProvisionerEngines } fro
 import { Daemon, type DaemonConfig } from "@atelier/provisioner/daemon"
 import { Deferred, Duration, Effect, Exit, Fiber, FiberId, Logger, Redacted, Schema } from "effect"
 import { afterEach, expect, it } from "vitest"
+import { aDevcontainer } from "../../../../test/resources.js"
 import { anExternalProvider, linked } from "../../../../test/externalAuth.js"
 import { describeAgents } from "../agents/AgentServer.js"
 
@@ -138,7 +139,16 @@ describeAgents(
           {
             name: "pod",
             agents: [
-              { name: "main", auth: { _tag: "Token", token: token as never }, apps: [{ slug: "code", url: "http://localhost:1" } as never] }
+              {
+                name: "main",
+                auth: { _tag: "Token", token: token as never },
+                apps: [{ slug: "code", url: "http://localhost:1" } as never],
+                monitors: [{ path: "/home", enabled: true, threshold: 80 }],
+                devcontainers: [
+                  aDevcontainer({ name: "plain", workspace_folder: "/work/plain" }),
+                  aDevcontainer({ name: "my_site", workspace_folder: "/work/site", environment_variables: { WHERE: "inside" } })
+                ]
+              }
             ]
           }
         ],
@@ -176,12 +186,43 @@ describeAgents(
       const resources = await server().call("GET", `/workspacebuilds/${made.latest_build.id}/resources`, { token: owner() })
       expect(resources.body).toMatchObject([
         { name: "machine", daily_cost: 3, metadata: [{ key: "size", value: "3" }] },
-        { name: "pod", agents: [{ name: "main", apps: [{ slug: "code", url: "http://localhost:1" }] }] }
+        {
+          name: "pod",
+          agents: [
+            {
+              name: "main",
+              parent_id: { valid: false },
+              apps: [{ slug: "code", url: "http://localhost:1" }],
+              scripts: [{ display_name: "Dev Container (plain)" }, { display_name: "Dev Container (my_site)" }]
+            },
+            {
+              name: "my-site",
+              parent_id: { valid: true },
+              directory: "/work/site",
+              environment_variables: { WHERE: "inside" },
+              display_apps: [],
+              scripts: []
+            }
+          ]
+        }
       ])
       const { agent, close } = await server().connect(token)
       const manifest = await Effect.runPromise(agent.GetManifest({}))
+      expect(manifest).toMatchObject({
+        agent_name: "main",
+        devcontainers: [
+          { name: "plain", workspace_folder: "/work/plain" },
+          { name: "my_site", workspace_folder: "/work/site" }
+        ]
+      })
+      expect(manifest.devcontainers.map(({ subagent_id }) => subagent_id !== undefined)).toStrictEqual([false, true])
+      expect(manifest.scripts.map(({ id }) => id)).toStrictEqual(manifest.devcontainers.map(({ id }) => id))
+      const { agents } = await Effect.runPromise(agent.ListSubAgents({}))
+      expect(agents).toMatchObject([{ name: "my-site", id: manifest.devcontainers[1]?.subagent_id }])
+      const monitoring = await Effect.runPromise(agent.GetResourcesMonitoringConfiguration({}))
+      expect(monitoring.memory).toBeUndefined()
+      expect(monitoring.volumes).toMatchObject([{ path: "/home", enabled: true }])
       await close()
-      expect(manifest.agent_name).toBe("main")
       const stop = (await server().call("POST", `/workspaces/${made.id}/builds`, { token: owner(), body: { transition: "delete" } })).as(
         Schema.Struct({ job: Job })
       )

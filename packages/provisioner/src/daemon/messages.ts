@@ -9,6 +9,8 @@ import {
   type Preset,
   type ProvisionedAgent,
   type ProvisionedApp,
+  type ProvisionedDevcontainer,
+  type ProvisionedMonitor,
   type ProvisionedResource,
   type ProvisionerLog,
   type RichParameter
@@ -68,18 +70,37 @@ const appMessage = ({ healthcheck, id, open_in, sharing_level, ...app }: Provisi
 
 const displayApps = ["vscode", "vscode_insiders", "web_terminal", "ssh_helper", "port_forwarding_helper"] as const
 
+const devcontainerMessage = ({
+  apps,
+  environment_variables,
+  ...container
+}: ProvisionedDevcontainer): Init<typeof ProvisionerMessages.Devcontainer> => ({
+  ...container,
+  apps: apps.map(appMessage),
+  envs: Object.entries(environment_variables).map(([name, value]) => ({ name, value }))
+})
+
+const monitoringMessage = (monitors: ReadonlyArray<ProvisionedMonitor>): Init<typeof ProvisionerMessages.ResourcesMonitoring> => ({
+  memory: monitors.find(({ path }) => path === ""),
+  volumes: monitors.filter(({ path }) => path !== "")
+})
+
 const agentMessage = ({
   apps,
   auth,
+  devcontainers = [],
   display_apps,
   environment_variables,
+  monitors = [],
   ...agent
 }: ProvisionedAgent): Init<typeof ProvisionerMessages.Agent> => ({
   ...agent,
   env: new Map(Object.entries(environment_variables)),
   auth: auth._tag === "Token" ? { case: "token", value: auth.token } : { case: "instance_id", value: auth.instance_id },
   display_apps: Object.fromEntries(displayApps.map((app) => [app, display_apps.includes(app)])),
-  apps: apps.map(appMessage)
+  apps: apps.map(appMessage),
+  devcontainers: devcontainers.map(devcontainerMessage),
+  ...(monitors.length === 0 ? {} : { resources_monitoring: monitoringMessage(monitors) })
 })
 
 export const resourceMessage = ({ agents, ...resource }: ProvisionedResource): Init<typeof ProvisionerMessages.Resource> => ({

@@ -6,6 +6,7 @@ import {
   AppOpenIn,
   DisplayApp,
   type ProvisionedAgent,
+  type ProvisionedDevcontainer,
   type ProvisionedMonitor,
   type ProvisionedApp,
   type ProvisionedResource,
@@ -85,6 +86,8 @@ const MetadataValues = Schema.Struct({
   /** `is_null` is known after the apply only. */
   item: blocks(Schema.Struct({ key: Text, value: Text, sensitive: Flag, is_null: Flag }))
 })
+
+const DevcontainerValues = Schema.Struct({ workspace_folder: Text, config_path: Text })
 
 const AgentInstanceValues = Schema.Struct({ agent_id: Text, instance_id: Text })
 
@@ -179,14 +182,20 @@ const environmentOf = (
     return { ...Object.fromEntries(environment), ...own }
   })
 
-/** The apps, scripts and variables of one agent, in the order of their addresses. */
+/** The apps, scripts, variables and dev containers of one agent, in the order of their addresses. */
 interface Parts {
   readonly apps: Array<Instance>
   readonly scripts: Array<Instance>
   readonly variables: Array<Instance>
+  readonly containers: Array<Instance>
 }
 
-const partTypes: Readonly<Record<string, keyof Parts>> = { coder_app: "apps", coder_script: "scripts", coder_env: "variables" }
+const partTypes: Readonly<Record<string, keyof Parts>> = {
+  coder_app: "apps",
+  coder_script: "scripts",
+  coder_env: "variables",
+  coder_devcontainer: "containers"
+}
 
 /** What the agents of a reading share. */
 interface Context {
@@ -204,10 +213,24 @@ const monitorsOf = ({ resources_monitoring }: typeof AgentValues.Type): Readonly
   return [...new Map([...memory, ...volumes].map((one) => [one.path, one])).values()]
 }
 
-const agentOn = (machine: Instance, agent: Instance, { identities, parts, token }: Context): Reading<ProvisionedAgent> =>
+const devcontainerOf = (container: Instance, { parts }: Context): Reading<ProvisionedDevcontainer> =>
+  Either.gen(function* () {
+    const { apps = [], scripts = [], variables = [] } = parts.get(container) ?? {}
+    return {
+      ...(yield* read(DevcontainerValues, container)),
+      name: container.name,
+      environment_variables: yield* environmentOf({}, variables),
+      apps: yield* Either.all(apps.map(appOf)),
+      scripts: yield* Either.all(scripts.map(scriptOf))
+    }
+  })
+
+const agentOn = (machine: Instance, agent: Instance, context: Context): Reading<ProvisionedAgent> =>
   Either.gen(function* () {
     const values = yield* read(AgentValues, agent)
-    const { apps = [], scripts = [], variables = [] } = parts.get(agent) ?? {}
+    const { identities, parts, token } = context
+    const { apps = [], containers = [], scripts = [], variables = [] } = parts.get(agent) ?? {}
+    const devcontainers = yield* Either.all(containers.map((container) => devcontainerOf(container, context)))
     const monitors = monitorsOf(values)
     const known = Option.getOrElse(Schema.decodeUnknownOption(Uuid.Uuid)(values.token), () => token(agent.address))
     return {
@@ -229,7 +252,8 @@ const agentOn = (machine: Instance, agent: Instance, { identities, parts, token 
       apps: yield* Either.all(apps.map(appOf)),
       scripts: [...legacyScripts(values), ...(yield* Either.all(scripts.map(scriptOf)))],
       metadata: values.metadata satisfies ReadonlyArray<AgentMetadataDescription>,
-      ...(monitors.length === 0 ? {} : { monitors })
+      ...(monitors.length === 0 ? {} : { monitors }),
+      ...(devcontainers.length === 0 ? {} : { devcontainers })
     }
   })
 
@@ -239,7 +263,7 @@ const partsOf = (attached: Attached, labelled: ReturnType<typeof withLabel>, age
     const kind = partTypes[instance.type]
     const agent = kind === undefined || instance.mode === "data" ? undefined : agentOf(attached, labelled, agents, instance)
     if (kind === undefined || agent === undefined) continue
-    const parts = all.get(agent) ?? { apps: [], scripts: [], variables: [] }
+    const parts = all.get(agent) ?? { apps: [], scripts: [], variables: [], containers: [] }
     parts[kind].push(instance)
     all.set(agent, parts)
   }
@@ -280,11 +304,15 @@ const descriptionsOf = (attached: Attached, labelled: ReturnType<typeof withLabe
 const repeated = (names: ReadonlyArray<string>): string | undefined => names.find((name, index) => names.indexOf(name) < index)
 
 /** Clients reach agents and apps by their names. Instances of one block share its name. */
-const ambiguity = (agents: ReadonlyArray<Instance>, parts: ReadonlyMap<Instance, Parts>): string | undefined => {
+const ambiguity = (
+  agents: ReadonlyArray<Instance>,
+  containers: ReadonlyArray<Instance>,
+  parts: ReadonlyMap<Instance, Parts>
+): string | undefined => {
   const blocks = new Map(agents.map((agent) => [agent.label, agent.name.toLowerCase()]))
   const name = repeated([...blocks.values()])
   if (name !== undefined) return `duplicate agent name: ${name}`
-  const apps = agents.flatMap((agent) => parts.get(agent)?.apps ?? [])
+  const apps = [...agents, ...containers].flatMap((agent) => parts.get(agent)?.apps ?? [])
   const slug = repeated(apps.flatMap(({ values }) => (typeof values["slug"] === "string" ? [values["slug"]] : [])))
   return slug === undefined ? undefined : `duplicate app slug, they must be unique per template: ${JSON.stringify(slug)}`
 }
@@ -312,7 +340,7 @@ export const readResources = (attached: Attached, token: Context["token"]): Read
       identities: yield* identitiesOf(attached, labelled, byId),
       token
     }
-    const twice = ambiguity(agents, context.parts)
+    const twice = ambiguity(agents, containers, context.parts)
     if (twice !== undefined) return yield* Either.left(new ReadFailure({ message: twice }))
     const descriptions = yield* descriptionsOf(attached, labelled)
     const agentsOn = new Map<Instance, Array<ProvisionedAgent>>()

@@ -323,6 +323,24 @@ describe("an agent", () => {
     })
   })
 
+  it.each([
+    ["plan", planOf],
+    ["state", stateOf]
+  ])("has dev containers with what is inside them, in a %s", (_, read) => {
+    const { apps, devcontainers, scripts } = agentNamed(right(read("many-agents")).resources, "front-end")
+    expect(devcontainers).toMatchObject([
+      { name: "plain", workspace_folder: "/workspaces/plain", config_path: "", apps: [], scripts: [], environment_variables: {} },
+      {
+        name: "rich",
+        config_path: "/workspaces/rich/.devcontainer/devcontainer.json",
+        apps: [{ slug: "inside" }],
+        scripts: [{ display_name: "Inside" }],
+        environment_variables: { WHERE: "inside" }
+      }
+    ])
+    expect([...apps.map(({ slug }) => slug), ...scripts.map(({ display_name }) => display_name)]).not.toContain("inside")
+  })
+
   it("proves who it is by the identity of its instance", () => {
     const { resources } = right(stateOf("instance-identity"))
     const identities = resources.flatMap(({ agents }) => agents.map(({ auth, name }) => [name, auth]))

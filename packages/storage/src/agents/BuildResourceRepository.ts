@@ -15,7 +15,7 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { limited } from "../platform/Limit.js"
 import { nestedRows } from "../platform/NestedRows.js"
-import { boolean, bytes, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { orDefect } from "../platform/Unavailability.js"
 import { agent, app, appStatus, lastRun, logSource, resource, script } from "./columns.js"
@@ -42,6 +42,8 @@ const parentRow = row({
   children: number,
   made: number
 })
+
+const devcontainer = row({ id: uuid, name: text(), workspace_folder: text(), config_path: text(), subagent_id: nullable(uuid) })
 
 const instanceRow = row({ name: text(), is_latest: boolean })
 
@@ -218,6 +220,12 @@ export const layer = Layer.effect(
               }))
             )
           )
+          yield* insert(
+            "workspace_agent_devcontainers",
+            agents.flatMap(({ devcontainers, row }) =>
+              devcontainers.map((container) => ({ ...container, workspace_agent_id: row.id, created_at }))
+            )
+          )
           yield* upsertApps(job_id, agents)
         }),
       ofJobs: (jobIds) =>
@@ -312,6 +320,12 @@ export const layer = Layer.effect(
         applied(
           sql`UPDATE workspace_agents SET sealed_token_key_id = ${to.key_id}, sealed_token = ${to.ciphertext}
             WHERE id = ${id} AND sealed_token_key_id = ${from.key_id} AND sealed_token = ${from.ciphertext} RETURNING id`
+        ),
+      devcontainersOf: (agentId) =>
+        all(
+          devcontainer,
+          sql`SELECT id, name, workspace_folder, config_path, subagent_id FROM workspace_agent_devcontainers
+            WHERE workspace_agent_id = ${agentId} ORDER BY id`
         ),
       deleteAgents: (workspaceId, exceptJobId) =>
         run(

@@ -12,6 +12,7 @@ import agentsMigration from "./migrations/0060_agents.js"
 import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
 import externalAgentTokens from "./migrations/0210_external_agent_tokens.js"
 import agentMonitors from "./migrations/0401_agent_monitors.js"
+import agentDevcontainers from "./migrations/0480_agent_devcontainers.js"
 
 export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
   Stored,
@@ -23,5 +24,6 @@ export const migrations = {
   "0060_agents": agentsMigration,
   "0120_hashed_agent_tokens": hashedAgentTokens,
   "0210_external_agent_tokens": externalAgentTokens,
-  "0401_agent_monitors": agentMonitors
+  "0401_agent_monitors": agentMonitors,
+  "0480_agent_devcontainers": agentDevcontainers
 }
