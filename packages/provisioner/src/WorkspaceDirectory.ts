@@ -167,7 +167,7 @@ export const readRecord = ({ record }: WorkspacePaths): Effect.Effect<WorkspaceR
     const text = yield* attemptUnless(["ENOENT"], `${record} cannot be read`, () => fs.readFile(record, "utf8"))
     if (text === undefined) return undefined
     const decoded = Schema.decodeOption(RecordText)(text)
-    if (Option.isNone(decoded)) yield* Effect.logWarning(`${record} is broken; what runs is found by its environment alone`)
+    if (Option.isNone(decoded)) yield* Effect.logWarning(`${record} is broken; processes are found by their environment alone`)
     return Option.getOrUndefined(decoded)
   })
 

@@ -54,7 +54,7 @@ const plan = (checks: Readonly<Record<string, AuthorizationCheck>>): Effect.Effe
     const id = parse(resource_id)
     if (id === undefined) violations.push({ field: "resource_id", detail: `must be a UUID in the check "${key}"` })
     if (!isFetchableType(resource_type)) {
-      violations.push({ field: "resource_type", detail: `must be one whose objects can be named by id in the check "${key}"` })
+      violations.push({ field: "resource_type", detail: `must be a type whose objects can be named by id in the check "${key}"` })
       return { key, check }
     }
     return id === undefined ? { key, check } : { key, check, stored: { type: resource_type, id } }

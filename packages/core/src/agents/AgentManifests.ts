@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
         owner_id
       })
       /** The event of a claim that has succeeded, None before. */
-      const standing = Effect.gen(function* () {
+      const claim = Effect.gen(function* () {
         const found = Option.getOrUndefined(yield* agents.claimOf(workspace.workspace_id))
         const none = Option.none<AgentReinitialization>()
         if (found === undefined || found.first_initiator_id !== prebuildsUserId) return yield* unclaimable(workspace)
@@ -92,8 +92,8 @@ const make = Effect.gen(function* () {
         }
         return found.latest_initiator_id === prebuildsUserId ? none : yield* unclaimable(workspace)
       })
-      if (wait) yield* standing
-      const known = standing.pipe(Effect.catchTag("Conflict", () => Effect.succeed(Option.none<AgentReinitialization>())))
+      if (wait) yield* claim
+      const known = claim.pipe(Effect.catchTag("Conflict", () => Effect.succeed(Option.none<AgentReinitialization>())))
       return Stream.unwrapScoped(
         Effect.gen(function* () {
           const claims = yield* subscribe(prebuildClaimed(workspace.workspace_id))

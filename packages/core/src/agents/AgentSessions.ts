@@ -14,7 +14,7 @@ import type { AgentWorkspace } from "./AgentWorkspace.js"
 /** Subjects kept between requests: one for each agent that calls. */
 const subjectCapacity = 1024
 
-const unknownToken = new Unauthenticated({ message: "The agent token is invalid, or its workspace has moved on." })
+const unknownToken = new Unauthenticated({ message: "The agent token is invalid, or a newer build of its workspace has replaced it." })
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository

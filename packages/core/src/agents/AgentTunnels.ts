@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     /** Fails with `Conflict` where the deployment lets clients in through browsers alone. */
     refuseBrowserOnly: Effect.suspend(() =>
       options.browserOnly && licensed.has("browser_only")
-        ? new Conflict({ message: "Workspaces of this deployment are reached through the browser alone." })
+        ? new Conflict({ message: "Workspaces of this deployment can be reached only through the browser." })
         : Effect.void
     ),
 

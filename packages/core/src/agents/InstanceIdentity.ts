@@ -22,7 +22,7 @@ export class InstanceVerifier extends Context.Reference<InstanceVerifier>()("@at
   defaultValue: (): {
     readonly [C in Cloud]: (proof: InstanceProofs[C]) => Effect.Effect<string, Unauthenticated | Invalid>
   } => {
-    const refused = () => new Unauthenticated({ message: "The service verifies no instances of clouds." })
+    const refused = () => new Unauthenticated({ message: "The service does not verify instances of clouds." })
     return { aws: refused, azure: refused, google: refused }
   }
 }) {}
@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
           message: `The instance has several agents: ${names.join(", ")}. Set the name of the agent in its environment.`
         })
       }
-      if (!agent.is_latest) return yield* new Invalid({ message: "The agent is not of the latest build of its workspace." })
+      if (!agent.is_latest) return yield* new Invalid({ message: "The agent does not belong to the latest build of its workspace." })
       return yield* Effect.flatMap(tokens.open(agent.token), Option.match({ onNone: () => noAgent, onSome: Effect.succeed }))
     })
 

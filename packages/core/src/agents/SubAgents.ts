@@ -83,12 +83,12 @@ const make = Effect.gen(function* () {
       const stored: Array<ProvisionedApp> = []
       const refused: Array<AppRefusal> = []
       const slugs = new Set<string>()
-      const flawOf = (app: ProvisionedApp): Validation | undefined =>
+      const violationOf = (app: ProvisionedApp): Validation | undefined =>
         slugs.has(app.slug) ? { field: "slug", detail: `${JSON.stringify(app.slug)} is already in use` } : appViolations(app, { name })[0]
       for (const [index, asked] of apps.entries()) {
-        const flaw = Either.isLeft(asked) ? asked.left : flawOf(asked.right)
-        if (flaw !== undefined) refused.push({ index, field: flaw.field, error: flaw.detail })
-        if (flaw !== undefined || Either.isLeft(asked)) continue
+        const violation = Either.isLeft(asked) ? asked.left : violationOf(asked.right)
+        if (violation !== undefined) refused.push({ index, field: violation.field, error: violation.detail })
+        if (violation !== undefined || Either.isLeft(asked)) continue
         const app = asked.right
         slugs.add(app.slug)
         const digits = digitsOf(yield* hashSecret(cryptography, `${name}/${app.slug}`))

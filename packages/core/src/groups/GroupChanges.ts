@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
       )
     })
 
-  const alreadyMember = Invalid.field("add_users", "names a user who is in the group already, or one twice")
+  const alreadyMember = Invalid.field("add_users", "names a user who is in the group already, or a user twice")
 
   const present = (id: Group["id"]) => Effect.flatMap(repository.byId(id), Option.match({ onNone: () => missing, onSome: Effect.succeed }))
 

@@ -32,23 +32,21 @@ import type { IdpSyncRepository } from "./sync/IdpSyncRepository.js"
 import { IdpSyncSettings } from "./sync/IdpSyncSettings.js"
 import type { LoginSyncRepository } from "./sync/LoginSyncRepository.js"
 import type { AccountRepository } from "./users/AccountRepository.js"
+import { Accounts } from "./users/Accounts.js"
 import type { DormancyRepository } from "./users/DormancyRepository.js"
 import { AccountNotifications } from "./users/AccountNotifications.js"
 import { UserCreation } from "./users/UserCreation.js"
-import { UserDeletion } from "./users/UserDeletion.js"
 import type { UserDeletionRepository } from "./users/UserDeletionRepository.js"
-import { UserDirectory } from "./users/UserDirectory.js"
 import type { UserDirectoryRepository } from "./users/UserDirectoryRepository.js"
 import { UserDormancy } from "./users/UserDormancy.js"
 import { UserOrganizations } from "./users/UserOrganizations.js"
-import { UserProfiles } from "./users/UserProfiles.js"
 import type { UserRepository } from "./users/UserRepository.js"
 import { UserRoles } from "./users/UserRoles.js"
 import { Users } from "./users/Users.js"
-import { UserStatuses } from "./users/UserStatuses.js"
 
 export const layer = Layer.mergeAll(
   AccountNotifications.layer,
+  Accounts.layer,
   ApiKeys.layer,
   ExternalLogins.layer,
   GitSshKeyPairs.layer,
@@ -67,16 +65,12 @@ export const layer = Layer.mergeAll(
   SecretValues.layer,
   Sessions.layer,
   UserCreation.layer,
-  UserDeletion.layer,
-  UserDirectory.layer,
   UserDormancy.layer,
   UserOrganizations.layer,
   UserPasswords.layer,
-  UserProfiles.layer,
   UserRoles.layer,
   Users.layer,
-  UserSecrets.layer,
-  UserStatuses.layer
+  UserSecrets.layer
 )
 
 export const workers = [

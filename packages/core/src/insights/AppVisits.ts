@@ -1,13 +1,14 @@
 import { Context, Effect, Layer, Schedule, type Scope } from "effect"
 import { CurrentActor, isAnonymous } from "../access/Actor.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import { Ids } from "../platform/Ids.js"
 import * as Lru from "../platform/Lru.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { VisitedApp } from "../workspaces/apps/AppAccess.js"
-import { AppSessions } from "./AppSessions.js"
-import type { AppSession } from "./InsightsRepository.js"
+import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
+import { type AppSession, InsightsRepository } from "./InsightsRepository.js"
 
 /** How often visits are reported. notifications-audit-insights.md §C1. */
 const reportInterval = "30 seconds"
@@ -54,12 +55,22 @@ const merged = (before: AppSession, { requests, session_ended_at, session_starte
 })
 
 const make = Effect.gen(function* () {
-  const sessions = yield* AppSessions
+  const repository = yield* InsightsRepository
+  const workspaces = yield* WorkspaceRepository
   const connections = yield* ConnectionLogs
   const ids = yield* Ids
+  const { statsCollectionUsageStatsEnable: isCounted } = yield* DeploymentOptions
   const open = new Set<OpenVisit>()
   const logged = Lru.make<string, number>(rememberedVisitors)
   let ended = new Map<string, AppSession>()
+
+  const record = (sessions: ReadonlyArray<AppSession>) =>
+    Effect.gen(function* () {
+      if (sessions.length === 0) return
+      const found = new Set(yield* repository.existing(sessions.map(({ workspace_id }) => workspace_id)))
+      if (isCounted) yield* repository.putSessions(sessions.filter(({ workspace_id }) => found.has(workspace_id)))
+      yield* workspaces.markUsed([...found], yield* Timestamp.now)
+    })
 
   const add = (key: string, row: AppSession): void => {
     const before = ended.get(key)
@@ -80,7 +91,7 @@ const make = Effect.gen(function* () {
       const over = ended
       ended = new Map()
       const lasting = Array.from(open).filter((visit) => isDue(visit, now))
-      yield* sessions.record([...over.values(), ...lasting.map((visit) => rowOf(visit, now))]).pipe(
+      yield* record([...over.values(), ...lasting.map((visit) => rowOf(visit, now))]).pipe(
         Effect.catchAllCause((cause) => {
           for (const [key, row] of over) add(key, row)
           return Effect.logError("visits of apps could not be stored", cause)
@@ -130,7 +141,13 @@ const make = Effect.gen(function* () {
       }),
 
     /** Notes an outcome in the connection log alone, such as that the actor did not get an app that exists. */
-    log
+    log,
+
+    /**
+     * Stores visits that another process of the deployment has served, and notes that their workspaces are in use. Visits of workspaces that do
+     * not exist are left out. notifications-audit-insights.md §C1.
+     */
+    record: Effect.fn("AppVisits.record")(record)
   }
 })
 
@@ -139,5 +156,5 @@ const make = Effect.gen(function* () {
  * of workspaces within 30 s.
  */
 export class AppVisits extends Context.Tag("@atelier/core/AppVisits")<AppVisits, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(AppVisits, make), AppSessions.layer, ConnectionLogs.layer)
+  static readonly layer = standingOn(Layer.scoped(AppVisits, make), ConnectionLogs.layer)
 }

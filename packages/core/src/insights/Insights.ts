@@ -212,7 +212,7 @@ const make = Effect.gen(function* () {
     templates: Effect.fn("Insights.templates")(function* (query: TemplateReportQuery) {
       const range = yield* rangeOf(query)
       const steps = query.interval === undefined ? [] : intervals(range, query.interval)
-      if (steps === undefined) return yield* new Invalid({ message: "The time span must consist of whole weeks, or lack a day at most." })
+      if (steps === undefined) return yield* new Invalid({ message: "The time span must be whole weeks, or at most a day shorter." })
       yield* requireStatistics
       yield* authorizeTemplates(query.template_ids)
       const has = (section: "interval_reports" | "report") => query.sections.length === 0 || query.sections.includes(section)

@@ -1,4 +1,3 @@
-export * from "./AppSessions.js"
 export * from "./AppVisits.js"
 export * from "./Insights.js"
 export * from "./InsightsRange.js"

@@ -1,7 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
-import { AppSessions } from "./AppSessions.js"
 import { AppVisits } from "./AppVisits.js"
 import { Health } from "./health/Health.js"
 import { Insights } from "./Insights.js"
@@ -11,14 +10,7 @@ import type { MetricsRepository } from "./metrics/MetricsRepository.js"
 import { Profiles } from "./profiles/Profiles.js"
 import { usageRollup } from "./Rollup.js"
 
-export const layer = Layer.mergeAll(
-  AppSessions.layer,
-  AppVisits.layer,
-  DeploymentMetrics.layer,
-  Health.layer,
-  Insights.layer,
-  Profiles.layer
-)
+export const layer = Layer.mergeAll(AppVisits.layer, DeploymentMetrics.layer, Health.layer, Insights.layer, Profiles.layer)
 
 export const workers = [Worker.start(usageRollup)]
 

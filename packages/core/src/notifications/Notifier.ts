@@ -135,7 +135,7 @@ const make = Effect.gen(function* () {
       Effect.catchTag("NotDelivered", ({ reason, retryable }) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable })),
       // A message that crashes a host's dispatcher must not keep other messages from being sent
       Effect.catchAllDefect((defect) =>
-        Effect.as(Effect.logError("a dispatcher died of a notification", defect), {
+        Effect.as(Effect.logError("a dispatcher failed on a notification", defect), {
           _tag: "Failed",
           reason: "the dispatcher died",
           retryable: true

@@ -33,7 +33,7 @@ const switchedOff = new OAuthError({
   message: "Dynamic client registration is disabled in this deployment.",
   forbidden: true
 })
-const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many clients have registered that are not in use." })
+const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many registered clients are not in use." })
 const badId = new OAuthError({ error: "invalid_client_id", message: "The client id must be a UUID." })
 const badToken = new OAuthError({ error: "invalid_token", message: "The registration access token is invalid." })
 const notRegistered = new OAuthError({

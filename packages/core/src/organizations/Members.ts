@@ -29,7 +29,7 @@ import { standingOn } from "../platform/Standing.js"
 const maximumRoles = 100
 
 const unknownRole = (name: string): Invalid =>
-  Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is not a role that members of the organization are given`)
+  Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is not a role of members of the organization`)
 
 const subjectOf = (action: Audit.Subject["action"], member: Pick<Member, "organization_id" | "user_id" | "username">): Audit.Subject => ({
   action,

@@ -238,7 +238,7 @@ export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
     const segments = segmentsOf(free.map(({ end, start }) => lowered.slice(start, end)).join(" "))
     const end = free.at(-1)?.end ?? firstWord.end
     if (words !== undefined) given.get(words)?.push({ key: words, text, segments, start: firstWord.start, end })
-    else failures.push({ start: firstWord.start, end, field: wordsField, detail: "holds words that belong to no filter" })
+    else failures.push({ start: firstWord.start, end, field: wordsField, detail: "has words that belong to no filter" })
   }
 
   const parsed: Record<string, unknown> = {}

@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
           "FileQuotaExceeded",
           () =>
             new TooLarge({
-              message: "Your files would take more space than one user has.",
+              message: "Your files would exceed the space of one user.",
               detail: `The maximum is ${uploadBytesPerUser} bytes. Files that no template uses are deleted a day after their upload.`
             })
         ),

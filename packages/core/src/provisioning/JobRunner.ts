@@ -177,7 +177,7 @@ const make = Effect.gen(function* () {
           const away = Option.getOrUndefined(storeUnavailable(cause))
           // The lease ends, and another run makes the same again
           if (away !== undefined) return yield* Effect.die(away)
-          if (refusal === undefined) yield* Effect.logError("what a job made could not be stored", cause)
+          if (refusal === undefined) yield* Effect.logError("the result of a job could not be stored", cause)
           const message = refusal === undefined ? "What the job made could not be stored." : asFailure(refusal).message
           yield* fail(job, run, { message, state })
         })

@@ -161,10 +161,10 @@ export interface ProvisionerSession {
    */
   readonly workspaceTags?: (input: PreviewInput) => Effect.Effect<Readonly<Record<string, string>>, ProvisionFailure>
   /**
-   * What no version can be made with in the template's presets, each flaw under the name of its preset; as fast as `preview`. Absent where the
+   * What no version can be made with in the template's presets, each violation under the name of its preset; as fast as `preview`. Absent where the
    * engine cannot tell before an import.
    */
-  readonly presetFlaws?: (input: PreviewInput) => Effect.Effect<ReadonlyArray<Validation>, ProvisionFailure>
+  readonly presetViolations?: (input: PreviewInput) => Effect.Effect<ReadonlyArray<Validation>, ProvisionFailure>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>

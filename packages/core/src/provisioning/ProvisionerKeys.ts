@@ -117,7 +117,8 @@ const make = Effect.gen(function* () {
     /** The key with this secret. Fails with `Invalid` for a text that is no secret, and `Unauthenticated` for an unknown one. §7.2. */
     authenticate: Effect.fn("ProvisionerKeys.authenticate")(function* (secret: Redacted.Redacted<string>) {
       const text = Redacted.value(secret)
-      if (text.length !== provisionerSecretLength) return yield* new Invalid({ message: "The provisioner key is not a key." })
+      if (text.length !== provisionerSecretLength)
+        return yield* new Invalid({ message: "The provisioner key does not have the form of a key." })
       return yield* Effect.mapError(Effect.flatten(repository.bySecret(yield* hashSecret(cryptography, text))), () => unknownKey)
     })
   }

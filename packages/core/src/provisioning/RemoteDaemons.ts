@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
       const { key, shared } = secrets
       if (Option.isSome(caller)) {
         if (key !== undefined || shared !== undefined) {
-          return yield* new Invalid({ message: "A session and the credential of a daemon exclude each other." })
+          return yield* new Invalid({ message: "A session and a daemon's credential cannot be given together." })
         }
         return { _tag: "User", actor: caller.value } as const
       }
@@ -206,7 +206,7 @@ const make = Effect.gen(function* () {
             return [normalizeTags(given, credential.actor.userId), userKeyId, found] as const
           }
           case "Key": {
-            if (asked.tags.length > 0) return yield* new Forbidden({ message: "The tags of a daemon with a key are those of its key." })
+            if (asked.tags.length > 0) return yield* new Forbidden({ message: "A daemon with a provisioner key has the tags of its key." })
             if (credential.key.organization_id !== found.id) return yield* new Forbidden()
             return [normalizeTags(credential.key.tags, nil), credential.key.id, found] as const
           }

@@ -5,7 +5,8 @@ import { AgentSessions } from "../agents/AgentSessions.js"
 import { Conflict, Invalid, UpstreamFailure } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { missingTask, type TaskId, taskStatus } from "./Task.js"
-import { TaskAccess, taskObject } from "./TaskAccess.js"
+import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
+import { taskObject, visibleTasks } from "./VisibleTask.js"
 import { TaskApps } from "./TaskApps.js"
 import { type TaskDetails, type TaskMessage, TaskRepository, type TaskSnapshot } from "./TaskRepository.js"
 import { partsOf } from "./TaskView.js"
@@ -66,7 +67,7 @@ const addressOf = ({ app }: Pick<TaskDetails, "app">): Either.Either<URL, Invali
 
 const make = Effect.gen(function* () {
   const repository = yield* TaskRepository
-  const access = yield* TaskAccess
+  const { readable } = yield* visibleTasks
   const agents = yield* AgentSessions
   const apps = yield* TaskApps
 
@@ -81,7 +82,7 @@ const make = Effect.gen(function* () {
         const value = yield* apps.request({ target: { agent_id: agent.id, workspace_id, port }, base, method, path, body })
         return yield* Effect.mapError(
           Schema.decodeUnknown(answer)(value),
-          () => new UpstreamFailure({ message: "The task's app answered something else than expected.", detail: `${method} ${path}` })
+          () => new UpstreamFailure({ message: "The task's app gave an unexpected answer.", detail: `${method} ${path}` })
         )
       }).pipe(
         Effect.catchTag(
@@ -110,15 +111,15 @@ const make = Effect.gen(function* () {
      */
     send: Effect.fn("TaskConversations.send")(function* (user: string, reference: string, input: string) {
       if (input === "") return yield* Invalid.field("input", "must not be empty")
-      const task = yield* access.readable(user, reference)
+      const task = yield* readable(user, reference)
       switch (taskStatus(partsOf(task))) {
         case "pending":
         case "initializing":
         case "paused":
-          return yield* new Conflict({ message: "The task takes messages only while it is active." })
+          return yield* new Conflict({ message: "The task accepts messages only while it is active." })
         case "error":
         case "unknown":
-          return yield* new Invalid({ message: "The task takes no messages: it has failed, or its state is unknown." })
+          return yield* new Invalid({ message: "The task accepts no messages: it has failed, or its state is unknown." })
         case "active": {
           const request = yield* connected(task)
           const { status } = yield* request(AppStatusAnswer, "GET", "/status")
@@ -133,7 +134,7 @@ const make = Effect.gen(function* () {
      * has failed or its state is unknown, and as `send` does. workspaces.md §9.5.
      */
     logs: Effect.fn("TaskConversations.logs")(function* (user: string, reference: string) {
-      const task = yield* access.readable(user, reference)
+      const task = yield* readable(user, reference)
       switch (taskStatus(partsOf(task))) {
         case "active": {
           const request = yield* connected(task)
@@ -166,5 +167,5 @@ export class TaskConversations extends Context.Tag("@atelier/core/TaskConversati
   TaskConversations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(TaskConversations, make), TaskAccess.layer, AgentSessions.layer)
+  static readonly layer = standingOn(Layer.effect(TaskConversations, make), WorkspaceOwners.layer, AgentSessions.layer)
 }

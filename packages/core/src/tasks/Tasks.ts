@@ -23,7 +23,7 @@ import { WorkspaceCreation } from "../workspaces/WorkspaceCreation.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
 import { missingTask, type Task, taskStatus } from "./Task.js"
-import { TaskAccess, taskObject } from "./TaskAccess.js"
+import { taskObject, visibleTasks } from "./VisibleTask.js"
 import { generatedNames } from "./TaskName.js"
 import { type TaskDetails, type TaskFilter, TaskRepository } from "./TaskRepository.js"
 import { parseTaskSearch } from "./TaskSearch.js"
@@ -57,7 +57,7 @@ const subject = (task: Task, action: AuditAction): Audit.Subject => ({
 
 const make = Effect.gen(function* () {
   const repository = yield* TaskRepository
-  const access = yield* TaskAccess
+  const { readable } = yield* visibleTasks
   const creation = yield* WorkspaceCreation
   const builds = yield* WorkspaceBuildCreation
   const workspaces = yield* WorkspaceRepository
@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
 
     /** One task. Fails with `NotFound` if it is deleted or the actor may not read it. */
     get: Effect.fn("Tasks.get")(function* (user: string, reference: string) {
-      return yield* viewOf(yield* access.readable(user, reference))
+      return yield* viewOf(yield* readable(user, reference))
     }),
 
     /**
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
      * read the task. workspaces.md §9.5.
      */
     delete: Effect.fn("Tasks.delete")(function* (user: string, reference: string) {
-      const task = yield* access.readable(user, reference)
+      const task = yield* readable(user, reference)
       yield* Access.authorizeWrite("delete", taskObject(task), missingTask)
       if (!task.workspace.deleted) {
         yield* builds.create(task.workspace_id, { transition: "delete", rich_parameter_values: [], orphan: false })
@@ -216,7 +216,7 @@ const make = Effect.gen(function* () {
     /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
     setInput: Effect.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
       if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
-      const task = yield* access.readable(user, reference)
+      const task = yield* readable(user, reference)
       yield* Access.authorizeWrite("update", taskObject(task), missingTask)
       yield* Audit.audited(
         subject(task, "write"),
@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
 
     /** Queues a stop of the task's workspace. Fails as the creation of a build does. workspaces.md §9.5. */
     pause: Effect.fn("Tasks.pause")(function* (user: string, reference: string) {
-      const { workspace_id } = yield* access.readable(user, reference)
+      const { workspace_id } = yield* readable(user, reference)
       return yield* builds.create(workspace_id, {
         transition: "stop",
         reason: "task_manual_pause",
@@ -241,7 +241,7 @@ const make = Effect.gen(function* () {
 
     /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
     resume: Effect.fn("Tasks.resume")(function* (user: string, reference: string) {
-      const { build, workspace_id } = yield* access.readable(user, reference)
+      const { build, workspace_id } = yield* readable(user, reference)
       if (buildStatus(jobStatus(build.job), build.transition) === "running") {
         return yield* new Conflict({ message: "The task's workspace is already running." })
       }
@@ -259,7 +259,6 @@ const make = Effect.gen(function* () {
 export class Tasks extends Context.Tag("@atelier/core/Tasks")<Tasks, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
     Layer.effect(Tasks, make),
-    TaskAccess.layer,
     WorkspaceCreation.layer,
     WorkspaceBuildCreation.layer,
     WorkspaceOwners.layer,

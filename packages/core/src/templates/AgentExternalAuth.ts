@@ -120,8 +120,8 @@ const make = Effect.gen(function* () {
         expires_at: null,
         url: `${accessUrl}/external-auth/${client.provider.id}`
       }
-      const standing = yield* Effect.mapError(tokens.current(workspace.owner_id, client), upstreamFailure)
-      return standing.authenticated ? viewOf(client, standing.tokens) : missing
+      const current = yield* Effect.mapError(tokens.current(workspace.owner_id, client), upstreamFailure)
+      return current.authenticated ? viewOf(client, current.tokens) : missing
     }),
 
     /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`, except that it also waits for a provider. */

@@ -1,15 +1,12 @@
 import { Effect, Layer, Option } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
-import { nil } from "../platform/Uuid.js"
 import { standingOn } from "../platform/Standing.js"
 import { DryRunJobs } from "../provisioning/DryRunJobs.js"
 import { type Plan, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
 import { parameterValueViolation } from "./ParameterValueRules.js"
-import { TemplateRepository } from "./TemplateRepository.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 
 /** The problems of the given values, one line each; a parameter without a value is planned with none. */
@@ -24,7 +21,6 @@ const violationsOf = ({ parameters }: Plan, given: ReadonlyArray<ParameterValue>
 
 const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
-  const templates = yield* TemplateRepository
   const users = yield* UserRepository
   const owners = yield* OwnerMetadata
   const resources = yield* BuildResources
@@ -38,22 +34,10 @@ const make = Effect.gen(function* () {
         if (version === undefined || owner === undefined) {
           return yield* new ProvisionFailure({ message: "The template version of the job, or its initiator, does not exist." })
         }
-        const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
-        const { accessUrl } = yield* DeploymentOptions
 
         yield* announce("Detecting persistent resources")
         const plan = yield* session.plan({
-          metadata: {
-            access_url: accessUrl,
-            transition: "start",
-            workspace_id: nil,
-            workspace_name: workspace_name || "default",
-            workspace_build_id: nil,
-            ...(yield* owners.of(owner, version.organization_id)),
-            template_id: version.template_id ?? nil,
-            template_name: Option.match(template, { onNone: () => "", onSome: ({ name }) => name }),
-            template_version: version.name
-          },
+          metadata: yield* owners.ofPlannedStart(version, owner, workspace_name || "default"),
           variables: yield* versions.variables(version.id),
           parameters: rich_parameter_values,
           previous_parameters: [],

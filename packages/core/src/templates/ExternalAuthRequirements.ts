@@ -25,7 +25,7 @@ const make = Effect.gen(function* () {
      * Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured, and
      * with `UpstreamFailure` while one cannot be asked.
      */
-    standing: (id: TemplateVersionId, userId: Uuid) =>
+    providers: (id: TemplateVersionId, userId: Uuid) =>
       Effect.flatMap(versions.externalAuth(id), (needed) =>
         Effect.forEach(
           needed,

@@ -3,7 +3,6 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { rightTo, type StreamRight } from "../access/StreamRights.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, NotReady } from "../platform/Errors.js"
@@ -18,7 +17,6 @@ import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { definitionOf, staticForm } from "./FormParameters.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
-import { TemplateRepository } from "./TemplateRepository.js"
 import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { visibleVersions } from "./VisibleVersion.js"
@@ -83,7 +81,6 @@ const tookTooLong = new ProvisionFailure({
 
 const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
-  const templates = yield* TemplateRepository
   const jobs = yield* ProvisionerJobRepository
   const users = yield* UserRepository
   const owners = yield* OwnerMetadata
@@ -109,31 +106,17 @@ const make = Effect.gen(function* () {
       return yield* new NotReady({ message: "Template version job has not finished.", detail: `Its status is ${jobStatus(job)}.` })
     })
 
-  /** What an engine is told of a workspace that does not exist yet. */
-  const metadataOf = (version: TemplateVersion, owner: User) =>
-    Effect.gen(function* () {
-      const { accessUrl } = yield* DeploymentOptions
-      const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
-      return {
-        access_url: accessUrl,
-        transition: "start",
-        workspace_id: nil,
-        workspace_name: "default",
-        workspace_build_id: nil,
-        ...(yield* owners.of(owner, version.organization_id)),
-        template_id: version.template_id ?? nil,
-        template_name: Option.match(template, { onNone: () => "", onSome: ({ name }) => name }),
-        template_version: version.name
-      } as const
-    })
-
   const evaluate = Effect.fn("ParameterForms.evaluate")(
     function* ({ job, version }: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
       const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
       if (jobStatus(job) !== "succeeded") return yield* stored
       const session = Option.getOrUndefined(yield* Effect.option(source(job.file_id)))
       if (session?.preview === undefined) return yield* stored
-      const input = { metadata: yield* metadataOf(version, owner), variables: yield* versions.variables(version.id), parameters }
+      const input = {
+        metadata: yield* owners.ofPlannedStart(version, owner, "default"),
+        variables: yield* versions.variables(version.id),
+        parameters
+      }
       return yield* Effect.catchAll(session.preview(input), (failure) => Effect.succeed(notEvaluated(failure)))
     },
     Effect.scoped,

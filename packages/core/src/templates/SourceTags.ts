@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
             new Invalid({ message: "The tags of the template's workspaces cannot be used.", validations: validations ?? [] })
         )
 
-  const refuseFlaws = ({ input, session }: Opened, template: VersionedTemplate | undefined) =>
+  const refuseViolationsOf = ({ input, session }: Opened, template: VersionedTemplate | undefined) =>
     Effect.gen(function* () {
       const { diagnostics } = session.preview === undefined ? { diagnostics: [] } : yield* session.preview(input)
       const errors = diagnostics.filter(({ severity }) => severity === "error")
@@ -95,8 +95,9 @@ const make = Effect.gen(function* () {
         return yield* new Invalid({ message: "The form of the template is broken.", detail: detail.join("\n") })
       }
       const isClassic = template?.use_classic_parameter_flow === true
-      const flaws = isClassic || session.presetFlaws === undefined ? [] : yield* session.presetFlaws(input)
-      if (flaws.length > 0) return yield* new Invalid({ message: "The presets of the template cannot be used.", validations: flaws })
+      const violations = isClassic || session.presetViolations === undefined ? [] : yield* session.presetViolations(input)
+      if (violations.length > 0)
+        return yield* new Invalid({ message: "The presets of the template cannot be used.", validations: violations })
     })
 
   return {
@@ -117,7 +118,7 @@ const make = Effect.gen(function* () {
       const tags = yield* Effect.either(
         orElse(tagsOf(source) ?? Effect.succeed(source.parsed.workspace_tags), source.parsed.workspace_tags)
       )
-      yield* orElse(refuseFlaws(source, template), undefined)
+      yield* orElse(refuseViolationsOf(source, template), undefined)
       return yield* tags
     }, Effect.scoped)
   }

@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
 
     /**
      * A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`.
-     * templates-and-provisioning.md templates-and-provisioning.md §3.4.
+     * templates-and-provisioning.md §3.4.
      */
     list: Effect.fn("TemplateVersions.list")(function* (
       templateId: Uuid,
@@ -309,7 +309,7 @@ const make = Effect.gen(function* () {
       if (user !== undefined && user !== userId) {
         yield* Access.authorize("create", AccessObjects.ownedIn("workspace", version.organization_id, user))
       }
-      return yield* requirements.standing(version.id, user ?? userId)
+      return yield* requirements.providers(version.id, user ?? userId)
     }),
 
     /** The version's presets in their order; null when it has none. */

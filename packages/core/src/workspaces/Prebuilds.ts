@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
         ({ _tag }) => _tag === "Conflict",
         () => Effect.void
       ),
-      Effect.catchAllCause((cause) => Effect.logWarning("a prebuilt workspace could not be changed, which is tried again", cause))
+      Effect.catchAllCause((cause) => Effect.logWarning("a prebuilt workspace could not be changed and is tried again", cause))
     )
 
   /** Creates workspaces until one is refused, which stops further attempts with this version. */

@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       if (workspace.deleted && transition !== "delete") return yield* new Conflict({ message: "The workspace has been deleted." })
       if (orphan && transition !== "delete") return yield* Invalid.field("orphan", "only a delete leaves resources behind")
-      if (orphan && state !== undefined) return yield* Invalid.field("orphan", "leaves nothing that a state could describe")
+      if (orphan && state !== undefined) return yield* Invalid.field("orphan", "cannot be given together with state")
     })
 
   /** Only a start follows, and only a stop: it takes the version that is active then, or one that is chosen now. */

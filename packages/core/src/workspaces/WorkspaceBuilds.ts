@@ -4,6 +4,8 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { type Entitled, rightTo } from "../access/StreamRights.js"
 import { roleNames } from "../access/Subject.js"
+import { AgentTokens } from "../agents/AgentTokens.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import { ownerRole } from "../identity/users/User.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
@@ -30,6 +32,7 @@ export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
 }
 
 const noBuild = new NotFound({ resource: "workspace_build" })
+const noAgent = new NotFound({ resource: "workspace_agent" })
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
@@ -38,6 +41,7 @@ const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobs
   const owners = yield* WorkspaceOwners
   const views = yield* WorkspaceViews
+  const tokens = yield* AgentTokens
 
   /** A workspace the actor may read, deleted or not. */
   const readable = (id: WorkspaceId, notFound?: NotFound) =>
@@ -64,7 +68,7 @@ const make = Effect.gen(function* () {
       if (expected === "pending" || workspace.template.allow_user_cancel_workspace_jobs) return
       const { subject } = yield* CurrentActor
       const isOwner = roleNames(subject).some(({ name, organizationId }) => name === ownerRole && organizationId === undefined)
-      if (!isOwner) return yield* new Forbidden({ message: "The template allows no users to cancel builds." })
+      if (!isOwner) return yield* new Forbidden({ message: "The template does not let users cancel builds." })
     })
 
   return {
@@ -122,6 +126,19 @@ const make = Effect.gen(function* () {
       yield* builds.setState(id, yield* states.seal(id, state), yield* Timestamp.now)
     }),
 
+    /**
+     * Returns what an external agent of a workspace's latest build is started with. Fails with `Forbidden` if external agents are not
+     * licensed, and with `NotFound` if the actor may not read the workspace, or its latest build has no external agent of exactly this name.
+     * workspaces.md §3.8.
+     */
+    externalAgent: Effect.fn("WorkspaceBuilds.externalAgent")(function* (id: WorkspaceId, name: string) {
+      yield* requireFeature("workspace_external_agent")
+      const { latest_build } = yield* readable(id)
+      if (latest_build.has_external_agent !== true) return yield* noAgent
+      const agent = yield* tokens.external(latest_build.job_id, name)
+      return Option.isSome(agent) ? agent.value : yield* noAgent
+    }),
+
     /** The log of a build behind a row, oldest first. workspaces.md §4.3. */
     logs: Effect.fn("WorkspaceBuilds.logs")(function* (id: WorkspaceBuildId, after: number) {
       const { build } = yield* found(id)
@@ -162,6 +179,7 @@ const make = Effect.gen(function* () {
 export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
     Layer.effect(WorkspaceBuilds, make),
+    AgentTokens.layer,
     BuildStates.layer,
     ProvisionerJobs.layer,
     WorkspaceOwners.layer,

@@ -1,22 +1,17 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { AccessPredicate } from "../access/AccessPredicate.js"
 import type { CurrentActor } from "../access/Actor.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import * as Audit from "../audit/Audit.js"
 import type { AuditRepository } from "../audit/AuditRepository.js"
 import { Entitlements } from "../deployment/Entitlements.js"
-import { UserDirectoryRepository } from "../identity/users/UserDirectoryRepository.js"
-import { parseUserSearch } from "../identity/users/UserSearch.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Forbidden, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
-import type { Page } from "../platform/Pagination.js"
 import * as Measure from "../platform/Measure.js"
 import { countChange } from "../platform/Transactor.js"
-import { present } from "../platform/Present.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -87,7 +82,6 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const organizations = yield* Organizations
   const owners = yield* WorkspaceOwners
-  const directory = yield* UserDirectoryRepository
   const orders = yield* BuildOrders
   const views = yield* WorkspaceViews
   const notifications = yield* WorkspaceNotifications
@@ -170,23 +164,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
-     * `Invalid` for an invalid search. workspaces.md §3.1.
-     */
-    availableOwners: Effect.fn("WorkspaceCreation.availableOwners")(function* (organization: string, search: string, page: Page) {
-      const { id } = yield* organizations.get(organization)
-      yield* Access.authorize("create", AccessObjects.inOrganization("workspace", id))
-      const filter = yield* parseUserSearch(search)
-      const { users } = yield* directory.page({ ...page, filter, readable: AccessPredicate.True() })
-      return users.map(({ avatar_url, id, name, username }) => ({
-        id,
-        username,
-        ...present("name", name),
-        ...present("avatar_url", avatar_url)
-      }))
-    }),
-
     /**
      * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
      * callers that race for a name, one succeeds and the others fail with `Conflict`.

@@ -99,7 +99,7 @@ const make = Effect.gen(function* () {
           const { now, template, workspace } = subject
           yield* validSchedule(schedule)
           if (!template.allow_user_autostart)
-            return yield* Invalid.field("schedule", "the template lets no users set when workspaces start")
+            return yield* Invalid.field("schedule", "the template does not let users set when workspaces start")
           const scheduled = { ...workspace, autostart_schedule: schedule === "" ? null : schedule }
           if (schedule !== "" && nextScheduledStart({ ...scheduled, dormant_at: null }, template, now) === null) {
             return yield* neverStarts
@@ -118,7 +118,8 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* requireClaimed(subject)
           const { now, template, workspace } = subject
-          if (!template.allow_user_autostop) return yield* Invalid.field("ttl_ms", "the template lets no users set when workspaces stop")
+          if (!template.allow_user_autostop)
+            return yield* Invalid.field("ttl_ms", "the template does not let users set when workspaces stop")
           if (ttl !== 0) return { ...workspace, ttl_ms: yield* validTtl(ttl) }
           const latest = Option.getOrUndefined(yield* builds.latest(id))
           if (latest?.transition === "start") {

@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
       const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
       // Judged before the right to share, which the role that the actor names may have
       if (namesSelf && !(yield* Access.can("share", AccessObjects.inOrganization("workspace", found.organization_id)))) {
-        return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
+        return yield* Invalid.field("user_roles", "you cannot change your own role")
       }
       yield* write(
         found,

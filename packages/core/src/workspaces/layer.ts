@@ -11,12 +11,10 @@ import { BuildOutcomes } from "./BuildOutcomes.js"
 import { BuildStates, sealedColumns } from "./BuildStates.js"
 import { BuildTimings } from "./BuildTimings.js"
 import { BuildWatches } from "./BuildWatches.js"
-import { ExternalAgents } from "./ExternalAgents.js"
 import type { FailedBuildRepository } from "./FailedBuildRepository.js"
 import { failedBuildsReport } from "./FailedBuilds.js"
 import { fetchableObjects } from "./FetchableObjects.js"
 import { OwnerWatches } from "./OwnerWatches.js"
-import { ParameterAutofill } from "./ParameterAutofill.js"
 import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
 import type { PortShareRepository } from "./PortShareRepository.js"
 import { PortShares } from "./PortShares.js"
@@ -30,6 +28,7 @@ import type { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceBuilds } from "./WorkspaceBuilds.js"
 import { WorkspaceCreation } from "./WorkspaceCreation.js"
 import { WorkspaceSchedules } from "./WorkspaceSchedules.js"
+import { WorkspaceForms } from "./WorkspaceForms.js"
 import { WorkspaceLifeCycle } from "./WorkspaceLifeCycle.js"
 import type { WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
@@ -55,15 +54,14 @@ export const layer = Layer.mergeAll(
   BuildStates.layer,
   BuildTimings.layer,
   BuildWatches.layer,
-  ExternalAgents.layer,
   OwnerWatches.layer,
-  ParameterAutofill.layer,
   PortShares.layer,
   Prebuilds.layer,
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
   WorkspaceSchedules.layer,
+  WorkspaceForms.layer,
   WorkspaceLifeCycle.layer,
   WorkspaceOwners.layer,
   WorkspaceQuotas.layer,

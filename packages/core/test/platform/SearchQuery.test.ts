@@ -91,11 +91,11 @@ describe("a search query", () => {
   it("refuses words where a list has no use for them", () => {
     const ids = SearchQuery.language({ user_id: SearchQuery.one(SearchQuery.uuid) })
     expect(Either.getOrThrow(Either.flip(SearchQuery.parse(ids, "ada lovelace"))).validations).toStrictEqual([
-      { field: "q", detail: '"ada lovelace" at character 1 holds words that belong to no filter' }
+      { field: "q", detail: '"ada lovelace" at character 1 has words that belong to no filter' }
     ])
   })
 
-  it("tells slashes in free words from quoted ones, and reports errors of words at q", () => {
+  it("distinguishes slashes in free words from quoted ones", () => {
     const path = SearchQuery.value<ReadonlyArray<string>>("at most one slash", (text, segments = [text]) =>
       segments.length > 2 ? undefined : segments
     )

@@ -36,10 +36,10 @@ const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as co
 const provisionedApp = (app: AgentMessages.SubAgentApp): Either.Either<ProvisionedApp, Validation> => {
   const share = app.share ?? "OWNER"
   const sharing_level = SharingLevel.literals.find((level) => level.toUpperCase() === share)
-  if (sharing_level === undefined) return Either.left({ field: "share", detail: `${share} is no sharing level` })
+  if (sharing_level === undefined) return Either.left({ field: "share", detail: `${share} is not a sharing level` })
   const way = app.open_in ?? "SLIM_WINDOW"
   const open_in = AppOpenIn.literals.find((known) => known.replace("-", "_").toUpperCase() === way)
-  if (open_in === undefined) return Either.left({ field: "open_in", detail: `${way} is no way to open an app` })
+  if (open_in === undefined) return Either.left({ field: "open_in", detail: `${way} is not a way to open an app` })
   return Either.right({
     slug: app.slug,
     display_name: app.display_name ?? "",

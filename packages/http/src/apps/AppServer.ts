@@ -323,7 +323,7 @@ const make = Effect.gen(function* () {
     noApp: (request: Request): Effect.Effect<Response> =>
       bareHost(request.headers["host"] ?? "").startsWith(`${names.realm}-logout.`)
         ? Effect.succeed(seeOther(settings.accessUrl))
-        : shown({ status: 400, title: text.appInvalid, message: "The host names no application or port of a workspace." }),
+        : shown({ status: 400, title: text.appInvalid, message: "This host is not the address of an application or port of a workspace." }),
 
     /**
      * The name of a request whose admission may be kept, which is that of equal requests. Undefined for a request whose checks are listed.
@@ -360,7 +360,7 @@ const make = Effect.gen(function* () {
           brought,
           Option.match({
             onNone: () =>
-              finished(shown({ status: 400, title: text.appInvalid, message: "The way to the application has expired. Open it again." })),
+              finished(shown({ status: 400, title: text.appInvalid, message: "The link to the application has expired. Open it again." })),
             onSome: (handed) => Effect.succeed(finish(sessions.begun(handed, app, place)))
           })
         )

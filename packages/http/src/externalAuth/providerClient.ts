@@ -245,7 +245,7 @@ export const providerClient = (provider: ExternalAuthProvider): ExternalAuthClie
       return url.href
     },
     exchange: ({ code, code_verifier, redirect_uri }) =>
-      granted("The provider did not take the code.", (configuration) => {
+      granted("The provider refused the code.", (configuration) => {
         if (type === "azure-devops") {
           return client.genericGrantRequest(configuration, assertionGrant, { assertion: code, redirect_uri })
         }
@@ -275,9 +275,7 @@ export const providerClient = (provider: ExternalAuthProvider): ExternalAuthClie
       return yield* failure(message, typeof refused === "string" ? refused : `status ${status}`, status >= 429)
     }),
     exchangeDevice: (device_code) =>
-      granted("The provider did not take the code.", (configuration) =>
-        client.genericGrantRequest(configuration, deviceGrant, { device_code })
-      ),
+      granted("The provider refused the code.", (configuration) => client.genericGrantRequest(configuration, deviceGrant, { device_code })),
     refresh: (refreshToken) =>
       granted("The provider did not renew the token.", (configuration) =>
         type === "azure-devops"

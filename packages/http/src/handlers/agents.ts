@@ -135,7 +135,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
           hold(right, ({ message }) => Deferred.unsafeDone(over, new Unauthenticated({ message }))),
           ({ message }) => new TooManyRequests({ message })
         )
-        const leaving = Effect.zipRight(draining.begun, new Unavailable({ message: "The service is about to end." }))
+        const leaving = Effect.zipRight(draining.begun, new Unavailable({ message: "The service is shutting down." }))
         // The first to end decides, also by failing
         const ended = Effect.raceFirst(Deferred.await(over), leaving)
         return view(yield* Effect.raceFirst(externalAuth.wait(agent, query), ended))

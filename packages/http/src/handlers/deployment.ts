@@ -75,7 +75,7 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       .handle("health", () => Effect.succeed("OK"))
       .handle("ready", () =>
         Effect.gen(function* () {
-          if (yield* isLeaving) return notReady("The service is about to end.")
+          if (yield* isLeaving) return notReady("The service is shutting down.")
           const unavailable = yield* readiness
           if (unavailable !== undefined) return notReady(faults.textOf(unavailable))
           return (yield* faults.isFull) ? "The store is full: nothing can be written." : "OK"

@@ -82,7 +82,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
       Effect.gen(function* () {
         const merge = query.oidc_merge_state
         if (merge !== "" && !new RegExp(`^${conversionPrefix}[0-9A-Za-z]{${stateLength}}$`).test(merge)) {
-          return yield* Invalid.field("oidc_merge_state", "is no state of a conversion")
+          return yield* Invalid.field("oidc_merge_state", "is not the state of a conversion")
         }
         const state = merge === "" ? yield* randomAlphanumeric(stateLength) : merge
         const nonce = yield* randomAlphanumeric(stateLength)
@@ -104,13 +104,14 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
         if (state === "") return yield* new Invalid({ message: "The state is missing." })
         const kept = cookies.read(request, "state")
         if (kept === "") return yield* new Unauthenticated({ message: "The cookie of the login is missing. Sign in again." })
-        if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state is not that of this browser. Sign in again." })
+        if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state belongs to another browser. Sign in again." })
         const verifier = cookies.read(request, "verifier")
-        if (verifier === "" && (yield* provider.pkce)) return yield* new Invalid({ message: "The cookie of the code verifier is missing." })
+        if (verifier === "" && (yield* provider.pkce))
+          return yield* new Invalid({ message: "The cookie with the code verifier is missing." })
         const nonce = cookies.read(request, "nonce")
-        if (nonce === "" && provider.type === "oidc") return yield* new Invalid({ message: "The cookie of the nonce is missing." })
+        if (nonce === "" && provider.type === "oidc") return yield* new Invalid({ message: "The cookie with the nonce is missing." })
         if (isDynamic(provider) && !isSame(cookies.read(request, "redirectUri"), redirect_uri)) {
-          return yield* new Invalid({ message: "The login came back to another host than it began at." })
+          return yield* new Invalid({ message: "The login returned to another host than the one where it began." })
         }
         if (states.get(state)?.isSpent === true) {
           return yield* new Unauthenticated({ message: "This login has been completed already. Sign in again." })

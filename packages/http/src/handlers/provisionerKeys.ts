@@ -66,7 +66,8 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
           const secret = request.headers[provisionerKeyHeader.toLowerCase()]
           const shared = request.headers[provisionerPskHeader.toLowerCase()]
           if (secret === undefined || secret === "") return yield* new Unauthenticated({ message: "A provisioner key is needed." })
-          if (shared !== undefined) return yield* new Invalid({ message: "A provisioner key and a pre-shared key exclude each other." })
+          if (shared !== undefined)
+            return yield* new Invalid({ message: "A provisioner key and a pre-shared key cannot be given together." })
           return keyView(yield* keys.authenticate(Redacted.make(secret)))
         })
       )

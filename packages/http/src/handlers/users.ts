@@ -1,14 +1,11 @@
 import { permissionsOf, siteRole } from "@atelier/core/access"
 import {
+  Accounts,
   type AssignableRole as StoredRole,
   UserCreation,
-  UserDeletion,
-  UserDirectory,
   UserOrganizations,
-  UserProfiles,
   UserRoles,
   Users,
-  UserStatuses,
   type UserWithOrganizations
 } from "@atelier/core/identity"
 import { Effect } from "effect"
@@ -46,24 +43,21 @@ const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({
 export const users = Handlers.group(Contract, "users", (handlers) =>
   Effect.gen(function* () {
     const users = yield* Users
-    const directory = yield* UserDirectory
     const creation = yield* UserCreation
-    const deletion = yield* UserDeletion
     const organizations = yield* UserOrganizations
-    const profiles = yield* UserProfiles
-    const statuses = yield* UserStatuses
+    const accounts = yield* Accounts
     const roles = yield* UserRoles
     return handlers
       .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
       .handle("createFirstUser", ({ payload }) => users.createFirst(payload))
       .handle("listUsers", ({ urlParams: { q, ...page } }) =>
-        Effect.map(directory.list(q, page), ({ count, users }) => ({ count, users: users.map(userView) }))
+        Effect.map(users.list(q, page), (page) => ({ count: page.count, users: page.users.map(userView) }))
       )
       .handle("createUser", ({ payload }) => Effect.map(creation.create(payload), userView))
       .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
-      .handle("updateProfile", ({ path, payload }) => Effect.map(profiles.update(path.user, payload), userView))
-      .handle("suspendUser", ({ path }) => Effect.map(statuses.suspend(path.user), userView))
-      .handle("activateUser", ({ path }) => Effect.map(statuses.activate(path.user), userView))
+      .handle("updateProfile", ({ path, payload }) => Effect.map(accounts.updateProfile(path.user, payload), userView))
+      .handle("suspendUser", ({ path }) => Effect.map(accounts.suspend(path.user), userView))
+      .handle("activateUser", ({ path }) => Effect.map(accounts.activate(path.user), userView))
       .handle("listSiteRoles", () => Effect.map(roles.all(), (all) => all.map(roleView)))
       .handle("getUserRoles", ({ path }) =>
         Effect.map(roles.of(path.user), ({ organizations, roles }) => ({
@@ -72,7 +66,7 @@ export const users = Handlers.group(Contract, "users", (handlers) =>
         }))
       )
       .handle("updateUserRoles", ({ path, payload }) => Effect.map(roles.replace(path.user, payload.roles), userView))
-      .handle("deleteUser", ({ path }) => deletion.delete(path.user))
+      .handle("deleteUser", ({ path }) => accounts.delete(path.user))
       .handle("listUserOrganizations", ({ path }) => organizations.list(path.user))
       .handle("getUserOrganization", ({ path }) => organizations.byName(path.user, path.organizationname))
   })

@@ -2,7 +2,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
 import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
 import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
-import { AppSessions } from "@atelier/core/insights"
+import { AppVisits } from "@atelier/core/insights"
 import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
 import { Ids, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
@@ -33,7 +33,7 @@ const updated = ({ proxy, token }: { readonly proxy: ObservedProxy; readonly tok
 })
 
 /** The routes below this name are for proxies. */
-const notAProxy = new Unauthenticated({ message: "A session is no token of a workspace proxy." })
+const notAProxy = new Unauthenticated({ message: "A session is not a token of a workspace proxy." })
 
 const filled = <Fields extends Readonly<Record<string, string>>>(fields: Fields) => {
   const validations = Object.entries(fields).flatMap(([field, value]) => (value === "" ? [{ field, detail: "must not be empty" }] : []))
@@ -98,7 +98,7 @@ export const ownWorkspaceProxy = Layer.provide(
     Effect.gen(function* () {
       const proxies = yield* WorkspaceProxies
       const maps = yield* RelayMaps
-      const sessions = yield* AppSessions
+      const visits = yield* AppVisits
       const keys = yield* CryptoKeys
       const ids = yield* Ids
       const apps = yield* AppServer
@@ -124,7 +124,7 @@ export const ownWorkspaceProxy = Layer.provide(
         .handle("deregisterWorkspaceProxy", ({ payload }) =>
           Effect.flatMap(CurrentProxy, (proxy) => proxies.deregister(proxy, payload.replica_id))
         )
-        .handle("reportAppStats", ({ payload }) => sessions.record(payload.stats))
+        .handle("reportAppStats", ({ payload }) => visits.record(payload.stats))
         .handle("issueSignedAppToken", ({ payload, request }) =>
           Effect.gen(function* () {
             if (apps === undefined) return yield* new NotFound({})

@@ -1,8 +1,7 @@
 import {
   BuildTimings,
-  ExternalAgents,
   WorkspaceBuilds,
-  WorkspaceCreation,
+  WorkspaceForms,
   WorkspaceSchedules,
   WorkspaceSettings,
   WorkspaceUsage
@@ -21,16 +20,15 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
     const settings = yield* WorkspaceSettings
     const schedules = yield* WorkspaceSchedules
     const usage = yield* WorkspaceUsage
-    const creation = yield* WorkspaceCreation
+    const forms = yield* WorkspaceForms
     const builds = yield* WorkspaceBuilds
     const timings = yield* BuildTimings
-    const externalAgents = yield* ExternalAgents
     const { accessUrl, names } = yield* Settings
     const timeout = yield* BodyTimeout
     const readUsage = bodyReader(WorkspaceUse.ast)
     const decoded = ParseResult.validateSync(WorkspaceUse)
     return handlers
-      .handle("listAvailableOwners", ({ path, urlParams }) => creation.availableOwners(path.organization, urlParams.q, urlParams))
+      .handle("listAvailableOwners", ({ path, urlParams }) => forms.availableOwners(path.organization, urlParams.q, urlParams))
       .handle("setWorkspaceAutostart", ({ path, payload }) => settings.setAutostart(path.workspace, payload.schedule))
       .handle("setWorkspaceTtl", ({ path, payload }) => settings.setTtl(path.workspace, payload.ttl_ms))
       .handle("extendWorkspace", ({ path, payload }) =>
@@ -58,7 +56,7 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
       .handle("getWorkspaceBuildTimings", ({ path }) => timings.ofBuild(path.workspacebuild))
       .handle("setWorkspaceBuildState", ({ path, payload }) => builds.setState(path.workspacebuild, payload.state ?? new Uint8Array()))
       .handle("getExternalAgentCredentials", ({ path }) =>
-        Effect.map(externalAgents.credentials(path.workspace, path.agent), ({ token, ...agent }) => ({
+        Effect.map(builds.externalAgent(path.workspace, path.agent), ({ token, ...agent }) => ({
           agent_token: Redacted.value(token),
           command: startCommand({ accessUrl, names }, agent, Redacted.value(token))
         }))

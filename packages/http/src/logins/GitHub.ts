@@ -269,7 +269,7 @@ const pending: ReadonlySet<string> = new Set(["authorization_pending", "slow_dow
 const longestLifetime = 315_360_000
 
 const notAdmitted = new Unauthenticated({
-  message: "You are not in a GitHub organization or team that is admitted here."
+  message: "You are not in a GitHub organization or team that may log in."
 })
 
 const parseTeam = (text: string): Team => {

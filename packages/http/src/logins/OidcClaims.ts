@@ -36,11 +36,11 @@ const isInDomain = (email: string, domains: ReadonlyArray<string>): boolean => {
 const emailOf = (claims: Claims, { email_field, username_field }: ClaimRules): Either.Either<string, Invalid> => {
   const claim = claims[email_field]
   if (claim !== undefined && claim !== null && typeof claim !== "string") {
-    return Either.left(new Invalid({ message: "The provider's claim of an e-mail address is not a text." }))
+    return Either.left(new Invalid({ message: "The provider's claim of an e-mail address is not a string." }))
   }
   const email = claim || textOf(claims, username_field)
   if (emailViolation(email) === undefined) return Either.right(email)
-  return Either.left(new Invalid({ message: "The provider does not say which e-mail address you have." }))
+  return Either.left(new Invalid({ message: "The provider did not tell your e-mail address." }))
 }
 
 /** Whether the address counts as the user's: what a set of claims says is verified is the address in that set, not one from another. */
@@ -72,7 +72,7 @@ export const identityFrom = (
       )
     }
     if (!isInDomain(email, rules.email_domain)) {
-      return Either.left(new Forbidden({ message: "Your e-mail address is not admitted here." }))
+      return Either.left(new Forbidden({ message: "Your e-mail address may not log in." }))
     }
     return Either.right({
       linked_id,

@@ -101,7 +101,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
         if (options.oidcAccessTokenClaims) {
           const claims = yield* verified(given.access_token, provider, metadata.issuer)
           if (claims["sub"] !== undefined && claims["sub"] !== signed["sub"]) {
-            return yield* new Invalid({ message: "The provider's tokens are of two users." })
+            return yield* new Invalid({ message: "The provider's tokens belong to two users." })
           }
           return { user_info_claims: claims, merged_claims: { ...claims, ...signed } }
         }
@@ -153,11 +153,11 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
                 idTokenExpected: true,
                 ...(verifier === "" ? {} : { pkceCodeVerifier: verifier })
               }),
-            catch: (error) => (isUnusable(error) ? wrongToken(error) : failed("The provider did not take the code.")(error))
+            catch: (error) => (isUnusable(error) ? wrongToken(error) : failed("The provider refused the code.")(error))
           })
           yield* verified(given.id_token ?? "", provider)
           const id_token_claims: Claims = { ...given.claims() }
-          if (!id_token_claims["sub"]) return yield* new Invalid({ message: "The provider does not say who you are." })
+          if (!id_token_claims["sub"]) return yield* new Invalid({ message: "The provider did not identify you." })
           const claims: LinkClaims = { id_token_claims, ...(yield* merged(given, id_token_claims, provider)) }
           return { ...(yield* identityFrom(rules, claims)), tokens: yield* tokensFrom(given) }
         }),

@@ -32,6 +32,6 @@ export const redirectUris = ({ accessUrl }: { readonly accessUrl: string }) => {
       new URL(origin).pathname === "/"
     return isAllowed
       ? Effect.succeed(`${new URL(origin).origin}${path}`)
-      : Effect.fail(new Invalid({ message: "This host is not one that logins may come back to." }))
+      : Effect.fail(new Invalid({ message: "Logins may not return to this host." }))
   }
 }

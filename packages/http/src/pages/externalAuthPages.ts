@@ -141,10 +141,10 @@ export const externalAuthPages = Effect.gen(function* () {
       const expected = stateOf(client, info, (yield* CurrentActor).userId, state.slice(0, nonceLength))
       const isExpected = (value: string): boolean => constantTimeEquals(encoder.encode(expected), encoder.encode(value))
       if (!isExpected(state) || !isExpected(cookies.read(request, "state"))) {
-        return yield* new Unauthenticated({ message: "The state is not that of this browser and session. Begin again." })
+        return yield* new Unauthenticated({ message: "The state belongs to another browser or session. Begin again." })
       }
       const verifier = cookies.read(request, "verifier")
-      if (verifier === "" && usesPkce(client)) return yield* new Invalid({ message: "The cookie of the code verifier is missing." })
+      if (verifier === "" && usesPkce(client)) return yield* new Invalid({ message: "The cookie with the code verifier is missing." })
       yield* links.complete(client, { code, redirect_uri: redirectUriOf(client), code_verifier: Redacted.make(verifier) })
       const target = safeRedirect(cookies.read(request, "redirect"))
       return cookies.clear(redirect(target === "/" ? `${mount}/external-auth/${encodeURIComponent(id)}?redirected=true` : target))

@@ -63,7 +63,7 @@ const begin = (
   return upstream
 }
 
-/** Sends a request on, and its answer back as it comes. `failed` answers if there is none. */
+/** Sends a request on, and its answer back as it comes. `failed` answers without one. */
 export const passOn = (
   to: Upstream,
   request: IncomingMessage,

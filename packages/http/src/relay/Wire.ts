@@ -78,7 +78,7 @@ const join = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
 
 const closes: Readonly<Record<EndReason, readonly [code: number, reason: string]>> = {
   closed: [1000, ""],
-  restart: [1012, "The service restarts."],
+  restart: [1012, "The service is restarting."],
   text: [1003, "This socket takes binary messages."]
 }
 

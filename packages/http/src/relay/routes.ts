@@ -23,7 +23,7 @@ const maximumMessage = Relay.RelayFrame.headerLength + Relay.RelayFrame.maximumP
 const tokens = (header: string | undefined): ReadonlyArray<string> => (header ?? "").split(",").map((token) => token.trim().toLowerCase())
 
 const upgradeRequired = HttpServerResponse.setHeaders(
-  refuse(new UpgradeRequired({ message: "The relay speaks over an upgraded connection.", detail: "Upgrade: DERP, or a WebSocket." })),
+  refuse(new UpgradeRequired({ message: "The relay needs an upgraded connection.", detail: "Upgrade: DERP, or a WebSocket." })),
   { connection: "Upgrade", upgrade: "DERP" }
 )
 

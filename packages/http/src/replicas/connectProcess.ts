@@ -54,7 +54,7 @@ const opened = (url: string, pass: string) =>
   )
 
 /**
- * Connects to another process with a pass for a target, until the scope closes. The WebSocket is paused. Fails where what answers does not
+ * Connects to another process with a pass for a target, until the scope closes. The WebSocket is paused. Fails if the other side does not
  * prove that it belongs to the deployment.
  */
 export const makeConnect = Effect.gen(function* () {

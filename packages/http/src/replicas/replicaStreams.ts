@@ -26,7 +26,7 @@ const readerOf = ({ messages }: Connection): Effect.Effect<AgentStream["read"], 
         onFailure: (error) =>
           Option.match(error, {
             // The other side closes without the end of the stream when the service there ends
-            onNone: () => new AgentUnreachable({ message: "The stream to the workspace's agent was broken off." }),
+            onNone: () => new AgentUnreachable({ message: "The stream to the workspace's agent was interrupted." }),
             onSome: asUnreachable
           }),
         onSuccess: (chunk) => {

@@ -21,8 +21,7 @@ export const licenseWarnings = (licensed: Licensed): Effect.Effect<() => Readonl
         Either.try(() => licensed.warnings?.()),
         ask
       )
-      if (Either.isLeft(said) && !isBroken)
-        report(Effect.logWarning("the host does not say what there is to know of its licence", said.left))
+      if (Either.isLeft(said) && !isBroken) report(Effect.logWarning("the warnings of the host's license cannot be read", said.left))
       isBroken = Either.isLeft(said)
       return Either.getOrElse(said, () => [])
     }

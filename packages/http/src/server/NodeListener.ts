@@ -205,7 +205,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         return Runtime.runPromise(runtime)(Effect.zipRight(leave, Effect.sleep(grace)))
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
-        if (draining) return Response.json({ message: "The service restarts." }, { status: 503, headers: { "Retry-After": "5" } })
+        if (draining) return Response.json({ message: "The service is restarting." }, { status: 503, headers: { "Retry-After": "5" } })
         begin()
         return web(request, Context.make(PeerAddress, remoteAddress), end)
       }

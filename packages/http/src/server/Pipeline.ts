@@ -55,7 +55,7 @@ type App<E, R = Request | Scope.Scope> = Effect.Effect<Response, E, R>
 /** Where calls are counted. */
 const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.startsWith("/api/experimental")
 
-/** The path of a terminal: workspace proxies pass on requests for terminals, besides those for apps. */
+/** The path of a terminal: workspace proxies pass on requests for terminals, like those for apps. */
 const isTerminal = (path: string): boolean => /^\/api\/v2\/workspaceagents\/[^/]+\/pty$/.test(path)
 
 const notFound = new NotFound({ message: "Route not found." })

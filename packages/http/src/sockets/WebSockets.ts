@@ -169,7 +169,7 @@ const attend = <E, R>(
   options: Options
 ): Effect.Effect<void, unknown, R> =>
   Effect.gen(function* () {
-    const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1012, reason: "The service restarts." }))
+    const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1012, reason: "The service is restarting." }))
     const connection = yield* open(webSocket, options, (error) => Deferred.unsafeDone(over, error))
     for (const part of [handler(connection), going, heartbeat(webSocket, options)])
       yield* Effect.forkScoped(Effect.intoDeferred(part, over))

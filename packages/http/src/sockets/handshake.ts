@@ -43,4 +43,4 @@ const unsupportedVersion = HttpServerResponse.setHeader(
 
 const missingKey = refuse(new Invalid({ message: "The Sec-WebSocket-Key header is missing or invalid." }))
 
-const foreignOrigin = refuse(new Forbidden({ message: "The page's origin may not connect here." }))
+const foreignOrigin = refuse(new Forbidden({ message: "Pages of this origin may not connect." }))

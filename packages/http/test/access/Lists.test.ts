@@ -2,7 +2,7 @@
 import { SqlClient } from "@effect/sql"
 import { Access, AccessObjects, type AccessObject, organizationRoles, siteRoles } from "@atelier/core/access"
 import { Groups } from "@atelier/core/groups"
-import { ApiKeys, Sessions, type User, UserDirectory, UserRepository, Users } from "@atelier/core/identity"
+import { ApiKeys, Sessions, type User, UserRepository, Users } from "@atelier/core/identity"
 import { Members, type Organization, OrganizationRepository, Organizations } from "@atelier/core/organizations"
 import { NotFound, Timestamp } from "@atelier/core/platform"
 import { type Template, Templates } from "@atelier/core/templates"
@@ -169,7 +169,7 @@ describeServer(
                   users: agree(
                     people,
                     Effect.map(
-                      Effect.flatMap(UserDirectory, ({ list }) => list("", { limit: 0, offset: 0 })),
+                      Effect.flatMap(Users, ({ list }) => list("", { limit: 0, offset: 0 })),
                       (page) => page.users
                     ),
                     (id) => Effect.flatMap(Users, ({ get }) => get(id))

@@ -259,7 +259,10 @@ describeAgents(
       const agent = await server().anAgent()
       const rpc = await openSocket(server(), `/workspaceagents/me/rpc?role=${role}`, agent.token)
       await admin("POST", `/workspaces/${agent.workspace.id}/builds`, { transition: "start" })
-      expect(await rpc.ended).toStrictEqual({ code: 1008, message: "The agent token is invalid, or its workspace has moved on." })
+      expect(await rpc.ended).toStrictEqual({
+        code: 1008,
+        message: "The agent token is invalid, or a newer build of its workspace has replaced it."
+      })
     })
 
     it("are as many as one caller may have, and one more after one has ended", async () => {

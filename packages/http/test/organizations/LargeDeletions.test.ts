@@ -2,7 +2,7 @@
 import type { Atelier } from "@atelier/http"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
 import { GroupChanges } from "@atelier/core/groups"
-import { UserDeletion } from "@atelier/core/identity"
+import { Accounts } from "@atelier/core/identity"
 import { CustomRoles, Members, OrganizationChanges } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
@@ -89,7 +89,7 @@ const statementsTaken = async (server: TestServer, count: number) => {
   const role = await taken(Effect.flatMap(CustomRoles, (roles) => roles.delete(organization, "held")))
   const ofGroup = await taken(Effect.flatMap(GroupChanges, (groups) => groups.delete(group)))
   const membership = await taken(Effect.flatMap(Members, (members) => members.remove(organization, member)))
-  const ofUser = await taken(Effect.flatMap(UserDeletion, (users) => users.delete(user)))
+  const ofUser = await taken(Effect.flatMap(Accounts, (accounts) => accounts.delete(user)))
   await server.run(
     Effect.gen(function* () {
       const sql = yield* sqlClient

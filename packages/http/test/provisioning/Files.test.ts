@@ -167,7 +167,7 @@ describeServer(
       const answers = await Promise.all(tars.map((tar) => upload(server(), tar, { token: member.token })))
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 201, 413])
       const refused = answers.find(({ status }) => status === 413)
-      expect(refused?.body).toMatchObject({ message: "Your files would take more space than one user has." })
+      expect(refused?.body).toMatchObject({ message: "Your files would exceed the space of one user." })
       const [first] = tars
       if (first === undefined) throw new Error("no tar")
       const again = answers[0]?.status === 201 ? 200 : 413

@@ -28,7 +28,7 @@ const maximumCertificate = 1024 * 1024
 
 const refused = new Unauthenticated({
   message: "The identity of the instance cannot be verified.",
-  detail: "The signature is not of Azure, or its certificate is not trusted."
+  detail: "Azure did not make the signature, or its certificate is not trusted."
 })
 
 const isValidAt = ({ validFrom, validTo }: X509Certificate, now: number): boolean =>

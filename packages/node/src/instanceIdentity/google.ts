@@ -35,6 +35,6 @@ export const googleVerifier =
           })
       })
       const claims = Schema.decodeUnknownOption(Claims)(payload)
-      if (Option.isNone(claims)) return yield* new Invalid({ message: "The token names no instance of Google's Compute Engine." })
+      if (Option.isNone(claims)) return yield* new Invalid({ message: "The token does not name an instance of Google Compute Engine." })
       return claims.value.google.compute_engine.instance_id
     })

@@ -1,5 +1,5 @@
 /** What no version can be made with, in a template's presets, found without Terraform. templates-observed.md 2. */
-import type { Validation as Flaw } from "@atelier/core/platform"
+import type { Validation } from "@atelier/core/platform"
 import type { PreviewInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { evaluateForm } from "./Form.js"
@@ -42,21 +42,21 @@ const presetsOf = (source: Source, input: PreviewInput): ReadonlyArray<Preset> =
   })
 }
 
-const nameless: Flaw = { field: "", detail: "The name of a preset has to be a text that is known before an apply." }
+const nameless: Validation = { field: "", detail: "The name of a preset has to be a text that is known before an apply." }
 
-/** The flaws of presets, each under the preset's name. */
-export const flawsOfPresets = (source: Source, input: PreviewInput): Effect.Effect<ReadonlyArray<Flaw>, ProvisionFailure> =>
+/** The violations of presets, each under the preset's name. */
+export const presetViolations = (source: Source, input: PreviewInput): Effect.Effect<ReadonlyArray<Validation>, ProvisionFailure> =>
   Effect.gen(function* () {
     const presets = yield* reading(() => presetsOf(source, input))
-    const flaws: Array<Flaw> = []
+    const violations: Array<Validation> = []
     let hasDefault = false
     let evaluations = 0
     for (const { isDefault, name, values } of presets) {
       if (name === undefined) {
-        flaws.push(nameless)
+        violations.push(nameless)
         continue
       }
-      if (isDefault && hasDefault) flaws.push({ field: name, detail: "Another preset is the default." })
+      if (isDefault && hasDefault) violations.push({ field: name, detail: "Another preset is the default." })
       hasDefault ||= isDefault
       if (values === undefined || evaluations >= maximumEvaluations) continue
       const given = Array.from(values, ([key, value]) => ({ name: key, value: valueOrNone(() => toText(value)) ?? "" }))
@@ -66,11 +66,11 @@ export const flawsOfPresets = (source: Source, input: PreviewInput): Effect.Effe
       const foreign = given.find((one) => !known.has(one.name))
       const wrong = parameters.find(({ diagnostics }) => diagnostics.some(({ severity }) => severity === "error"))
       if (foreign !== undefined) {
-        flaws.push({ field: name, detail: `The template has no parameter ${JSON.stringify(foreign.name.slice(0, 100))}.` })
+        violations.push({ field: name, detail: `The template has no parameter ${JSON.stringify(foreign.name.slice(0, 100))}.` })
       } else if (wrong !== undefined) {
         const why = wrong.diagnostics.map(({ detail, summary }) => `${summary}: ${detail}`).join("; ")
-        flaws.push({ field: name, detail: `The parameter ${JSON.stringify(wrong.name.slice(0, 100))}: ${why}` })
+        violations.push({ field: name, detail: `The parameter ${JSON.stringify(wrong.name.slice(0, 100))}: ${why}` })
       }
     }
-    return flaws
+    return violations
   })

@@ -1,5 +1,5 @@
 /** Tags that a template in Terraform's language gives its jobs, evaluated without Terraform. templates-and-provisioning.md §4.6. */
-import type { Validation as Flaw } from "@atelier/core/platform"
+import type { Validation } from "@atelier/core/platform"
 import { type PreviewInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { reading, rootOf, type Source } from "./Root.js"
@@ -9,7 +9,7 @@ import { plain, toMap, toText, unknown, type Value } from "./Values.js"
 export const evaluateTags = (source: Source, input: PreviewInput): Effect.Effect<Readonly<Record<string, string>>, ProvisionFailure> =>
   Effect.gen(function* () {
     const tags: Array<readonly [string, string]> = []
-    const validations: Array<Flaw> = []
+    const validations: Array<Validation> = []
     const readTag = (place: string, key: string, tag: Value): void => {
       if (tag === null) return
       if (["string", "number", "boolean"].includes(typeof tag)) return void tags.push([key, toText(tag)])

@@ -13,7 +13,7 @@ import { mark } from "./Commands.js"
 import { evaluateForm } from "./Form.js"
 import { operationsOn } from "./Job.js"
 import { type Machine, type Options, programOf, refused } from "./Machine.js"
-import { flawsOfPresets } from "./Presets.js"
+import { presetViolations } from "./Presets.js"
 import { makeModules } from "./Root.js"
 import { configurationFiles, parseSource } from "./Source.js"
 import { evaluateTags } from "./Tags.js"
@@ -36,7 +36,7 @@ const open =
         parse: parsed,
         preview: (input) => evaluateForm({ files: contents, modules }, input),
         workspaceTags: (input) => evaluateTags({ files: contents, modules }, input),
-        presetFlaws: (input) => flawsOfPresets({ files: contents, modules }, input),
+        presetViolations: (input) => presetViolations({ files: contents, modules }, input),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }

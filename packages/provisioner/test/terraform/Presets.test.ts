@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { flawsOfPresets } from "../../src/terraform/Presets.js"
+import { presetViolations } from "../../src/terraform/Presets.js"
 import { inputOf, sourceOf } from "./forms.js"
 
 const parameters = `data "coder_parameter" "must" {
@@ -32,15 +32,17 @@ it.each([
       preset("b", 'name = "B"\ndefault = true\nparameters = { must = "x" }'),
     ["B"]
   ]
-])("%s has flaws %j", async (_, presets, names) => {
-  const flaws = await Effect.runPromise(flawsOfPresets(sourceOf({ "main.tf": parameters + presets }), inputOf({})))
-  expect(flaws.map(({ field }) => field)).toStrictEqual(names)
+])("%s has violations %j", async (_, presets, names) => {
+  const violations = await Effect.runPromise(presetViolations(sourceOf({ "main.tf": parameters + presets }), inputOf({})))
+  expect(violations.map(({ field }) => field)).toStrictEqual(names)
 })
 
 it("checks the values of presets up to 10,000 parameters, and what costs nothing of all", async () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `data "coder_parameter" "p${at}" {\n  name = "p${at}"\n  default = "x"\n}\n`)
   const incomplete = Array.from({ length: 20 }, (_, at) => preset(`a${at}`, `name = "A${at}"\nparameters = { colour = "blue" }`))
   const last = ["b", "c"].map((label) => preset(label, `name = "${label}"\ndefault = true\nparameters = {}`))
-  const flaws = await Effect.runPromise(flawsOfPresets(sourceOf({ "main.tf": [...many, ...incomplete, ...last].join("") }), inputOf({})))
-  expect(flaws.map(({ field }) => field)).toStrictEqual([...Array.from({ length: 10 }, (_, at) => `A${at}`), "c"])
+  const violations = await Effect.runPromise(
+    presetViolations(sourceOf({ "main.tf": [...many, ...incomplete, ...last].join("") }), inputOf({}))
+  )
+  expect(violations.map(({ field }) => field)).toStrictEqual([...Array.from({ length: 10 }, (_, at) => `A${at}`), "c"])
 })

@@ -60,7 +60,7 @@ const changeViolation = (change: KeyChange, at: number, { keys, seen }: { keys: 
     return detail === undefined ? [] : [{ field: `${field}.api_key`, detail }]
   }
   const { id } = change
-  if (id === undefined || !keys.some((key) => key.id === id)) return [{ field: `${field}.id`, detail: "is no key of the provider" }]
+  if (id === undefined || !keys.some((key) => key.id === id)) return [{ field: `${field}.id`, detail: "is not a key of the provider" }]
   if (seen.has(id)) return [{ field: `${field}.id`, detail: "is named twice" }]
   seen.add(id)
   return []

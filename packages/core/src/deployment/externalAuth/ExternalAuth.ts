@@ -227,7 +227,7 @@ const make = Effect.gen(function* () {
       const given = yield* Effect.mapError(client.exchange(response), (error) =>
         error._tag === "ExternalAuthFailure"
           ? upstreamFailure(error)
-          : new UpstreamFailure({ message: "The provider did not take the code.", detail: `${error.code}: ${error.detail}` })
+          : new UpstreamFailure({ message: "The provider refused the code.", detail: `${error.code}: ${error.detail}` })
       )
       yield* stored(userId, client, given)
     }, Effect.uninterruptible)

@@ -92,7 +92,7 @@ const make = Effect.gen(function* () {
     yield* Effect.raceFirst(wanted.await, Effect.sleep(proxyHealthInterval))
   }).pipe(
     Effect.catchAllCause((cause) =>
-      Effect.zipRight(Effect.logWarning("the health of proxies cannot be found out", cause), Effect.sleep(Duration.seconds(5)))
+      Effect.zipRight(Effect.logWarning("the health of proxies cannot be determined", cause), Effect.sleep(Duration.seconds(5)))
     )
   )
 

@@ -205,7 +205,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.bare("workspace_proxy"))
           if (fields.name === "") return yield* Invalid.field("name", "must not be empty")
-          if (fields.name.toLowerCase() === primaryName) return yield* Invalid.field("name", "is that of the deployment itself")
+          if (fields.name.toLowerCase() === primaryName) return yield* Invalid.field("name", "is the name of the deployment itself")
           yield* refuseViolations(textViolations(fields))
           const { hashedSecret, token } = yield* newToken(id)
           const now = yield* Timestamp.now
@@ -233,8 +233,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Changes what administrators say of a proxy, and gives it a new token on request: the former one ends at once. Of the primary the name
-     * stays. Fails with `NotFound` for an actor who may not change it, and with `Conflict` for a name that is taken.
+     * Changes the settings of a proxy, and gives it a new token on request: the former one ends at once. The name of the primary proxy cannot
+     * change. Fails with `NotFound` if the actor may not change the proxy, and with `Conflict` for a taken name.
      */
     update: Effect.fn("WorkspaceProxies.update")(function* (reference: string, fields: ProxyFields, regenerate: boolean) {
       yield* licensed
@@ -246,7 +246,7 @@ const make = Effect.gen(function* () {
           const before = Option.getOrUndefined(yield* repository.lock(id))
           if (before === undefined) return yield* missing
           yield* Access.authorizeOrHide("update", object(before), missing)
-          if (fields.name.toLowerCase() === primaryName) return yield* Invalid.field("name", "is that of the deployment itself")
+          if (fields.name.toLowerCase() === primaryName) return yield* Invalid.field("name", "is the name of the deployment itself")
           yield* refuseViolations(textViolations(fields))
           const after: WorkspaceProxy = { ...before, ...fields, updated_at: yield* Timestamp.now }
           yield* Effect.mapError(repository.update(after), () => taken(fields.name))

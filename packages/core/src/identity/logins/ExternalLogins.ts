@@ -99,7 +99,7 @@ const make = Effect.gen(function* () {
       const found = yield* users.byEmail(email)
       // A store may treat different letters as equal regardless of case. A user with such an address is not this user.
       if (Option.isSome(found) && !isSameAddress(found.value.email, email)) {
-        return yield* new Conflict({ message: "Another account has an address that is too much like yours." })
+        return yield* new Conflict({ message: "Another account has an address that is too similar to yours." })
       }
       return found
     })
@@ -147,7 +147,9 @@ const make = Effect.gen(function* () {
       const [locked] = Option.isSome(found) ? yield* accounts.lock([found.value.id]) : []
       if (locked !== undefined) return { user: locked, isNew: false }
       if (conversion !== undefined) {
-        return yield* new Invalid({ message: "The provider's account belongs to none here. Sign in there with the address you have here." })
+        return yield* new Invalid({
+          message: "No account is linked to this account of the provider. Sign in there with the e-mail address of your account."
+        })
       }
       if (storeSshKey === undefined) return yield* new Conflict({ message: "The account has just been deleted." })
       return { user: yield* signups.register(provider, identity, storeSshKey), isNew: true }
@@ -207,7 +209,7 @@ const make = Effect.gen(function* () {
       const { email, linked_id } = identity
       // No store holds these characters: two ids could become one
       if (linked_id === "" || linked_id.length > maximumLinkedId || /[\0\p{Cs}]/u.test(linked_id)) {
-        return yield* new Invalid({ message: "The provider does not say who that is." })
+        return yield* new Invalid({ message: "The provider did not identify the user." })
       }
       if (emailViolation(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
       if (areTooDeep(identity.claims)) return yield* new Invalid({ message: "The provider's claims are nested too deeply." })
@@ -219,7 +221,10 @@ const make = Effect.gen(function* () {
         return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey }, open)).pipe(
           // Another login with the same identity or the same name won the race: its rows are stored now
           Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
-          Effect.catchTag("Duplicate", () => new Conflict({ message: "Others log in with the same name or address. Try again." }))
+          Effect.catchTag(
+            "Duplicate",
+            () => new Conflict({ message: "Another login with the same name or address is under way. Try again." })
+          )
         )
       }).pipe(
         Effect.tapErrorCause((cause) =>
@@ -245,7 +250,7 @@ const make = Effect.gen(function* () {
     /** Begins a login on a device that cannot open the provider's pages. identity.md §7.2. */
     startDevice: Effect.fn("ExternalLogins.startDevice")(function* (type: ExternalLoginType) {
       const { device } = yield* configured(type)
-      if (device === undefined) return yield* new Invalid({ message: "Logins of devices are not enabled." })
+      if (device === undefined) return yield* new Invalid({ message: "Device logins are not enabled." })
       return yield* device
     }),
 

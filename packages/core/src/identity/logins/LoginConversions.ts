@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
         user_id === user.id &&
         from_login_type === user.login_type &&
         to_login_type === type
-      if (!isPermitted) return yield* new Forbidden({ message: "The conversion is of another account, or has been completed." })
+      if (!isPermitted) return yield* new Forbidden({ message: "The conversion belongs to another account, or has been completed." })
     }, Effect.provide(services)),
 
     /** Has the user log in through the provider from now on, and ends the session that the browser has of the user. */

@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
       }),
       // A message that crashes a host's mailer must not keep other codes from being sent
       Effect.catchAllDefect((defect) =>
-        Effect.zipRight(Effect.logError("what sends mail died of a one-time passcode", defect), later(unsent))
+        Effect.zipRight(Effect.logError("sending a one-time passcode failed unexpectedly", defect), later(unsent))
       ),
       Effect.annotateLogs({ passcode: unsent.id })
     )

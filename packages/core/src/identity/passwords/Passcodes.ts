@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
   ) =>
     work.pipe(
       Effect.delay(afterTheAnswer),
-      Effect.catchAllCause((cause) => Effect.logError("what goes on behind an answer about a one-time passcode failed", cause)),
+      Effect.catchAllCause((cause) => Effect.logError("the work after an answer about a one-time passcode failed", cause)),
       Effect.uninterruptible,
       Effect.zipRight(then),
       Effect.provide(services),

@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")
       if (user.login_type !== "password") return yield* new Invalid({ message: "This account does not log in with a password." })
       if (user.id === userId && isEmpty(old_password))
-        return yield* Invalid.field("old_password", "is required to change one's own password")
+        return yield* Invalid.field("old_password", "is required to change your own password")
       const weakness = violation(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 

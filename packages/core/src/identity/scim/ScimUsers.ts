@@ -42,7 +42,7 @@ const maximumOffset = 2_147_483_647
 const nameOf = (userName: string, email: string): string | undefined => usernameFrom(userName, email) ?? usernameFrom("", email)
 
 const missing = new NotFound({ resource: "user", message: "There is no such user." })
-const taken = new Conflict({ message: "There is a user with this userName or e-mail address." })
+const taken = new Conflict({ message: "A user with this userName or e-mail address exists already." })
 
 const make = Effect.gen(function* () {
   const users = yield* UserRepository

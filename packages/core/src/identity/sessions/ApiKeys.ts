@@ -99,7 +99,7 @@ const make = Effect.gen(function* () {
       yield* Access.authorize("create", AccessObjects.ownedBy("api_key", user.id))
       const validations = excess(actor.subject, key.scopes, key.allow_list)
       if (validations.length > 0) {
-        return yield* new Forbidden({ message: "A key cannot be made with more rights than the credential in use has.", validations })
+        return yield* new Forbidden({ message: "A key cannot have more rights than the credential that creates it.", validations })
       }
       const { hashedSecret, id, key: presented } = yield* newCredential
       const now = yield* Timestamp.now

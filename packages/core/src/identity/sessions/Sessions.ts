@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
       if (!isMeantForThis(session)) {
         return yield* new Unauthenticated({
           message: unknownKey.message,
-          detail: "The audience of the token is another server, or this one at another address."
+          detail: "The token's audience is another server, or another address of this one."
         })
       }
       if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)

@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
       if (Either.isLeft(values)) return new Invalid({ message: values.left.reason })
       return isAllowedByGroups(values.right, options.oidcAllowedGroups)
         ? Effect.void
-        : new Forbidden({ message: "You are in none of the groups that may log in." })
+        : new Forbidden({ message: "You are not in a group that may log in." })
     },
 
     /**

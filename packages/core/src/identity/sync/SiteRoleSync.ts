@@ -29,7 +29,7 @@ export const makeSiteRoleSync = Effect.gen(function* () {
       const claimed = rolesFrom(values.right, options.oidcUserRoleMapping)
       const wanted = new Set([...options.oidcUserRoleDefault, ...claimed].filter(isRole))
       if (!wanted.has(ownerRole) && (yield* isLastOwner(accounts, user))) {
-        yield* Effect.logWarning("the last owner's claims do not give the role, which is kept").pipe(
+        yield* Effect.logWarning("the last owner keeps the role, which the user's claims do not give").pipe(
           Effect.annotateLogs({ user_id: user.id })
         )
         wanted.add(ownerRole)

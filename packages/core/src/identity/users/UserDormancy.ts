@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
           count += batch
           yield* nextTurn
         }
-        if (count > 0) yield* Effect.logInfo(`${count} users became dormant: nobody has seen them for 90 days`)
+        if (count > 0) yield* Effect.logInfo(`${count} users became dormant: they were not seen for 90 days`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))
     }
   }

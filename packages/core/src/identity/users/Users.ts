@@ -6,6 +6,7 @@ import { OrganizationRepository } from "../../organizations/OrganizationReposito
 import { Conflict, Invalid, NotFound, refuseViolations } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { isName } from "../../platform/Name.js"
+import type { Page } from "../../platform/Pagination.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { parse } from "../../platform/Uuid.js"
@@ -15,7 +16,9 @@ import * as OwnUser from "./OwnUser.js"
 import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizations } from "./User.js"
+import { UserDirectoryRepository } from "./UserDirectoryRepository.js"
 import { UserRepository } from "./UserRepository.js"
+import { parseUserSearch } from "./UserSearch.js"
 import { standingOn } from "../../platform/Standing.js"
 
 /** The first owner of a deployment. Fields that are absent on the wire are empty here. */
@@ -28,6 +31,7 @@ export interface FirstUser {
 
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
+  const directory = yield* UserDirectoryRepository
   const organizations = yield* OrganizationRepository
   const hasher = yield* PasswordHasher
   const sshKeys = yield* GitSshKeyPairs
@@ -72,6 +76,17 @@ const make = Effect.gen(function* () {
       const { userId } = yield* CurrentActor
       if (user.value.id !== userId) yield* Access.readable(AccessObjects.user(user.value))
       return user.value
+    }),
+
+    /**
+     * The users the actor may read that match a search, by username: a plain member finds itself alone. Fails with `Invalid` for a search
+     * that says nothing, naming each filter that is wrong. identity.md §10.
+     */
+    list: Effect.fn("Users.list")(function* (search: string, page: Page) {
+      const filter = yield* parseUserSearch(search)
+      const readable = yield* Access.predicate("read", "user")
+      const found = yield* directory.page({ ...page, filter, readable })
+      return { count: found.count, users: yield* Effect.forEach(found.users, withReadableMemberships) }
     }),
 
     /** Fails with `NotFound` until the first user exists. identity.md §5. */

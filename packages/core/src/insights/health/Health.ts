@@ -111,7 +111,7 @@ const make = Effect.gen(function* () {
     const answer = yield* Effect.either(reach(`${accessUrl}/healthz`))
     if (answer._tag === "Left") return found(failed("EACS03", `The access URL cannot be reached: ${answer.left.message}`))
     const { body, status } = answer.right
-    const wrong = status === 200 ? [] : [{ code: "EACS04", message: `The access URL answers ${status} in place of 200.` }]
+    const wrong = status === 200 ? [] : [{ code: "EACS04", message: `The access URL answers ${status} instead of 200.` }]
     return found({ ...well(wrong), healthy: wrong.length === 0 }, { status, body })
   })
 
@@ -274,7 +274,7 @@ const make = Effect.gen(function* () {
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause)
           ? Effect.interrupt
-          : Effect.as(Effect.logError("a health check died", cause), {
+          : Effect.as(Effect.logError("a health check failed unexpectedly", cause), {
               ...failed("EUNKNOWN", "The check failed unexpectedly."),
               ...empty
             } as A)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
@@ -6,13 +6,13 @@ import { parse } from "../platform/Uuid.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { missingTask } from "./Task.js"
 import { type TaskDetails, TaskRepository } from "./TaskRepository.js"
-import { standingOn } from "../platform/Standing.js"
 
 /** The object of permission checks on a task. The shares of a dormant workspace grant nothing. */
 export const taskObject = (task: TaskDetails): AccessObject =>
   AccessObjects.task(task, task.workspace.dormant_at === null ? task.workspace : {})
 
-const make = Effect.gen(function* () {
+/** Finds tasks with the permission check of the actor. */
+export const visibleTasks = Effect.gen(function* () {
   const repository = yield* TaskRepository
   const owners = yield* WorkspaceOwners
 
@@ -30,7 +30,7 @@ const make = Effect.gen(function* () {
      * The task that a path names: by its id, whatever the user, or by its name among the user's. Fails with `NotFound` if it is deleted, or
      * the actor may not read it, its workspace or its template.
      */
-    readable: Effect.fn("TaskAccess.readable")(function* (user: string, reference: string) {
+    readable: Effect.fn("VisibleTask.readable")(function* (user: string, reference: string) {
       const task = yield* Access.visible(yield* find(user, reference), taskObject, missingTask)
       yield* Access.readable(AccessObjects.workspace(task.workspace), missingTask)
       yield* Access.readable(AccessObjects.template(task.template), missingTask)
@@ -38,8 +38,3 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/** Which tasks an actor finds. */
-export class TaskAccess extends Context.Tag("@atelier/core/TaskAccess")<TaskAccess, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(TaskAccess, make), WorkspaceOwners.layer)
-}
