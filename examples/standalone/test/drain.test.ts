@@ -30,7 +30,7 @@ const ask = async (path: string, agent: Agent) => {
   return { status: response.statusCode, connection: response.headers.connection, body: await text(response) }
 }
 
-it("a draining server answers every request that was sent, and reports that it is not ready", async () => {
+it("a draining server answers every request that was sent", async () => {
   const connections = 24
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const all = (path: string) => Promise.all(Array.from({ length: connections }, () => ask(path, agent)))

@@ -29,7 +29,7 @@ const balance = async (port: number, ports: ReadonlyArray<number>): Promise<void
   await once(balancer, "listening")
 }
 
-it("two processes of a workspace proxy serve an app, and again after a crash of one, of the server or of the agent", async () => {
+it("two processes of a workspace proxy serve an app after crashes too", async () => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-proxy-"))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const options = { port: await freePort(), database: await postgresDatabase(), workspacesDirectory: join(directory, "workspaces") }

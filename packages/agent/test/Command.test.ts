@@ -115,7 +115,7 @@ describe("a command", () => {
     })
   )
 
-  it.scoped("whose descendant keeps the output open has succeeded after ten seconds; the descendant lives on", () =>
+  it.scoped("succeeds after ten seconds although a descendant keeps the output open", () =>
     Effect.gen(function* () {
       const { fiber, written } = yield* starting("mkfifo go; (read -r line < go; echo later) & echo $!")
       yield* until(() => written.stdout !== "")

@@ -82,7 +82,7 @@ layer(NodeCryptography.layer)("hashes", (it) => {
     })
   )
 
-  it.effect("of the older kind are computed for every verification, unless the store has no such hash", () =>
+  it.effect("of the older kind are computed while the store has such hashes", () =>
     Effect.gen(function* () {
       const { counts, release, service } = yield* heldCryptography
       yield* Deferred.succeed(release, undefined)

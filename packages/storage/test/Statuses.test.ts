@@ -74,7 +74,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("give a daemon the jobs that core's table lets it take, and change them as it says", () =>
+    it.effect("give a daemon the jobs that core's table allows", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
         const queue = yield* JobQueueRepository
@@ -101,7 +101,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("keep the status of a workspace, and whether its task is paused, as its latest build changes", () =>
+    it.effect("keep the status of a workspace as its latest build changes", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tasks = yield* TaskRepository

@@ -251,7 +251,7 @@ describe("a running call", () => {
     })
   )
 
-  it.scoped("is interrupted when the client closes the stream, which is then closed here too", () =>
+  it.scoped("is interrupted when the client closes the stream", () =>
     Effect.gen(function* () {
       const { peer, seen } = yield* waitingCall
       yield* peer.send({ type: Frame.Type.WindowUpdate, flags: Frame.Flag.FIN, streamId })

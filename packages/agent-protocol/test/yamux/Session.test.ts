@@ -99,7 +99,7 @@ describe("streams", () => {
     })
   )
 
-  it.scoped("end for the reader when the writer finishes, and continue in the other direction", () =>
+  it.scoped("end in one direction when the writer finishes", () =>
     Effect.gen(function* () {
       const { client, server } = yield* connected()
       const near = yield* client.open
@@ -401,7 +401,7 @@ describe("a session", () => {
     })
   )
 
-  it.scoped("sends pending data and GoAway, then closes its streams and the connection, when its scope closes", () =>
+  it.scoped("sends pending data and GoAway before it closes", () =>
     Effect.gen(function* () {
       const [near, far] = yield* makePair
       const peer = yield* peerOn(far)

@@ -44,7 +44,7 @@ describe("asking for access", () => {
     }).pipe(as(member))
   )
 
-  it.effect("writes are forbidden where the object may be read, and hide it where it may not", () =>
+  it.effect("refused writes are forbidden on readable objects and hide others", () =>
     Effect.gen(function* () {
       yield* Access.authorizeWrite("delete", own)
       expect(yield* Effect.flip(Access.authorizeWrite("delete", shared))).toBeInstanceOf(Forbidden)
@@ -82,7 +82,7 @@ describe("asking for access", () => {
     }).pipe(as(member))
   )
 
-  it.effect("a template admin deletes a prebuilt workspace without being able to delete any other", () =>
+  it.effect("a template admin may delete prebuilt workspaces only", () =>
     Effect.gen(function* () {
       const prebuilt = AccessObjects.workspace({ id: "p", owner_id: prebuildsUserId, organization_id: "org1", dormant_at: null })
       yield* Access.authorizeWrite("delete", prebuilt)

@@ -77,7 +77,7 @@ describe("the list predicate", () => {
     })
   })
 
-  it("asks for nothing but the organization where an organization admin reads everything", () => {
+  it("tests only the organization if an organization admin reads everything", () => {
     const subject = matrixSubject({ roles: ["member", "organization-member:o", "organization-admin:o"] })
     expect(listPredicate(subject, "read", "workspace")).toEqual({ _tag: "OrgIn", organizationIds: ["o"] })
   })

@@ -21,7 +21,7 @@ const everyOrganizationRole = inOrg.filter((name) => name !== "organization-serv
 const plain = ["organization-workspace-access", "agents-access", "organization-member"]
 
 describe("the assign table", () => {
-  it("lets owners and the system itself give every role but the service accounts' own", () => {
+  it("lets owners and the system give every role except the service accounts' own", () => {
     expect(givenBy(held("owner"))).toEqual({ site: onSite, organization: everyOrganizationRole })
     expect(givenBy(roleNames(SystemActor.systemRestricted.subject))).toEqual({ site: onSite, organization: everyOrganizationRole })
   })
@@ -35,7 +35,7 @@ describe("the assign table", () => {
     expect(givenBy(held("organization-admin", "org2"))).toEqual({ site: [], organization: [] })
   })
 
-  it("lets organization user admins give what plain members of their organization have", () => {
+  it("lets organization user admins give the roles of plain members", () => {
     expect(givenBy(held("organization-user-admin", "org1"))).toEqual({ site: [], organization: plain })
     expect(givenBy(held("organization-user-admin", "org2"))).toEqual({ site: [], organization: [] })
   })

@@ -29,7 +29,7 @@ describe("what a custom role allows", () => {
     })
   })
 
-  it("is handed on only with the right in the whole organization, by the credential in use", () => {
+  it("is given only by actors with the same right in the whole organization", () => {
     const grants = { template: ["read", "update"], workspace: ["ssh"] } as const
     const lacking = (roles: ReadonlyArray<string>, scopes?: ReadonlyArray<string>) =>
       beyond(matrixSubject({ roles, ...(scopes === undefined ? {} : { scopes }) }), "org1", grants)

@@ -139,7 +139,7 @@ describe("the system roles of an organization", () => {
     }
   })
 
-  it("hide groups from people, not from service accounts, while only those may share", () => {
+  it("hide groups from people while only service accounts may share", () => {
     expect(org("organization-member", "service_accounts")).toEqual({
       sees: [base[0], "organization", "organization_member", "provisioner_daemon"],
       denied: { member: share }
@@ -226,7 +226,7 @@ describe("deployment options", () => {
     expect(site("auditor", { disableWorkspaceSharing: true })).toBe(siteRole("auditor"))
   })
 
-  it("make stored shares of workspaces and tasks grant nothing, but not those of templates", () => {
+  it("make stored shares of workspaces and tasks grant nothing", () => {
     const subject = matrixSubject({ roles: ["organization-member:org1"], options: { disableWorkspaceSharing: true } })
     const shared = { id: "x", owner: "u2", org: "org1", aclUser: { u1: ["read"] } }
     expect(decide(subject, "read", { type: "workspace", ...shared })).toBe(false)

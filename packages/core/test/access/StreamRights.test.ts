@@ -119,7 +119,7 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scoped("is not judged again because rights of others changed, unless too many did to remember them", () =>
+  it.scoped("is not judged again because rights of other users changed", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()
       yield* publishRightsChange({ user_id: someoneElse })

@@ -56,7 +56,7 @@ describe("the subject of a user", () => {
     ])
   })
 
-  it("loses workspaces with the organization's default role, and has them again with it", () => {
+  it("loses and regains workspaces with the organization's default role", () => {
     const own = { type: "workspace", owner: "u1", org: "org1" } as const
     const without = buildSubject({ ...input, memberships: [{ ...membership, defaultMemberRoles: [] }] })
     const withDefault = buildSubject({ ...input, memberships: [membership] })

@@ -17,7 +17,7 @@ const aStore = () => {
   return { store, layer: Layer.succeed(ReplicaRepository, repository) }
 }
 
-it.scoped("takes other processes for alive for six seconds after the store was away, and no dead one for longer", () =>
+it.scoped("counts processes as alive for six seconds after the store was away", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
     const services = Layer.merge(layer, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))

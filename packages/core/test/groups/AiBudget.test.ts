@@ -21,7 +21,7 @@ const membership = (organization: number, joined: number, is_default = false) =>
   is_default
 })
 
-it("is the override, or the highest of the groups' budgets, and on equality that of the organization joined first", () => {
+it("is the override, or the highest budget of the groups", () => {
   const budgets = [budget(1, 8, 5), budget(2, 8, 9, 2), budget(3, 9, 9, 1), budget(4, 9, 9, 1)]
   expect(effectiveBudget({ ...none, budgets })).toStrictEqual({
     group_id: id(3),
@@ -35,7 +35,7 @@ it("is the override, or the highest of the groups' budgets, and on equality that
   })
 })
 
-it("without a budget has no bound, in the default organization or the first one joined", () => {
+it("has no bound without a budget", () => {
   const memberships = [membership(7, 3), membership(8, 2), membership(9, 2)]
   expect(effectiveBudget({ ...none, memberships })).toStrictEqual({ group_id: id(8), organization_id: id(8), limit: null })
   expect(effectiveBudget({ ...none, memberships: [...memberships, membership(6, 9, true)] })).toMatchObject({ group_id: id(6) })

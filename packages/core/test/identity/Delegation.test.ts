@@ -30,7 +30,7 @@ describe("a credential", () => {
     }
   )
 
-  it("with every action of a type may not hand on the wildcard, which covers later actions", () => {
+  it("with every action of a type may not pass on the wildcard", () => {
     const own = credential(["user_secret:create", "user_secret:delete", "user_secret:read", "user_secret:update"])
     expect(fields(own, ["user_secret:*"])).toStrictEqual(["scopes"])
   })

@@ -19,7 +19,7 @@ const appearance = fc.record<Appearance>({
 })
 
 describe("an appearance", () => {
-  it("keeps mode and themes of a client that knows them, unless the system is to decide", () => {
+  it("keeps the mode and themes that a client sends", () => {
     const before = choice({ theme_mode: "sync", theme_light: "light", theme_dark: "dark-tritan" })
     expect(appearanceAfter(before, choice({ theme_preference: "light", theme_dark: "dark" }))).toStrictEqual({
       ...before,

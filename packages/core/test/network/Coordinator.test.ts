@@ -32,7 +32,7 @@ it.scoped("gives back what a tunnel has taken when its right ends", () =>
   }).pipe(Effect.provide(Coordinator.layer))
 )
 
-it.scoped("keeps one of two connections of a peer that began in the same millisecond in two processes", () =>
+it.scoped("keeps one of two connections that began in the same millisecond", () =>
   Effect.gen(function* () {
     const [first, second] = yield* Effect.all([
       Effect.provide(Coordinator, Coordinator.layer),

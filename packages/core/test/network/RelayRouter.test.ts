@@ -69,7 +69,7 @@ describe("the relay's router", () => {
     expect(told).toEqual([])
   })
 
-  it("tells of an unknown destination for disco packets, three at once and one each second", () => {
+  it("reports an unknown destination of disco packets at most once a second", () => {
     const { open, router, told } = house()
     const a = open("a", "A")
     const answers = (count: number, now: number, isDisco = true) => {

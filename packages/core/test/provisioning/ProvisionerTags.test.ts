@@ -7,7 +7,7 @@ const user = Uuid.Uuid.make("11111111-1111-4111-8111-111111111111")
 const tags = fc.dictionary(fc.constantFrom("a", "b", "scope", "owner", "__proto__"), fc.constantFrom("", "1", "2", "organization"))
 
 describe("tags", () => {
-  it("of an untagged job fit untagged daemons only, others every daemon that has them all", () => {
+  it("of an untagged job fit untagged daemons only", () => {
     const tagged = { ...untagged, a: "1" }
     expect([tagsContain(untagged, untagged), tagsContain(tagged, untagged)]).toStrictEqual([true, false])
     expect([tagsContain(tagged, tagged), tagsContain({ ...tagged, b: "2" }, tagged), tagsContain(untagged, tagged)]).toStrictEqual([

@@ -201,7 +201,7 @@ describe("template variables", () => {
     expect(value(["g", "h"], [])).toBe("g")
   })
 
-  it("that are required and empty refuse with the words and the code that clients look for", () => {
+  it("that are required and empty are refused with the code that clients expect", () => {
     const refusal = Either.getOrThrow(Either.flip(resolveVariables([variable], [{ name: "region", value: "" }], [])))
     expect(refusal.code).toBe("REQUIRED_TEMPLATE_VARIABLES")
     expect(refusal.message).toContain("required template variables")

@@ -171,7 +171,7 @@ describeAgents("an agent's logs", (server) => {
     expect(await socket.closed).toBe(1000)
   })
 
-  it("are followed from a line on, beginning with the stored lines behind it, even if empty", async () => {
+  it("are followed from a given line", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "old" }])
     const [old] = await read(agent)

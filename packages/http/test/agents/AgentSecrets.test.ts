@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import { describeAgentInterface } from "./AgentServer.js"
 
 describeAgentInterface("an agent", (server) => {
-  it("is given the enabled secrets of its workspace's owner, also when it may not touch the owner's data", async () => {
+  it("gets the enabled secrets of its workspace's owner", async () => {
     const member = await server().aMember()
     const other = await server().aMember()
     const create = async (token: string, body: object) =>

@@ -9,7 +9,7 @@ import { describeAgentInterface } from "./AgentServer.js"
 describeAgentInterface("an agent's token", (server) => {
   const key = async (token: string): Promise<number> => (await server().call("GET", "/workspaceagents/me/gitsshkey", { token })).status
 
-  it("gives the owner's key pair to the agent of the latest build, with any result of the build", async () => {
+  it("gives the owner's key pair to the agent of the latest build", async () => {
     const agent = await server().anAgent()
     const answer = await server().call("GET", "/workspaceagents/me/gitsshkey", { token: agent.token })
     const pair = await server().store(Effect.flatMap(GitSshKeyRepository, (keys) => Effect.flatten(keys.pairOf(agent.owner.id))))
@@ -98,7 +98,7 @@ describeAgentInterface("an agent's token", (server) => {
     expect((await server().call("PATCH", "/workspaceagents/me/logs", { token: agent.token, body: logs })).status).toBe(200)
   })
 
-  it("learns that the workspace is not a claimed prebuilt workspace, at once if the agent asks to wait", async () => {
+  it("learns that the workspace is not a claimed prebuilt workspace", async () => {
     const agent = await server().anAgent()
     const ask = (token: string, query: string) => server().call("GET", `/workspaceagents/me/reinit${query}`, { token })
     const { body, status } = await ask(agent.token, "?wait=true")

@@ -114,7 +114,7 @@ describeAgents("the machine of an agent", (server) => {
     watch.close()
   })
 
-  it("makes a devcontainer anew where the program for it is installed, and says why not elsewhere", async () => {
+  it("recreates a devcontainer if the program for it is installed", async () => {
     const engine = await anEngine()
     const { agent } = await aMachine(server(), engine.path)
     const { devcontainers } = (await get(agent.id, "/containers")).as(Containers)

@@ -321,7 +321,7 @@ describeAgents("an app on a path", (server) => {
 describeAgents(
   "the connection log of an app",
   (server) => {
-    it("has one entry for each visitor and outcome, and none for an app that does not exist", async () => {
+    it("has one entry for each visitor and outcome", async () => {
       const port = await webApp(echo)
       const { agent, base } = await anAppAt(server(), `http://localhost:${port}`)
       const owner = server().owner()

@@ -161,7 +161,7 @@ describeAgents("a signed token", (server) => {
     expect((await visit(server(), base, `${cookieName}=${token}`)).status).toBe(303)
   })
 
-  it("is issued to a proxy for what its visitor may open, and verifies with the proxy's keys", async () => {
+  it("is issued to a proxy for an app that its visitor may open", async () => {
     const { agent } = await anAppAt(server())
     const headers = await aProxy(server())
     const issued = await issue(server(), headers, pathRequest(agent))

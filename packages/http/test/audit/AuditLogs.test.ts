@@ -90,7 +90,7 @@ describeServer(
       expect(last.audit_logs.map(({ time }) => time)).toStrictEqual([Timestamp.fromMillis(1.6e12)])
     })
 
-    it("shows an auditor of an organization only its entries, and refuses members before it looks at their query", async () => {
+    it("shows an auditor of an organization only its entries", async () => {
       const { id } = await anOrganization(server())
       const resource_id = fresh()
       await generate({ resource_id, organization_id: id })

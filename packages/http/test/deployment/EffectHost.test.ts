@@ -9,7 +9,7 @@ import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
 
-it("an application on Effect serves the interface beside its own routes, and uses the services itself", async () => {
+it("an Effect application serves the interface beside its own routes", async () => {
   const server = createServer()
   const routes = HttpLayerRouter.use((router) =>
     Effect.gen(function* () {
@@ -41,7 +41,7 @@ it("an application on Effect serves the interface beside its own routes, and use
   }
 })
 
-it("an application that uses the services itself has the deployment's options, licence, clock and log", async () => {
+it("an Effect application uses the services with the deployment's options", async () => {
   const lines: Array<unknown> = []
   const live = Clock.make()
   const clock: Clock.Clock = {

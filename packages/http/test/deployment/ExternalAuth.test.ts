@@ -139,7 +139,7 @@ describeAgents(
       expect(await to("//evil.example.com/x")).toBe(`${accessUrl}/evil.example.com/x`)
     })
 
-    it("refuses a return with a state of another browser or without the cookies of the start", async () => {
+    it("refuses a return with the state of another browser", async () => {
       const person = await server().aMember()
       const browser = browserOf(server(), "octo")
       const start = await browser.visit(`${accessUrl}/external-auth/git/callback`, asPerson(person))
@@ -170,7 +170,7 @@ describeAgents(
       expect(await list(server(), victim)).toStrictEqual([])
     })
 
-    it("tells that a provider is away, and neither that its user is signed out nor that the user must sign in", async () => {
+    it("reports a provider that does not answer", async () => {
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)
       const template = await aTemplate(server(), { external_auth: [{ id: "git", optional: false }] })
@@ -366,7 +366,7 @@ describeAgents(
       expect((await waiting).status).toBe(401)
     })
 
-    it("imports a template that needs a provider, and creates its workspaces for owners with a link only", async () => {
+    it("creates workspaces only for owners who are linked to the required provider", async () => {
       const template = await aTemplate(server(), {
         external_auth: [
           { id: "lab", optional: true },

@@ -144,7 +144,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("that the provider refused are given up though another process encrypted them anew", () =>
+    it.effect("that the provider refused are dropped", () =>
       Effect.gen(function* () {
         const { current, userId } = yield* renewedDuring(resealed, true)
         expect((yield* current).authenticated).toBe(false)
@@ -236,7 +236,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are asked for once in ten seconds by agents that wait for a provider that is away", () =>
+    it.effect("are requested once in ten seconds while the provider does not answer", () =>
       Effect.gen(function* () {
         const { client, validated } = aClient({ validate: () => away })
         const tokens = yield* ExternalAuthTokens

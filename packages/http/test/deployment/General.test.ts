@@ -85,7 +85,7 @@ it("the interface is described only where the deployment wants it", async () => 
   }
 })
 
-it("requests become spans of the tracer that the host gives, and of none otherwise", async () => {
+it("requests become spans of the host's tracer", async () => {
   const names: Array<string> = []
   const tracer = Tracer.make({
     span: (name, ...rest) => {

@@ -54,7 +54,7 @@ describeAgents("a workspace proxy", (server) => {
 
   const statusOf = async (name: string) => (await server().call("GET", `/workspaceproxies/${name}`, { token: token() })).as(Proxy).status
 
-  it("works once it has registered and its report has no errors, and is then a relay", async () => {
+  it("works once it has registered without errors", async () => {
     told.report = { errors: [], warnings: ["slow"] }
     const { proxy: made, proxy_token } = await aProxy("east")
     expect((await statusOf("east")).status).toBe("unregistered")

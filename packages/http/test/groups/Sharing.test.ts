@@ -84,7 +84,7 @@ describeInterface(
 describeServer(
   "sharing a template",
   (server, once) => {
-    it("gives users and groups a role, keeps unnamed ones, and removes with an empty role", async () => {
+    it("gives and removes roles of users and groups", async () => {
       const { id: organization } = await defaultOrganization(server())
       const [one, two, gone] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { id } = await aTemplate(server(), organization)

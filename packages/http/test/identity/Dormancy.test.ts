@@ -33,7 +33,7 @@ const statusLog = (server: TestServer, { id }: User) =>
 const job = (server: TestServer) => server.run(Effect.flatMap(UserDormancy, ({ worker }) => worker.run))
 
 describeServer("users whom nobody sees", (server) => {
-  it("become dormant after 90 days, which the audit log has as the service's own doing", async () => {
+  it("become dormant after 90 days, with an audit entry", async () => {
     const [gone, recent, never, suspended, service, own] = await server().run(
       Effect.all([
         seen(91),

@@ -257,7 +257,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
 })
 
 describe("an encryption key", () => {
-  it("is made once by processes that start together on an empty store and are given none", () =>
+  it("is created once by processes that start together on an empty store", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
       const process = NodeEncryption.layer().pipe(

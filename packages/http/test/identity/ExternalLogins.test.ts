@@ -86,7 +86,7 @@ describeServer(
       expect(Option.isSome(pair)).toBe(true)
     })
 
-    it("is found by the provider's id after its address changed, and updated except for its username", async () => {
+    it("is found by the provider's id after its address changed", async () => {
       const person = somebody({ name: "Before", avatar_url: "https://example.com/a.png" })
       const before = await me(server(), (await logIn(server(), person)).token)
       const moved = { ...person, email: `moved.${person.email}`, username: "another", avatar_url: "javascript:alert(1)", name: "" }
@@ -126,7 +126,7 @@ describeServer(
       ])
     })
 
-    it("is refused for an account with another login type, with advice on converting it", async () => {
+    it("is refused for an account with another login type", async () => {
       const [byPassword, byGithub] = [somebody(), somebody()]
       const user = await stored(server(), { email: byPassword.email, login_type: "password" })
       await stored(server(), { email: byGithub.email, login_type: "github" })

@@ -34,7 +34,7 @@ const provider = aHostProvider()
 describeServer(
   "a session of somebody who logged in at a provider",
   (server) => {
-    it("lasts as long as the provider's token, which is renewed once it has ended, each time with the newest", async () => {
+    it("lasts as long as the provider renews its token", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "first" }))
       expect([await statusOf(server(), token), provider.renewals]).toStrictEqual([200, []])
@@ -45,7 +45,7 @@ describeServer(
       expect([await statusOf(server(), token), provider.renewals]).toStrictEqual([200, ["first", "after first"]])
     })
 
-    it("goes on with new tokens though the old ones were encrypted anew during the renewal", async () => {
+    it("continues with new tokens if the old ones were encrypted again", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ linked_id: "sealed anew", refresh_token: "sealed anew" }))
       server().advance("2 minutes")
@@ -112,7 +112,7 @@ describeServer(
       expect((await server().call("GET", "/users/authmethods", { token })).status).toBe(200)
     })
 
-    it("is refused while the provider cannot be asked, which is not tried with every request", async () => {
+    it("is refused while the provider does not answer", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "unreachable" }))
       server().advance("2 minutes")

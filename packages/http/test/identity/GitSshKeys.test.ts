@@ -113,7 +113,7 @@ describeServer("a user's SSH key pair", (server) => {
     expect(await as(sessionActor(owner))).toMatchObject({ _tag: "Left", left: { _tag: "Forbidden" } })
   })
 
-  it("is shown without its private half, with the right to read the user's personal data", async () => {
+  it("is shown without its private half", async () => {
     const { token } = server().owner()
     const own = await server().call("GET", "/users/me/gitsshkey", { token })
     expect(own.status).toBe(200)

@@ -116,7 +116,7 @@ describeServer(
       expect((await server().call("GET", "/buildinfo")).status).toBe(200)
     })
 
-    it("are refused while they are suspended, and with an address that is not verified", async () => {
+    it("are refused while suspended or with an unverified address", async () => {
       const browser = signedIn(aUser())
       const { id } = await me(server(), browser)
       expect((await server().call("PUT", `/users/${id}/status/suspend`, { token: server().owner().token })).status).toBe(200)

@@ -50,7 +50,7 @@ describeInterface("a login", (server) => {
     })
   })
 
-  it("is refused alike for a wrong password, an unknown address and an account without a password", async () => {
+  it("does not tell a wrong password from an unknown address", async () => {
     const { email } = await store(server(), { login_type: "oidc" }, null)
     const answers = await Promise.all([
       logIn(server(), { ...right, password: "wrong" }),
@@ -67,7 +67,7 @@ describeInterface("a login", (server) => {
     expect([answer.status, answer.body]).toMatchObject([400, { validations: [{ field: "email" }] }])
   })
 
-  it("is refused to suspended users and to other login types, after the password was verified", async () => {
+  it("is refused to suspended users and other login types", async () => {
     const hash = await ownerHash(server())
     const converted = await store(server(), { login_type: "github" }, hash)
     const suspended = await store(server(), { status: "suspended" }, hash)

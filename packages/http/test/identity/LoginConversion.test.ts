@@ -54,7 +54,7 @@ const statusOf = async (server: TestServer, token: string) => (await server.call
 describeServer(
   "an account with a password",
   (server) => {
-    it("is converted to log in at a provider, after which the password and the browser's session are gone", async () => {
+    it("loses its password and session when it is converted", async () => {
       const { browser, email, id, there, token } = await aPerson(server())
       const { begun, cookies, status } = await begin(browser, "me")
       expect([status, begun?.state_string, begun?.to_type, begun?.user_id]).toStrictEqual([

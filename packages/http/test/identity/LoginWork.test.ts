@@ -32,7 +32,7 @@ const services = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
 )
 
 layer(services)("a login", (it) => {
-  it.effect("does the same work without an account, a password or the right one, with the host's hasher", () =>
+  it.effect("does the same work for every kind of wrong credential", () =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
       const users = yield* UserRepository
@@ -74,7 +74,7 @@ const servicesOfTwoSchemes = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
 )
 
 layer(servicesOfTwoSchemes)("a login where passwords have an older hash", (it) => {
-  it.effect("computes both kinds for every account, until an hour after the last older hash is replaced", () =>
+  it.effect("computes both kinds until an hour after the last older hash is replaced", () =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
       const users = yield* UserRepository

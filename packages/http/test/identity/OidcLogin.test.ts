@@ -81,7 +81,7 @@ const logIn = async (
 describe("a login by OpenID Connect", () => {
   const { provider, serve, server: theServer } = aProvider()
 
-  it("starts with a state, a nonce and a code challenge, whose counterparts the browser keeps", async () => {
+  it("starts with a state, a nonce and a code challenge", async () => {
     const server = await theServer()
     const browser = browserOf(server)
     const page = await browser.visit(`${callback}?redirect=${encodeURIComponent("/templates?x=1#y")}`)
@@ -148,7 +148,7 @@ describe("a login by OpenID Connect", () => {
     expect((await browserOf(server).visit(`${callback}/`)).status).toBe(307)
   })
 
-  it("is refused without the cookies that it began with, or with those of another one", async () => {
+  it("is refused without the cookies that it began with", async () => {
     const server = await theServer()
     const browser = browserOf(server, { "x-account": "ada" })
     const back = await comeBack(browser, provider())
@@ -268,7 +268,7 @@ describe("a login by OpenID Connect", () => {
     expect((await logIn(server, provider())).page.status).toBe(307)
   })
 
-  it("prevents the start if its provider cannot be discovered, or has another issuer", async () => {
+  it("prevents the start if its provider cannot be discovered", async () => {
     await expect(serve({ oidcIssuerUrl: `${provider().issuer}/nothing` })).rejects.toThrow()
     // No server listens on a port of that number
     await expect(serve({ oidcIssuerUrl: "http://127.0.0.1:2" })).rejects.toThrow(/fetch failed: .*ECONNREFUSED/)
@@ -317,7 +317,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await status(server)).toBe(307)
   })
 
-  it("must be an address of the operator's domains, in any case, which are not shown", async () => {
+  it("must be an address of the allowed domains", async () => {
     const server = await serve({ oidcEmailDomain: ["secret.example", "@EXAMPLE.com"] })
     expect(await status(server)).toBe(307)
     for (const email of ["ada@sub.example.com", "ada@evilexample.com", "ada@example.com.evil.test"]) {

@@ -269,7 +269,7 @@ describeServer(
       expect(statuses.filter((status) => status === 204)).toHaveLength(1)
     })
 
-    it("is forgotten by the store once it has been sent, and deleted once it has expired", async () => {
+    it("is removed from the store once it was sent or has expired", async () => {
       const user = await somebody(server())
       await codeFor(server(), user)
       await server().run(Effect.flatMap(PasscodeDelivery, ({ worker }) => worker.run))

@@ -79,7 +79,7 @@ describeServer("preferences", (server) => {
 })
 
 describeInterface("what users choose for themselves", (server) => {
-  it("is missing without the right to read it, and shared by all who manage the user", async () => {
+  it("is not found without the right to read it", async () => {
     const [member, other, auditor] = await Promise.all([
       server().aMember(),
       server().aMember(),

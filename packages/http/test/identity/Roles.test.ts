@@ -12,7 +12,7 @@ const put = (server: TestServer, token: string, user: string, roles: ReadonlyArr
 const rolesOf = (server: TestServer, token: string, user: string) => server.call("GET", `/users/${user}/roles`, { token })
 
 describeServer("the roles of a user", (server) => {
-  it("are replaced as a whole by an owner, deduplicated, and effective with the next request", async () => {
+  it("are replaced as a whole and count from the next request", async () => {
     const { token, user } = await server().aMember({ rbac_roles: ["template-admin"] })
     const owner = server().owner()
     expect((await rolesOf(server(), token, owner.user.id)).status).toBe(404)

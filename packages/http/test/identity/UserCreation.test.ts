@@ -183,7 +183,7 @@ describeServer("a new user", (server) => {
     expect((await create(server(), aRequest(), { token: "none" })).status).toBe(401)
   })
 
-  it("is created once by concurrent calls with one name, without remains of the others", async () => {
+  it("is created once by concurrent calls with one name", async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, index) => create(server(), aRequest({ username: "race", email: `race${index}@example.com` })))
     )

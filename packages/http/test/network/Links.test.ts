@@ -28,7 +28,7 @@ describeAgents("streams to agents", (server) => {
     await expect.poll(refused).toBeInstanceOf(AgentUnreachable)
   })
 
-  it("are refused, with what to do instead, for an agent of the private network alone", async () => {
+  it("are refused for an agent that only the private network reaches", async () => {
     const agent = await server().anAgent()
     const connection = await server().connect(agent.token)
     const peer = coordinate(connection)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-it("ends a tunnel with the right to it, whichever process is told that the right has ended", async () => {
+it("ends a tunnel whose right ends at another process", async () => {
   const [first, second] = replicas
   const [owner, member] = [first.owner(), await first.aMember()]
   const { id, token, workspace } = await first.anAgent({}, owner)
@@ -35,7 +35,7 @@ it("ends a tunnel with the right to it, whichever process is told that the right
   for (const connection of [agents, clients]) await connection.close()
 })
 
-it("introduces a client to an agent that is connected to another process, until that process ends", async () => {
+it("introduces a client to an agent of another process", async () => {
   const [first, second] = replicas
   const owner = first.owner()
   const { id, token } = await first.anAgent({}, owner)

@@ -21,7 +21,7 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
 
-it("watches an inbox through another process than the one that the event happens in", async () => {
+it("watches an inbox through another process than the event's", async () => {
   const [first, second] = replicas
   const { token } = first.owner()
   const watch = second.socket("/notifications/inbox/watch", token)

@@ -121,7 +121,7 @@ describe.skipIf(chromiumPath === undefined).each([
     await context.close()
   })
 
-  it("signs in at an OpenID Connect provider, and comes back to the page that asked for it", async () => {
+  it("returns to the requested page after a login at a provider", async () => {
     const { context, page } = await open()
     await page.setExtraHTTPHeaders({ "x-account": "ada" })
     await page.goto(`${base}/cli-auth?from=a-program`)

@@ -20,7 +20,7 @@ const rowsOf = (server: TestServer, appId: string) =>
 const purge = (server: TestServer) => server.run(Effect.flatMap(OAuth2Tokens, ({ purge }) => purge.run))
 
 describeServer("the purge of grants", (server) => {
-  it("deletes codes a day after their end, and tokens when neither of the two can be used", async () => {
+  it("deletes codes a day after their end, and unusable tokens", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     await aCode(server(), client, member)

@@ -56,7 +56,7 @@ const may = async (server: TestServer, { token }: Person, organization_id: strin
 describeServer(
   "roles that an organization makes for itself",
   (server, once) => {
-    it("are created by administrators, and apply to their holders as they currently are", async () => {
+    it("apply to their holders in their current form", async () => {
       const { id } = await anOrganization(server())
       const [admin, editor] = await Promise.all([aMemberOf(server(), id, ["organization-admin"]), aMemberOf(server(), id)])
       const body = { ...role("Template-Editor", "template:update", "template:read", "template:read"), display_name: "Edits templates" }

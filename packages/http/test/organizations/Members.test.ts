@@ -133,7 +133,7 @@ describeServer(
 describeServer(
   "members who come and go",
   (server) => {
-    it("are added once, also by callers that race, and leave the groups they were put into", async () => {
+    it("are added once by concurrent callers", async () => {
       const { id, name } = await anOrganization(server())
       const { user } = await server().aMember()
       const answers = await Promise.all([user.id, user.username, user.id].map((who) => call(server(), "POST", `${name}/members/${who}`)))
@@ -304,7 +304,7 @@ describeServer(
       expect(entries.map(({ status_code }) => status_code)).toStrictEqual([403, 400, 400, 200, 200])
     })
 
-    it("stay with one of two administrators who take the role from each other concurrently", async () => {
+    it("stay with one of two administrators who demote each other", async () => {
       const { id } = await anOrganization(server())
       const [ada, grace] = await Promise.all([
         aMemberOf(server(), id, ["organization-admin"]),

@@ -178,7 +178,7 @@ describeServer(
       expect(await mayCreate()).toStrictEqual({ a: true })
     })
 
-    it("are hidden from those who do not belong to them, and changed by their administrators alone", async () => {
+    it("are hidden from users who are not members", async () => {
       const { id } = await anOrganization(server())
       const [member, admin, userAdmin, outsider] = await Promise.all([
         server().aMember(),

@@ -28,7 +28,7 @@ const options = (server: TestServer, path: string, headers: Record<string, strin
   fetch(`${server.url}${path}`, { method: "OPTIONS", headers })
 
 describeInterface("every answer of the service", (server) => {
-  it("names request and version, is not sniffed, varies, and is neither compressed nor a page's", async () => {
+  it("has the common headers of every answer", async () => {
     const { token } = await server().aMember()
     const answers = await Promise.all([
       server().call("GET", "/users/me", { token, headers: { "accept-encoding": "gzip, br" } }),
@@ -55,7 +55,7 @@ describeInterface("every answer of the service", (server) => {
     expect(new Set(answers.map(({ headers }) => headers.get("x-service-request-id"))).size).toBe(answers.length)
   })
 
-  it("counts as a use of its credential, also on public routes, which ignore a wrong one", async () => {
+  it("counts as a use of its credential, on public routes too", async () => {
     const { token, user } = await server().aMember({ status: "dormant" })
     expect((await server().call("GET", "/auth/scopes", { token: `${token.slice(0, 11)}${"x".repeat(22)}` })).status).toBe(200)
     const stored = () =>

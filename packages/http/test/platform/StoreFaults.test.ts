@@ -155,7 +155,7 @@ describe("a server whose SQLite database is full", () => {
   })
 })
 
-it("a server whose store is full starts and reads, and its daemons start when there is room", async () => {
+it("a server whose store is full starts and reads", async () => {
   const full = new StoreUnavailable({ reason: "full", cause: "no room" })
   let isFull = true
   const storage = Layer.map(sqlite, (services) => {

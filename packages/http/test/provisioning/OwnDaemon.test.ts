@@ -281,7 +281,7 @@ describeAgents(
       expect((await getVersion(server(), version.id)).job.status).toBe("canceled")
     })
 
-    it("ends the job that it works on when it is asked to stop, and takes no other", async () => {
+    it("ends its job when it is asked to stop, and takes no other", async () => {
       const { secret, site } = await aKey()
       const { begun, engine, release } = held("plan")
       const daemon = start(secret, engine)

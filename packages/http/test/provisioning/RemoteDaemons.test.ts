@@ -67,7 +67,7 @@ describeAgents(
 
     const anImport = () => aVersion(server(), {}, { provisioner: "terraform", tags: { site: "far" } })
 
-    it("imports a version whose tags are those of its key, and builds a workspace of it", async () => {
+    it("imports a version with the tags of its key, and builds a workspace", async () => {
       const version = await anImport()
       const taken = await daemon.acquire()
       expect([taken.job_id, taken.type?.case, taken.template_source_archive.length > 0]).toStrictEqual([
@@ -186,7 +186,7 @@ describeAgents(
       expect(logs.text).not.toContain("a lie")
     })
 
-    it("fails its job with a result of another type, or of resources that break the rules", async () => {
+    it("fails its job with an invalid result", async () => {
       for (const type of [
         { case: "workspace_build", value: { state: new Uint8Array([1]) } },
         { case: "template_import", value: { rich_parameters: [{ name: "a" }, { name: "a" }] } }

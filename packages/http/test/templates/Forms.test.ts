@@ -142,7 +142,7 @@ describeInterface(
       expect(statuses).toStrictEqual([400, 400, 400, 400, 200, 200])
     })
 
-    it("is refused until the import has ended, and shows a warning alone where it failed", async () => {
+    it("is refused until the import has ended", async () => {
       const waiting = await aVersion(server(), {}, { tags: { gpu: "yes" } })
       const body = { owner_id: server().owner().user.id }
       expect((await evaluate(waiting.id, body)).status).toBe(425)

@@ -102,7 +102,7 @@ describeInterface(
       expect((await get(`/templateversions/${id}/presets`)).body).toBeNull()
     })
 
-    it("demand no external provider, also for users for whom the caller may create workspaces", async () => {
+    it("require no external provider", async () => {
       const { active_version_id: id } = await aTemplate(server())
       const member = await server().aMember()
       const ask = (token: string, query: string) => server().call("GET", `/templateversions/${id}/external-auth${query}`, { token })
@@ -118,7 +118,7 @@ describeInterface(
       expect(answers.map(({ body, status }) => (status === 200 ? body : status))).toStrictEqual([[], [], [], 400, [], 403])
     })
 
-    it("fail without a required variable's value, which the request or the active version can give", async () => {
+    it("fail without the value of a required variable", async () => {
       const source = { variables: [{ name: "region" }] }
       const failed = await anImportedVersion(server(), source)
       expect(failed.job).toMatchObject({ status: "failed", error_code: "REQUIRED_TEMPLATE_VARIABLES" })
@@ -135,7 +135,7 @@ describeInterface(
       expect((await get(`/templateversions/${inherited.id}/variables`)).body).toMatchObject([{ name: "region", value: "mars" }])
     })
 
-    it("fail with the reason the engine gives, and with the files that no engine understands", async () => {
+    it("fail with the engine's reason", async () => {
       const broken = await anImportedVersion(server(), { fails: "plan" })
       expect(broken.job).toMatchObject({ status: "failed", error: "plan failed as it was told" })
       const file_id = fileIdOf(await upload(server(), await aTar({ "main.tf": "", "docs/README.md": "" })))
@@ -164,7 +164,7 @@ describeInterface(
       expect((await cancel()).status).toBe(400)
     })
 
-    it("carry the source's and the request's tags, and the caller as owner of user-scoped ones", async () => {
+    it("have the tags of the source and of the request", async () => {
       const tagged = await aVersion(server(), { workspace_tags: { foo: "x" } }, { tags: { foo: "", bar: "y" } })
       expect(tagged.job.tags).toStrictEqual({ foo: "x", bar: "y", scope: "organization", owner: "" })
       const own = await aVersion(server(), {}, { tags: { scope: "user", owner: "someone" } })

@@ -52,7 +52,7 @@ describeServer(
       expect((await owner("GET", `/templateversions/${version.id}`)).body).toMatchObject({ template_id: template.id })
     })
 
-    it("have names of their own in an organization, in any case; deleted ones give theirs back", async () => {
+    it("have unique names in an organization, in any case", async () => {
       const { id, name } = await aTemplate(server(), {}, { name: "abc" })
       const version = await anImportedVersion(server())
       const taken = await create({ name: "ABC", template_version_id: version.id })
@@ -230,7 +230,7 @@ describeServer(
       expect((await owner("GET", `/templates/${template.id}/versions`)).status).toBe(404)
     })
 
-    it("that are no template yet are for those who may read templates of the organization", async () => {
+    it("without a template are readable with the right to the organization's templates", async () => {
       const version = await anImportedVersion(server())
       const member = as((await server().aMember()).token)
       const administrator = as((await server().aMember({}, ["organization-template-admin"])).token)

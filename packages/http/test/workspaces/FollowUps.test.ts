@@ -42,7 +42,7 @@ describeServer(
         })
       )
 
-    it("is queued after a successful stop, with the then active version and the stop's reason", async () => {
+    it("is queued after a successful stop with the active version", async () => {
       const template = await aTemplate(server(), { parameters: [{ name: "size", mutable: true, default_value: "1" }] })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)

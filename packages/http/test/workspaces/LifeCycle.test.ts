@@ -141,7 +141,7 @@ describeAgents(
       expect((await state()).build_number).toBe(5)
     })
 
-    it("has its owner reminded of a stop once for each deadline, and not while it is used", async () => {
+    it("reminds its owner of a stop once for each deadline", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), {}, { time_til_autostop_notify_ms: hour })
       const { id } = await aWorkspace(server(), template, member, { ttl_ms: 2 * hour })
@@ -249,7 +249,7 @@ describeAgents(
       expect(buildOf(await rested(server(), id, member))).toMatchObject({ reason: "autostop", status: "stopped", build_number: 2 })
     })
 
-    it("starts with the active version if its owner wants that, and not while that cannot be built", async () => {
+    it("starts with the active version if its owner wants that", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
       const { id } = await aWorkspace(server(), template, member, { autostart_schedule: "* * * * *", automatic_updates: "always" })

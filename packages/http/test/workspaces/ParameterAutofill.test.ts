@@ -53,7 +53,7 @@ describeServer("the values that forms are filled in with", (server) => {
   const aWorkspace = (template: Template, ownerId: UserId, deleted = false) =>
     Effect.map(storedWorkspace(template, ownerId, { workspace: { deleted } }), ({ workspace }) => workspace)
 
-  it("are each the newest start's, without ephemeral ones, other templates and other users", async () => {
+  it("are those of the newest starts of the user's workspaces", async () => {
     const [person, other] = [await server().aMember(), await server().aMember()]
     const template = await server().run(
       Effect.gen(function* () {

@@ -113,7 +113,7 @@ describeServer(
       })
     })
 
-    it("informs watchers when its first build starts and ends, and when an agent's connection is overdue", async () => {
+    it("tells watchers of its first build and of overdue agents", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), { resources: [aResource({ agents: [anAgent({ connection_timeout_seconds: 1 })] })] })
       const kinds = await server().run(

@@ -118,7 +118,7 @@ describeServer(
       expect((await rename({ name: aName() }, stranger)).status).toBe(404)
     })
 
-    it("is watched over a WebSocket: a ping, the workspace, and again after each change", async () => {
+    it("is watched over a WebSocket", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)

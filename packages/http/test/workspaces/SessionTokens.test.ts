@@ -61,7 +61,7 @@ describeServer(
       expect([await works(first), await works(second), await works(tokensOf(other)[0])]).toStrictEqual([false, true, true])
     })
 
-    it("ends with the deletion of the workspace, also after it was renamed and without a daemon", async () => {
+    it("ends with the deletion of the workspace, also without a daemon", async () => {
       const ann = await server().aMember()
       const template = await aTemplate(server(), { resources: [aResource()] })
       const [one, other] = [await aWorkspace(server(), template, ann), await aWorkspace(server(), template, ann)]

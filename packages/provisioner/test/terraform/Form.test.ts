@@ -224,7 +224,7 @@ it("gives tags with expressions as keys and values", async () => {
   expect(await Effect.runPromise(evaluateTags(sourceOf(files), inputOf({ zone: "b" })))).toEqual({ zone: "b", K: "5", owner: "ada" })
 })
 
-it("refuses tags that only an apply tells, and that are no texts, with file and line", async () => {
+it("refuses tags that are unknown before an apply, with file and line", async () => {
   const files = {
     "main.tf":
       'resource "terraform_data" "d" {}\ndata "coder_workspace_tags" "t" {\n  tags = {\n    a = terraform_data.d.id\n    b = "x"\n    c = ["y"]\n  }\n}\n'

@@ -520,7 +520,7 @@ describe("a plan that makes resources anew", () => {
   const replacementsOf = (resource_changes?: ReadonlyArray<unknown>) =>
     right(readPlan({ planned_values: {}, ...(resource_changes === undefined ? {} : { resource_changes }) }, "", () => spare)).replacements
 
-  it("names them with the attributes that cannot be changed, in either order of the two actions", () => {
+  it("names them with the attributes that cannot be changed", () => {
     expect(
       replacementsOf([
         change("terraform_data.replaced[0]", ["delete", "create"], [["triggers_replace"], ["disk", 0, "size"]]),
@@ -534,7 +534,7 @@ describe("a plan that makes resources anew", () => {
     ])
   })
 
-  it("leaves out what is changed, made, deleted or kept, and what describes the workspace alone", () => {
+  it("lists replaced resources only", () => {
     const others = ["update", "create", "delete", "no-op", "read"].map((action) => change(`terraform_data.${action}`, [action]))
     expect(replacementsOf([...others, change("coder_agent.main", ["delete", "create"], [["env"]])])).toStrictEqual([])
     expect(replacementsOf()).toStrictEqual([])

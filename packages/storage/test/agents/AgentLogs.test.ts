@@ -20,7 +20,7 @@ for (const [name, database] of databases) {
         afterOverflow: true
       }))
 
-    it.effect("take one statement for a batch of any length where the store can do both in one", () =>
+    it.effect("take one statement for a batch of any length", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { report } = yield* AgentLogs
@@ -44,7 +44,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("have increasing times, also where many lines and batches come in one millisecond", () =>
+    it.effect("have increasing times within one millisecond too", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { after } = yield* AgentLogRepository

@@ -121,7 +121,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.scoped("of a start that ended are observed once, when all agents of the build have started", () =>
+    it.scoped("are observed once, when all agents of the build have started", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent({}, { template: { name: `observed-${name.toLowerCase()}` } })
         const reports = yield* AgentReports

@@ -161,7 +161,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("lose the agents of earlier builds with a new build, and all with the workspace", () =>
+    it.effect("lose the agents of earlier builds with a new build", () =>
       Effect.gen(function* () {
         const resources = yield* BuildResources
         const agents = yield* AgentRepository

@@ -98,7 +98,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("begins a connection with its end where the beginning is not known, until it is", () =>
+    it.effect("shows a connection with an unknown beginning", () =>
       Effect.gen(function* () {
         const logs = yield* ConnectionLogs
         const agent = yield* anAgent
@@ -135,7 +135,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("keeps what a replica has answered when it ends, and takes the rest from the next one", () =>
+    it.effect("continues with another replica", () =>
       Effect.gen(function* () {
         const agent = yield* anAgent
         const ids = yield* Ids

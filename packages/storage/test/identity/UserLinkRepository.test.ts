@@ -30,7 +30,7 @@ const aLink = (fields: Partial<UserLink> = {}) =>
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`links of users in ${name}`, (it) => {
-    it.effect("keep tokens that a login has brought while others were renewed or encrypted anew", () =>
+    it.effect("keep the tokens of a login during a renewal", () =>
       Effect.gen(function* () {
         const links = yield* UserLinkRepository
         const { id, oauth_expiry, updated_at, user_id } = yield* aLink()

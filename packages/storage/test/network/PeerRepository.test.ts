@@ -29,7 +29,7 @@ const aReplica = (id: Uuid.Uuid, now: Timestamp.Timestamp) =>
 
 describe.each(databases)("the peers of processes on %s", (_, database) => {
   it.layer(database)((test) => {
-    test.effect("are stored in place of earlier connections, not of later ones, and go with their process", () =>
+    test.effect("replace earlier connections, not later ones", () =>
       Effect.gen(function* () {
         const { all, byIds, put, remove } = yield* PeerRepository
         const now = yield* Timestamp.now

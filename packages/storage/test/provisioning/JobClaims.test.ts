@@ -160,7 +160,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("is returned to the queue any number of times if repeatable, else its job fails", () =>
+    it.effect("is returned to the queue if it is repeatable", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const { daemon, job } = yield* aTakenJob()
@@ -261,7 +261,7 @@ for (const [name, database] of databases) {
     const pass = (seconds: number) => Effect.replicateEffect(Effect.zipRight(TestClock.adjust("5 seconds"), look), seconds / 5)
     const dies = pass(20)
 
-    it.effect("is repeated at most three times by waiting daemons, with its lost lines marked", () =>
+    it.effect("is repeated at most three times, with its lost lines marked", () =>
       Effect.gen(function* () {
         yield* dies
         const claims = yield* JobClaims
@@ -321,7 +321,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("fails in a phase that cannot be repeated, and ends as canceled after a cancellation", () =>
+    it.effect("fails in a phase that cannot be repeated", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const jobs = yield* ProvisionerJobs

@@ -259,7 +259,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("of two processes on one host have separate rows until one releases or loses its names", () =>
+    it.effect("of two processes on one host have separate rows", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerDaemonRepository
         const ids = yield* Ids

@@ -81,7 +81,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("refuse another case of an owner's name until the workspace that has it is deleted", () =>
+    it.effect("have unique names of an owner in any case", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace
         const other = yield* anOwner("other-owner")
@@ -99,7 +99,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are listed with the requester's favorites first, then running ones, then by owner and name", () =>
+    it.effect("are listed by favorite, running, owner and name", () =>
       Effect.gen(function* () {
         const { organization, template } = yield* aPlace
         const me = yield* anOwner("Middle")
@@ -314,7 +314,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("keep copied fields current: the owner's name, and the number of an organization's workspaces", () =>
+    it.effect("keep copied fields current", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
         const sql = yield* SqlClient.SqlClient
@@ -350,7 +350,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("have unique build numbers, and a deadline that moves only from the expected one", () =>
+    it.effect("have unique build numbers and guarded deadlines", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace
         const builds = yield* WorkspaceBuildRepository
