@@ -152,8 +152,10 @@ export const exchange = (
     const { body, framing, headers, method, path, signal, target, upgrade, url } = asked
     if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
     const isPlain = framing === undefined && upgrade === undefined && safeMethods.has(method)
-    // A kept connection is opened by a fiber of its own, which has the same dialer and clock
-    const open = Effect.provide(connection(asked), yield* Effect.runtime<AgentDialer>())
+    const dialer = yield* AgentDialer
+    const clock = yield* Effect.clock
+    // A kept connection is opened by a fiber of its own, in a scope of its own
+    const open = connection(asked).pipe(Effect.provideService(AgentDialer, dialer), Effect.withClock(clock))
     const socket = isPlain ? undefined : yield* Effect.raceFirst(open, untilAborted(signal))
     const framed = framing === "chunked" ? ["Transfer-Encoding", "chunked"] : []
     const connectionLines =
