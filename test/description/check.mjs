@@ -1,9 +1,9 @@
 /**
- * Tries the interface's description with the tools that its readers use: two linters, three generators of clients, whose output
- * is compiled, and schemathesis, which calls the service with what the description allows. Needs Node, Python and the registries of
- * both; `npm run build` comes first. `npm test` needs none of that: there, ajv holds each answer against the description.
+ * Tries the interface's description with the tools that its readers use: two linters, four generators of clients, whose output
+ * is compiled, and schemathesis, which calls the service with what the description allows. Needs Node, Python, Go and the registries of
+ * each; `npm run build` comes first. `npm test` needs none of that: there, ajv holds each answer against the description.
  *
- *   node test/description/check.mjs [lint] [typescript] [hey-api] [python] [schemathesis]
+ *   node test/description/check.mjs [lint] [typescript] [hey-api] [python] [go] [schemathesis]
  */
 import { Atelier } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
@@ -11,7 +11,7 @@ import { Sqlite } from "@atelier/storage-sqlite"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -73,6 +73,18 @@ const python = async (...packages) => {
   await run(join(folder, "python/bin/pip"), ["install", "--quiet", ...packages])
 }
 
+/** Gives fields whose names begin in lower case, and differ from another by case alone, a name of their own in Go. */
+const nameApart = (node) => {
+  if (typeof node !== "object" || node === null) return
+  const names = Object.keys(node.properties ?? {})
+  for (const name of names.filter((each) => /^[a-z]/.test(each))) {
+    if (names.some((other) => other !== name && other.toLowerCase() === name.toLowerCase())) {
+      node.properties[name] = { ...node.properties[name], "x-go-name": `Lower${name}` }
+    }
+  }
+  for (const value of Object.values(node)) nameApart(value)
+}
+
 const checks = {
   lint: async () => {
     await npx(["@redocly/cli@2"], "redocly", "lint", "--config", join(here, "redocly.yaml"), "--max-problems", "100", "doc.json")
@@ -124,6 +136,21 @@ const checks = {
     const importAll =
       "import importlib, pkgutil, client\nfor module in pkgutil.walk_packages(client.__path__, 'client.'): importlib.import_module(module.name)"
     await run(join(folder, "python/bin/python"), ["-c", importAll])
+  },
+
+  go: async () => {
+    // Some answers have a field under two names that differ by case alone, which are one name in Go
+    const description = JSON.parse(await readFile(join(folder, "doc.json"), "utf8"))
+    nameApart(description)
+    await writeFile(join(folder, "go.json"), JSON.stringify(description))
+    await mkdir(join(folder, "go/client"), { recursive: true })
+    await writeFile(join(folder, "go/go.mod"), "module example.com/description\n\ngo 1.24\n")
+    await writeFile(join(folder, "go/oapi.yaml"), "package: client\noutput: client/client.go\ngenerate:\n  models: true\n  client: true\n")
+    const options = { cwd: join(folder, "go") }
+    const generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
+    await run("go", ["run", generator, "-config", "oapi.yaml", "../go.json"], options)
+    await run("go", ["mod", "tidy"], options)
+    await run("go", ["build", "./client"], options)
   },
 
   "hey-api": async () => {

@@ -192,7 +192,8 @@ describe("a shutdown", () => {
       const [duration] = yield* Effect.timed(stop)
       expect(existsSync(join(home, "stopped"))).toBe(true)
       expect(server.states()).toStrictEqual(["STARTING", "READY"])
-      expect(Duration.lessThan(duration, "10 seconds")).toBe(true)
+      // It goes on for half a minute for a server that is away
+      expect(Duration.lessThan(duration, "25 seconds")).toBe(true)
     })
   )
 

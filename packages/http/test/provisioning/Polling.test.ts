@@ -1,9 +1,10 @@
 import { BuildResources } from "@atelier/core/agents"
 import { Organizations } from "@atelier/core/organizations"
-import { EventBus } from "@atelier/core/platform"
+import { EventBus, publish } from "@atelier/core/platform"
 import {
   embeddedDaemons,
   JobClaims,
+  jobPosted,
   JobRunner,
   jobStatus,
   JobQueueRepository,
@@ -45,33 +46,56 @@ const watched = Layer.effect(
 const sqlite = Sqlite.layer({ filename: ":memory:" })
 const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 })))
 
-const services = JobRunner.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
-  Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
-  Layer.provide(NodeEncryption.layer()),
-  Layer.provideMerge(silence),
-  Layer.provideMerge(runtime)
-)
+const servicesOn = <R>(bus: Layer.Layer<EventBus, never, R>) =>
+  JobRunner.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
+    Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
+    Layer.provide(NodeEncryption.layer()),
+    Layer.provideMerge(bus),
+    Layer.provideMerge(runtime)
+  )
+
+/** A job that is stored, untold, once daemons have found nothing and wait. */
+const missedJob = Effect.gen(function* () {
+  const jobs = yield* ProvisionerJobRepository
+  const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+  yield* Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
+  yield* Deferred.await(yield* Looked)
+  const job = yield* aWaitingJob({ organization_id })
+  return { job, isWaiting: Effect.map(Effect.flatMap(jobs.byId(job.id), Effect.orDie), (now) => jobStatus(now) === "pending") }
+})
 
 for (const [name, database] of [
   ["SQLite", sqlite],
   ["PostgreSQL", postgres]
 ] as const) {
-  layer(services.pipe(Layer.provideMerge(watched), Layer.provideMerge(database)))(`a daemon that hears nothing on ${name}`, (it) => {
-    it.effect("looks for jobs by itself within 30 seconds", () =>
+  layer(servicesOn(silence).pipe(Layer.provideMerge(watched), Layer.provideMerge(database)))(
+    `a daemon that hears nothing on ${name}`,
+    (it) => {
+      it.effect("looks for jobs by itself within 30 seconds", () =>
+        Effect.gen(function* () {
+          const { isWaiting } = yield* missedJob
+          yield* TestClock.adjust("29 seconds")
+          expect(yield* isWaiting).toBe(true)
+          yield* TestClock.adjust("1 seconds")
+          yield* Effect.repeat(Effect.yieldNow(), { while: () => isWaiting })
+          expect(yield* isWaiting).toBe(false)
+        }).pipe(Effect.scoped)
+      )
+    }
+  )
+}
+
+layer(servicesOn(EventBus.layerMemory).pipe(Layer.provideMerge(watched), Layer.provideMerge(sqlite)))(
+  "a daemon that is told of a job",
+  (it) => {
+    it.effect("takes it before any time has passed", () =>
       Effect.gen(function* () {
-        const jobs = yield* ProvisionerJobRepository
-        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
-        yield* Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
-        yield* Deferred.await(yield* Looked)
-        const first = yield* aWaitingJob({ organization_id })
-        const isWaiting = Effect.map(Effect.flatMap(jobs.byId(first.id), Effect.orDie), (job) => jobStatus(job) === "pending")
-        yield* TestClock.adjust("29 seconds")
-        expect(yield* isWaiting).toBe(true)
-        yield* TestClock.adjust("1 seconds")
+        const { isWaiting, job } = yield* missedJob
+        yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
         yield* Effect.repeat(Effect.yieldNow(), { while: () => isWaiting })
         expect(yield* isWaiting).toBe(false)
       }).pipe(Effect.scoped)
     )
-  })
-}
+  }
+)
