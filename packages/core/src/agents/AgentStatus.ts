@@ -11,7 +11,7 @@ export const AgentHealth = Schema.Struct({
   healthy: Schema.Boolean,
   /** Why it is not; absent when it is. */
   reason: Schema.optional(Schema.String)
-})
+}).annotations({ identifier: "WorkspaceAgentHealth" })
 export interface AgentHealth extends Schema.Schema.Type<typeof AgentHealth> {}
 
 type Connections = Pick<

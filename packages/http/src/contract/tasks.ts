@@ -18,7 +18,7 @@ export const Task = Schema.Struct({
   ...TaskView.fields,
   workspace_id: NullableUuid,
   workspace_agent_id: NullableUuid,
-  workspace_agent_health: Schema.NullOr(AgentHealth.annotations({ identifier: "WorkspaceAgentHealth" })),
+  workspace_agent_health: Schema.NullOr(AgentHealth),
   workspace_app_id: NullableUuid,
   current_state: Schema.NullOr(TaskStateEntry.annotations({ identifier: "TaskStateEntry" }))
 }).annotations({ identifier: "Task" })

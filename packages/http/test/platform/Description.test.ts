@@ -91,6 +91,17 @@ suite("the description of the whole interface", () => {
     expect(names).not.toContain("response")
   })
 
+  it("names no schema as generators name a field's own object", () => {
+    const names = new Set(Object.keys(described.components.schemas).map((name) => name.toLowerCase()))
+    const taken = Object.entries(described.components.schemas).flatMap(([name, { properties }]) =>
+      Object.entries(isObject(properties) ? properties : {}).flatMap(([field, schema]) => {
+        const generated = `${name}${field.replaceAll(/[^a-z0-9]/gi, "")}`
+        return isObject(schema) && "properties" in schema && names.has(generated.toLowerCase()) ? [generated] : []
+      })
+    )
+    expect(taken).toEqual([])
+  })
+
   it("holds no text and no identifier of the library that makes it", () => {
     expect(text.match(/an instance of|side"|<redacted>|HttpApi|"\$id"|"\$comment"|"a (?:string|number|boolean)"|"an integer"/gi)).toBeNull()
   })
