@@ -109,7 +109,7 @@ const checks = {
   python: async () => {
     await python("openapi-python-client==0.29.1", "ruff")
     // Archives are bytes
-    const types = ["application/x-tar", "application/zip", "application/x-zip-compressed"]
+    const types = ["application/x-tar", "application/zip", "application/x-zip-compressed", "application/gzip"]
     await writeFile(
       join(folder, "python.yaml"),
       `content_type_overrides:\n${types.map((type) => `  ${type}: application/octet-stream\n`).join("")}`

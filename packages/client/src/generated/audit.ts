@@ -9,7 +9,9 @@ export interface ListAuditLogsInput {
   readonly q?: string | undefined
   /** A UUID. */
   readonly after_id?: string | undefined
+  /** From 0 to 2147483647. */
   readonly limit?: number | undefined
+  /** From 0 to 2147483647. */
   readonly offset?: number | undefined
 }
 

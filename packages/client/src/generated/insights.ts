@@ -5,9 +5,9 @@ import { call, json, type CallOptions } from "../call.js"
 import type { DAUsResponse, DeploymentStats, GetUserStatusCountsResponse, InsightsReportInterval, TemplateInsightsResponse, UserActivityInsightsResponse, UserLatencyInsightsResponse } from "./types.js"
 
 export interface GetTemplateInsightsInput {
-  /** At most 4096 characters. */
+  /** A time as RFC 3339 writes it. */
   readonly start_time: string
-  /** At most 4096 characters. */
+  /** A time as RFC 3339 writes it. */
   readonly end_time: string
   /** At most 100 items. */
   readonly template_ids?: ReadonlyArray<string> | undefined
@@ -27,9 +27,9 @@ export const getTemplateInsights = (client: Client, input: GetTemplateInsightsIn
   call(client, "GET", "/api/v2/insights/templates", json, input, options)
 
 export interface GetUserActivityInput {
-  /** At most 4096 characters. */
+  /** A time as RFC 3339 writes it. */
   readonly start_time: string
-  /** At most 4096 characters. */
+  /** A time as RFC 3339 writes it. */
   readonly end_time: string
   /** At most 100 items. */
   readonly template_ids?: ReadonlyArray<string> | undefined
@@ -46,9 +46,9 @@ export const getUserActivity = (client: Client, input: GetUserActivityInput, opt
   call(client, "GET", "/api/v2/insights/user-activity", json, input, options)
 
 export interface GetUserLatencyInput {
-  /** At most 4096 characters. */
+  /** A time as RFC 3339 writes it. */
   readonly start_time: string
-  /** At most 4096 characters. */
+  /** A time as RFC 3339 writes it. */
   readonly end_time: string
   /** At most 100 items. */
   readonly template_ids?: ReadonlyArray<string> | undefined
@@ -65,6 +65,7 @@ export const getUserLatency = (client: Client, input: GetUserLatencyInput, optio
   call(client, "GET", "/api/v2/insights/user-latency", json, input, options)
 
 export interface GetDausInput {
+  /** From -12 to 14. */
   readonly tz_offset?: number | undefined
 }
 
@@ -81,6 +82,7 @@ export const getDaus = (client: Client, input: GetDausInput = {}, options?: Call
 export interface GetTemplateDausInput {
   /** A UUID. */
   readonly template: string
+  /** From -12 to 14. */
   readonly tz_offset?: number | undefined
 }
 
@@ -97,6 +99,7 @@ export const getTemplateDaus = (client: Client, input: GetTemplateDausInput, opt
 export interface GetUserStatusCountsInput {
   /** At most 4096 characters. */
   readonly timezone?: string | undefined
+  /** From -12 to 14. */
   readonly tz_offset?: number | undefined
   readonly interval?: number | undefined
 }

@@ -89,8 +89,11 @@ const upgraded = HttpApiSchema.Empty(101)
 
 const logQuery = {
   after: Schema.optionalWith(
-    Numbers.described(IntegerFromText, "Returns rows with greater ids.").pipe(
-      Schema.filter((value) => value >= 0, { message: () => "must not be negative" })
+    Numbers.described(
+      IntegerFromText.pipe(
+        Schema.filter((value) => value >= 0, { message: () => "must not be negative", jsonSchema: { type: "integer", minimum: 0 } })
+      ),
+      "Returns rows with greater ids."
     ),
     { default: () => 0 }
   ),

@@ -5,7 +5,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { AuditAction, AuditDiff, AuditedType, AuditEntry } from "@atelier/core/audit"
 import { ConnectionType, MinimalOrganization } from "@atelier/core/logs"
-import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
+import { Numbers, Pagination, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { boundedMap, Body, page, Query, text } from "../input.js"
@@ -68,7 +68,7 @@ const ConnectionLogResponse = Schema.Struct({ connection_logs: Schema.Array(Conn
 })
 
 /** A bound that is read after the permission is checked: callers who may read nothing hear only that. */
-const lateBound = Schema.optional(Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 0 } }))
+const lateBound = Schema.optional(Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 0, maximum: Pagination.maximum } }))
 const lateId = Schema.optional(Schema.String.annotations({ jsonSchema: { type: "string", format: "uuid" } }))
 
 /** The parameters of a page as `listAuditLogs` reads them. */

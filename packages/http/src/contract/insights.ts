@@ -119,14 +119,22 @@ const DeploymentStats = Schema.Struct({
 /** Templates of one report. */
 const maximumTemplates = 100
 
+const requiredInstant = required(Schema.String).annotations({ jsonSchema: { format: "date-time" } })
+
 const reportQuery = {
-  start_time: required(Schema.String),
-  end_time: required(Schema.String),
+  start_time: requiredInstant,
+  end_time: requiredInstant,
   template_ids: listOf(Uuid.Uuid, maximumTemplates)
 }
 
 /** Hours that a clock is ahead of UTC. */
-const Offset = IntegerFromText.pipe(Schema.filter((hours) => hours >= -12 && hours <= 14, { message: () => "must be from -12 to 14" }))
+const offsets = { type: "integer", minimum: -12, maximum: 14 } as const
+const Offset = IntegerFromText.pipe(
+  Schema.filter((hours) => hours >= offsets.minimum && hours <= offsets.maximum, {
+    message: () => "must be from -12 to 14",
+    jsonSchema: offsets
+  })
+)
 const offset = Schema.optionalWith(Offset, { default: () => 0 })
 
 /** The parameters of daily counts, as `getDaus` reads them after it has checked the permission. */
@@ -169,7 +177,7 @@ export const insights = HttpApiGroup.make("insights")
   .add(
     HttpApiEndpoint.get("getDaus", "/api/v2/insights/daus")
       .annotateContext(operation("Get daily active users", "Returns the number of active users on each of the last 60 days and today."))
-      .setUrlParams(Query({ tz_offset: Schema.optional(Schema.String.annotations({ jsonSchema: { type: "integer" } })) }))
+      .setUrlParams(Query({ tz_offset: Schema.optional(Schema.String.annotations({ jsonSchema: offsets })) }))
       .addSuccess(DAUsResponse)
       .addError(refusals("NotFound", "Forbidden"))
   )

@@ -51,7 +51,7 @@ const SpacedUuid = Schema.compose(
     encode: (id) => id
   }),
   Uuid.Uuid
-)
+).annotations({ jsonSchema: { type: "string", format: "uuid" } })
 
 /** An id that counts as absent when it is empty. */
 const idOrEmpty = Schema.optional(

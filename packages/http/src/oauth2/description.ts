@@ -2,6 +2,9 @@
 import { authMethods, grantTypes, responseTypes } from "@atelier/core/oauth2"
 
 const text = (maxLength: number) => ({ type: "string", maxLength })
+
+/** A text that must not be empty. */
+const named = { type: "string", minLength: 1, maxLength: 1024 }
 const uri = text(2048)
 const oneOf = (values: ReadonlyArray<string>) => ({ type: "string", enum: values })
 const listOf = (items: object, maxItems: number) => ({ type: "array", items, maxItems })
@@ -145,7 +148,7 @@ const refused = (...statuses: ReadonlyArray<string>) =>
 
 const query = (name: string, schema: object, required = false) => ({ name, in: "query", required, schema })
 const moved = (description: string) => ({ description, headers: { Location: { required: true, schema: { type: "string" } } } })
-const clientId = { name: "client_id", in: "path", required: true, schema: text(1024) }
+const clientId = { name: "client_id", in: "path", required: true, schema: { type: "string", format: "uuid" } }
 
 interface Operation {
   readonly operationId: string
@@ -160,7 +163,7 @@ interface Operation {
 const operation = ({ parameters = [], security = [], ...rest }: Operation) => ({ tags: ["oauth2Protocol"], security, parameters, ...rest })
 
 const authorization = [
-  query("client_id", text(1024), true),
+  query("client_id", named, true),
   query("response_type", oneOf(responseTypes), true),
   query("redirect_uri", uri),
   query("state", text(8192)),
@@ -216,7 +219,7 @@ const paths = {
         object(
           {
             grant_type: oneOf(grantTypes),
-            client_id: text(1024),
+            client_id: named,
             client_secret: text(1024),
             code: text(1024),
             redirect_uri: uri,
@@ -235,7 +238,7 @@ const paths = {
       summary: "End the tokens of an app",
       description: "Revokes everything that the user has allowed an app.",
       security: [{ session: [] }],
-      parameters: [query("client_id", text(1024), true)],
+      parameters: [query("client_id", named, true)],
       responses: {
         "204": { description: "The app acts for the user no more." },
         ...refused(),
@@ -251,7 +254,7 @@ const paths = {
       summary: "Revoke a token",
       description: "Revokes an access token or a refresh token, and the grant that it belongs to (RFC 7009). An unknown token is no error.",
       requestBody: form(
-        object({ client_id: text(1024), client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
+        object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
       ),
       responses: { "200": { description: "The token is good for nothing." }, ...refused("401", "408", "413") }
     })

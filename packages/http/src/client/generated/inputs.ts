@@ -219,7 +219,9 @@ export interface Inputs {
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
         readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
         readonly offset?: number | undefined
       } | undefined
     }
@@ -857,9 +859,9 @@ export interface Inputs {
   readonly insights: {
     readonly getTemplateInsights: {
       readonly urlParams: {
-        /** At most 4096 characters. */
+        /** A time as RFC 3339 writes it. */
         readonly start_time: string
-        /** At most 4096 characters. */
+        /** A time as RFC 3339 writes it. */
         readonly end_time: string
         /** At most 100 items. */
         readonly template_ids?: ReadonlyArray<string> | undefined
@@ -870,9 +872,9 @@ export interface Inputs {
     }
     readonly getUserActivity: {
       readonly urlParams: {
-        /** At most 4096 characters. */
+        /** A time as RFC 3339 writes it. */
         readonly start_time: string
-        /** At most 4096 characters. */
+        /** A time as RFC 3339 writes it. */
         readonly end_time: string
         /** At most 100 items. */
         readonly template_ids?: ReadonlyArray<string> | undefined
@@ -880,9 +882,9 @@ export interface Inputs {
     }
     readonly getUserLatency: {
       readonly urlParams: {
-        /** At most 4096 characters. */
+        /** A time as RFC 3339 writes it. */
         readonly start_time: string
-        /** At most 4096 characters. */
+        /** A time as RFC 3339 writes it. */
         readonly end_time: string
         /** At most 100 items. */
         readonly template_ids?: ReadonlyArray<string> | undefined
@@ -890,6 +892,7 @@ export interface Inputs {
     }
     readonly getDaus: {
       readonly urlParams?: {
+        /** From -12 to 14. */
         readonly tz_offset?: number | undefined
       } | undefined
     }
@@ -899,6 +902,7 @@ export interface Inputs {
         readonly template: string
       }
       readonly urlParams?: {
+        /** From -12 to 14. */
         readonly tz_offset?: number | undefined
       } | undefined
     }
@@ -906,6 +910,7 @@ export interface Inputs {
       readonly urlParams?: {
         /** At most 4096 characters. */
         readonly timezone?: string | undefined
+        /** From -12 to 14. */
         readonly tz_offset?: number | undefined
         readonly interval?: number | undefined
       } | undefined
