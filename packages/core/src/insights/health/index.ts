@@ -1,2 +1,3 @@
-export { Health, HealthProbes } from "./Health.js"
+export { Health } from "./Health.js"
+export { HealthProbes } from "./HealthProbes.js"
 export { HealthReport, HealthSection } from "./HealthReport.js"

@@ -5,7 +5,7 @@ import { readDuration } from "../../deployment/options/readers.js"
 import { Conflict, Invalid } from "../../platform/Errors.js"
 
 /** Where the process spends its time, and which calls allocate the memory that stays. */
-export const profileKinds = ["cpu", "heap"] as const
+const profileKinds = ["cpu", "heap"] as const
 export type ProfileKind = (typeof profileKinds)[number]
 
 /** A profile in the format of pprof, compressed by gzip. */
