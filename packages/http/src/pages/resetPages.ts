@@ -1,0 +1,91 @@
+/** The pages on which users replace a forgotten password. */
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Passcodes } from "@atelier/core/identity"
+import { Effect } from "effect"
+import { callInfo } from "../server/CurrentRequest.js"
+import { type Asked, type FormPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
+import { page } from "./page.js"
+import type { PageReplacement } from "./PageOptions.js"
+import { text } from "./text.js"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+export const resetPages = ({ mount, served, settings, submitted }: FormPages, by: PageReplacement | undefined) =>
+  Effect.gen(function* () {
+    const passcodes = yield* Passcodes
+
+    const changeForm = ({ brand, form, token }: Asked, notice?: string, isError = true, status = 200): Response =>
+      page(settings, brand, {
+        title: text.resetTitle,
+        status,
+        formAction: "",
+        content: `${noticeOf(notice, isError)}<form method="POST" action="${mount}/reset-password/change">
+${token}
+${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" })}
+${inputOf({ name: "otp", label: text.passcode, type: "text", autocomplete: "one-time-code", value: form.get("otp") ?? "" })}
+${inputOf({ name: "password", label: text.newPassword, type: "password", autocomplete: "new-password" })}
+<div class="actions"><button type="submit">${text.changePassword}</button></div>
+</form>`
+      })
+
+    const requestForm = ({ brand, form, token }: Asked, reason?: string, status = 200): Response =>
+      page(settings, brand, {
+        title: text.resetTitle,
+        status,
+        formAction: "",
+        content: `<p>${text.resetLead}</p>
+${noticeOf(reason)}<form method="POST" action="${mount}/reset-password">
+${token}
+${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" })}
+<div class="actions"><button type="submit">${text.sendCode}</button></div>
+</form>`
+      })
+
+    const requestCode = served((asked) =>
+      submitted(
+        asked,
+        "POST /api/v2/users/otp/request",
+        Effect.gen(function* () {
+          yield* passcodes.request(asked.form.get("email") ?? "", yield* callInfo)
+          return changeForm(asked, text.codeSent, false)
+        }),
+        (reason, status) => Effect.succeed(requestForm(asked, reason, status))
+      )
+    )
+
+    const changePassword = served((asked) => {
+      const { brand, form } = asked
+      return submitted(
+        asked,
+        "POST /api/v2/users/otp/change-password",
+        Effect.gen(function* () {
+          const use = {
+            email: form.get("email") ?? "",
+            one_time_passcode: secretOf(form, "otp"),
+            password: secretOf(form, "password")
+          }
+          yield* passcodes.changePassword(use, yield* callInfo)
+          return page(settings, brand, {
+            title: text.resetTitle,
+            content: `${noticeOf(text.passwordChanged, false)}<p><a href="${mount}/login">${text.signIn}</a></p>`
+          })
+        }),
+        (reason, status) => Effect.succeed(changeForm(asked, reason, true, status))
+      )
+    })
+
+    return [
+      ...pair(
+        "/reset-password",
+        by,
+        served((asked) => Effect.succeed(requestForm(asked))),
+        requestCode
+      ),
+      ...pair(
+        "/reset-password/change",
+        by,
+        served((asked) => Effect.succeed(changeForm(asked))),
+        changePassword
+      )
+    ]
+  })
