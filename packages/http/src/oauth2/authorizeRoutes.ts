@@ -1,0 +1,152 @@
+/** The authorization endpoint: who asks, the page that the user consents on, and the code. oauth2-provider.md §4, §5. */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { type Actor, CurrentActor } from "@atelier/core/access"
+import { DeploymentOptions } from "@atelier/core/deployment"
+import {
+  Authorizations,
+  type ConsentRequest,
+  invalidRequest,
+  type OAuth2App,
+  OAuth2Clients,
+  OAuthError,
+  redirectTarget,
+  withParameters
+} from "@atelier/core/oauth2"
+import { Effect, Redacted } from "effect"
+import type { Options } from "../Options.js"
+import { brandOf } from "../pages/brandOf.js"
+import { pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
+import { forgeryCheck, maskedToken } from "../server/Csrf.js"
+import { csrfTokenOf, type RequestInfo } from "../server/CurrentRequest.js"
+import { withQuery } from "../server/withQuery.js"
+import { notSignedIn, type ProtocolAnswers, type Request, type Response } from "./answering.js"
+import { consentDetails, consentPage, requestErrorPage } from "./consentPage.js"
+import { parametersOf, readForm } from "./form.js"
+import { oauthAnswer } from "./oauthErrors.js"
+
+/** Parameters that an authorization request may give once. */
+const authorizeParameters = ["client_id", "response_type", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"]
+
+const takesHtml = ({ headers }: Request): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "")
+
+const requestOf = (query: string): ConsentRequest & { readonly client_id: string | undefined } => {
+  const { all, get, repeated } = parametersOf(query)
+  return {
+    client_id: get("client_id"),
+    response_type: get("response_type"),
+    redirect_uri: get("redirect_uri"),
+    scope: get("scope"),
+    state: get("state"),
+    resource: all("resource"),
+    code_challenge: get("code_challenge"),
+    code_challenge_method: get("code_challenge_method"),
+    repeated: repeated(authorizeParameters)
+  }
+}
+
+/** Returns the handlers of both methods. Where browsers have no page to sign in on, callers that are not signed in are refused. */
+export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAnswers, options: Options) =>
+  Effect.gen(function* () {
+    const { narrowOauth2Scopes } = yield* DeploymentOptions
+    const { accessUrl, login, mount } = settings
+    const pages = pagesOf(options) ?? {}
+    const brand = yield* brandOf
+    const clients = yield* OAuth2Clients
+    const authorizations = yield* Authorizations
+    const forgeryOf = forgeryCheck(settings)
+
+    /** Sends the browser to the login, and back here afterwards. oauth2-provider.md §4 no. 1. */
+    const toLogin = (request: Request, { path, user }: RequestInfo): Response => {
+      const message = user?._tag === "Left" ? user.left.message : notSignedIn.message
+      const query = queryOf(request)
+      const redirect = `${mount}${path}${query === "" ? "" : `?${query}`}`
+      if (login === undefined) return refuseOAuth(new OAuthError({ error: "login_required", message }))
+      return HttpServerResponse.redirect(withQuery(login, { message, redirect }), { status: 303 })
+    }
+
+    /** Tells a user why an app's request cannot be answered. */
+    const explain = (details: RequestErrorDetails) => {
+      const by = pages.requestError
+      return by === undefined
+        ? Effect.map(brand, (shown) => requestErrorPage(settings, shown, details))
+        : replacement(by, details, { status: String(details.status), message: details.message })
+    }
+
+    interface Asked {
+      readonly app: OAuth2App
+      readonly request: ConsentRequest
+      readonly uri: string
+      readonly actor: Actor
+    }
+
+    /** What both methods of `authorize` have in common: the client, the user, where to go on, and then the parameters. */
+    const authorize = <R>(request: Request, info: RequestInfo, proceed: (asked: Asked) => Effect.Effect<Response, OAuthError, R>) =>
+      Effect.gen(function* () {
+        const isBrowser = takesHtml(request)
+        const asked = requestOf(queryOf(request))
+        const looked = yield* Effect.either(clients.get(asked.client_id))
+        if (looked._tag === "Left") {
+          const { status } = oauthAnswer(looked.left)
+          return isBrowser ? yield* explain({ status, message: looked.left.message }) : refuseOAuth(looked.left)
+        }
+        const app = looked.right
+        if (info.user?._tag !== "Right") return toLogin(request, info)
+        const actor = info.user.right
+        const target = redirectTarget(app, asked)
+        const isPost = request.method === "POST"
+        if ("violation" in target) {
+          return isPost && !isBrowser
+            ? refuseOAuth(invalidRequest(`Invalid query params: ${target.violation}`))
+            : yield* explain({ status: 400, message: target.violation })
+        }
+        const { uri } = target
+        const back = ({ error, message }: OAuthError): Response =>
+          HttpServerResponse.redirect(withParameters(uri, { error, error_description: message, state: asked.state, iss: accessUrl }), {
+            status: 302
+          })
+        const onRefused = (error: OAuthError): Response => (isPost && !isBrowser ? refuseOAuth(error) : back(error))
+        const violation = authorizations.violation(asked)
+        if (violation !== undefined) return onRefused(violation)
+        return yield* authorizations.requirePermitted(asked).pipe(
+          Effect.zipRight(proceed({ app, request: asked, uri, actor })),
+          Effect.provideService(CurrentActor, actor),
+          Effect.catchAll((error) => Effect.succeed(onRefused(error)))
+        )
+      })
+
+    const ask = answering((request, info) =>
+      authorize(request, info, ({ actor, app, request: { scope, state }, uri }) =>
+        Effect.suspend(() => {
+          const details = consentDetails(settings, {
+            app,
+            uri,
+            scope,
+            state,
+            username: actor.username ?? "",
+            isNarrow: narrowOauth2Scopes,
+            csrfToken: maskedToken(csrfTokenOf(info, request))
+          })
+          return pages.consent === undefined
+            ? Effect.map(brand, (shown) => consentPage(settings, shown, details))
+            : replacement(pages.consent, details)
+        })
+      )
+    )
+
+    const consent = answering((request, info) =>
+      Effect.gen(function* () {
+        const form = yield* Effect.orElseSucceed(readForm(request), () => parametersOf(""))
+        const forgery = forgeryOf(request, { path: info.path, query: queryOf(request) }, form.get("csrf_token") ?? "")
+        if (forgery !== undefined) return HttpServerResponse.text(forgery, { status: 400 })
+        return yield* authorize(request, info, ({ app, request: asked, uri }) =>
+          Effect.map(authorizations.consent(app, asked), (code) =>
+            HttpServerResponse.redirect(withParameters(uri, { code: Redacted.value(code), state: asked.state, iss: accessUrl }), {
+              status: 302
+            })
+          )
+        )
+      })
+    )
+
+    return { ask, consent }
+  })

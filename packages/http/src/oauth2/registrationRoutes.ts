@@ -1,0 +1,91 @@
+/** The routes on which clients register themselves, and manage their registration (RFC 7591, RFC 7592). oauth2-provider.md §10. */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { ClientRegistrations, type OAuth2App, OAuthError } from "@atelier/core/oauth2"
+import { Timestamp } from "@atelier/core/platform"
+import { Duration, Effect, Redacted } from "effect"
+import { readText } from "../server/body.js"
+import { callInfo, type RequestInfo } from "../server/CurrentRequest.js"
+import { parseFirst, Unreadable } from "../server/json.js"
+import { json } from "../server/respond.js"
+import type { ProtocolAnswers, Request } from "./answering.js"
+
+/** Bytes of the metadata that a client registers. */
+const maximumMetadata = 64 * 1024
+
+const bodyTimeout = Duration.seconds(10)
+
+/** A client as RFC 7591 §3.2.1 shows it. Members without a value are left out. */
+const clientView = (accessUrl: string, app: OAuth2App): object => ({
+  client_id: app.id,
+  client_id_issued_at: Math.floor(Timestamp.toMillis(app.created_at) / 1000),
+  client_name: app.name,
+  redirect_uris: app.redirect_uris,
+  grant_types: app.grant_types,
+  response_types: app.response_types,
+  token_endpoint_auth_method: app.token_endpoint_auth_method,
+  ...app.metadata,
+  ...(app.client_type === "public" ? {} : { client_secret_expires_at: 0 }),
+  registration_client_uri: `${accessUrl}/oauth2/clients/${app.id}`
+})
+
+/** The JSON of a registration. */
+const readMetadata = (request: Request) =>
+  Effect.flatMap(readText(request, maximumMetadata, bodyTimeout), (body) => {
+    const parsed = parseFirst(body)
+    return parsed instanceof Unreadable
+      ? new OAuthError({ error: "invalid_client_metadata", message: `The body must be valid JSON: ${parsed.reason}.` })
+      : Effect.succeed(parsed)
+  })
+
+export const registrationRoutes = ({ answering, limited, settings: { accessUrl } }: ProtocolAnswers) =>
+  Effect.gen(function* () {
+    const registrations = yield* ClientRegistrations
+
+    const register = answering(
+      limited("register", (request) =>
+        Effect.gen(function* () {
+          const { app, secret, token } = yield* registrations.register(yield* readMetadata(request), yield* callInfo)
+          return json(201, {
+            ...clientView(accessUrl, app),
+            ...(secret === undefined ? {} : { client_secret: Redacted.value(secret) }),
+            registration_access_token: Redacted.value(token)
+          })
+        })
+      )
+    )
+
+    const managementToken = ({ headers }: Request): string | undefined => /^Bearer (\S+)$/.exec(headers["authorization"] ?? "")?.[1]
+
+    const clientId = ({ path }: RequestInfo): string => path.slice(path.lastIndexOf("/") + 1)
+
+    const readClient = answering(
+      limited("clients", (request, info) =>
+        Effect.map(registrations.get(clientId(info), managementToken(request)), (app) => json(200, clientView(accessUrl, app)))
+      )
+    )
+
+    const replaceClient = answering(
+      limited("clients", (request, info) =>
+        Effect.gen(function* () {
+          // A caller without the token learns nothing of what its body lacks
+          yield* registrations.get(clientId(info), managementToken(request))
+          const body = yield* readMetadata(request)
+          return json(
+            200,
+            clientView(accessUrl, yield* registrations.update(clientId(info), managementToken(request), body, yield* callInfo))
+          )
+        })
+      )
+    )
+
+    const deleteClient = answering(
+      limited("clients", (request, info) =>
+        Effect.gen(function* () {
+          yield* registrations.delete(clientId(info), managementToken(request), yield* callInfo)
+          return HttpServerResponse.empty({ status: 204 })
+        })
+      )
+    )
+
+    return { register, readClient, replaceClient, deleteClient }
+  })

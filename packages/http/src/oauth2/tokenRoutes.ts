@@ -1,0 +1,100 @@
+/** The routes that give, renew and end tokens. oauth2-provider.md §7, §8, §9. */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { allScope, CurrentActor } from "@atelier/core/access"
+import { invalidRequest, type IssuedTokens, OAuth2Clients, OAuth2Tokens, OAuthError } from "@atelier/core/oauth2"
+import { Timestamp } from "@atelier/core/platform"
+import { Clock, Effect, Redacted } from "effect"
+import { queryOf } from "../pages/PageOptions.js"
+import { callInfo } from "../server/CurrentRequest.js"
+import { json, refuse } from "../server/respond.js"
+import { notSignedIn, type ProtocolAnswers, required, type Response } from "./answering.js"
+import { authenticateClient } from "./clientCredentials.js"
+import { parametersOf, readForm } from "./form.js"
+
+/** Parameters that a token request may give once. */
+const tokenParameters = ["grant_type", "client_id", "client_secret", "code", "redirect_uri", "refresh_token", "code_verifier", "scope"]
+
+const tokenView = ({ access_token, expires_at, refresh_token, scopes }: IssuedTokens, now: number): Response =>
+  json(200, {
+    access_token: Redacted.value(access_token),
+    token_type: "Bearer",
+    expires_in: Math.max(0, Math.floor((Timestamp.toMillis(expires_at) - now) / 1000)),
+    refresh_token: Redacted.value(refresh_token),
+    expiry: expires_at,
+    // Full access has no name that clients would find their scopes in. P-17
+    ...(scopes.includes(allScope) ? {} : { scope: scopes.join(" ") })
+  })
+
+export const tokenRoutes = ({ answering, limited }: ProtocolAnswers) =>
+  Effect.gen(function* () {
+    const clients = yield* OAuth2Clients
+    const tokens = yield* OAuth2Tokens
+
+    const exchange = answering(
+      limited("tokens", (request) =>
+        Effect.gen(function* () {
+          const form = yield* readForm(request)
+          const client = yield* authenticateClient(clients, request, form)
+          const info = yield* callInfo
+          const resource = form.all("resource")
+          const repeated = form.repeated(tokenParameters)
+          if (repeated.length > 0) return yield* invalidRequest(`The parameter ${repeated[0]} must be given once.`)
+          const grantType = form.get("grant_type")
+          if (grantType === "authorization_code") {
+            const code = yield* required(form.get("code"), "code")
+            if (client.app.client_type === "confidential" && !client.hasSecret)
+              return yield* invalidRequest("The parameter client_secret is required.")
+            const code_verifier = yield* required(form.get("code_verifier"), "code_verifier")
+            const authenticated = yield* client.authenticated
+            const issued = yield* tokens.redeem(
+              authenticated,
+              { code, redirect_uri: form.get("redirect_uri"), code_verifier, resource },
+              info
+            )
+            return tokenView(issued, yield* Clock.currentTimeMillis)
+          }
+          if (grantType === "refresh_token") {
+            const refresh_token = yield* required(form.get("refresh_token"), "refresh_token")
+            const issued = yield* tokens.refresh(yield* client.authenticated, { refresh_token, resource }, info)
+            return tokenView(issued, yield* Clock.currentTimeMillis)
+          }
+          return yield* new OAuthError({
+            error: "unsupported_grant_type",
+            message: "The grant type must be authorization_code or refresh_token."
+          })
+        })
+      )
+    )
+
+    const revoke = answering(
+      limited("revoke", (request) =>
+        Effect.gen(function* () {
+          const form = yield* readForm(request)
+          const client = yield* authenticateClient(clients, request, form)
+          if (form.repeated(["token", "token_type_hint", "client_id", "client_secret"]).length > 0)
+            return yield* invalidRequest("A parameter must be given once.")
+          const token = yield* required(form.get("token"), "token")
+          yield* tokens.revoke(yield* client.authenticated, token, yield* callInfo)
+          return HttpServerResponse.empty({ status: 200 })
+        })
+      )
+    )
+
+    const disconnect = answering((request, info) =>
+      Effect.gen(function* () {
+        const app = yield* clients.get(parametersOf(queryOf(request)).get("client_id"))
+        if (info.user?._tag !== "Right") {
+          const refused = info.user?._tag === "Left" ? info.user.left : notSignedIn
+          info.refused = refused
+          return refuse(refused)
+        }
+        return yield* tokens.disconnect(app).pipe(
+          Effect.as(HttpServerResponse.empty({ status: 204 })),
+          Effect.provideService(CurrentActor, info.user.right),
+          Effect.catchAll((error) => Effect.succeed(refuse(error)))
+        )
+      })
+    )
+
+    return { exchange, revoke, disconnect }
+  })
