@@ -1,38 +1,25 @@
-/** Workspaces that are made before their users ask for them. templates-and-provisioning.md §5. */
+/** How many workspaces are kept that are made before their users ask for them. templates-and-provisioning.md §5. */
 import { Array as Arr, Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { prebuildsUserId } from "../access/Decision.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
-import { GroupMemberRepository } from "../groups/GroupMemberRepository.js"
-import { GroupRepository } from "../groups/GroupRepository.js"
-import { UserRepository } from "../identity/users/UserRepository.js"
-import { MemberRepository } from "../organizations/MemberRepository.js"
-import { Cryptography } from "../platform/Cryptography.js"
 import { Invalid, NotModified } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/Uuid.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { missingTemplate, type TemplateId } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleTemplate } from "../templates/VisibleTemplate.js"
-import { BuildOrders } from "./BuildOrders.js"
-import { awake } from "./Dormancy.js"
 import { reconcile } from "./PrebuildReconciliation.js"
 import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
-import type { Workspace } from "./Workspace.js"
+import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
 import { WorkspaceBuildCreation } from "./WorkspaceBuildCreation.js"
-import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
-import { WorkspaceRepository } from "./WorkspaceRepository.js"
-
-const owner_id = Uuid.make(prebuildsUserId)
 
 /** Presets that are worked on at once. */
 const concurrency = 5
@@ -40,29 +27,14 @@ const concurrency = 5
 /** The address of builds that no request caused. */
 const ownAddress = "127.0.0.1"
 
-/** The letters of base32 (RFC 4648 §6) in lower case. */
-const base32 = "abcdefghijklmnopqrstuvwxyz234567"
-
-/** 15 letters of nine random bytes. */
-const randomSuffix = (random: Uint8Array): string => {
-  const bits = Array.from(random, (byte) => byte.toString(2).padStart(8, "0")).join("")
-  return (bits.match(/.{1,5}/g) ?? []).map((group) => base32[Number.parseInt(group.padEnd(5, "0"), 2)]).join("")
-}
-
 const make = Effect.gen(function* () {
   const repository = yield* PrebuildRepository
-  const workspaces = yield* WorkspaceRepository
   const templates = yield* TemplateRepository
-  const users = yield* UserRepository
-  const members = yield* MemberRepository
-  const groups = yield* GroupRepository
-  const groupMembers = yield* GroupMemberRepository
+  const prebuilt = yield* PrebuiltWorkspaces
   const jobs = yield* ProvisionerJobs
-  const orders = yield* BuildOrders
   const builds = yield* WorkspaceBuildCreation
   const features = yield* Entitlements
   const options = yield* DeploymentOptions
-  const cryptography = yield* Cryptography
   const ids = yield* Ids
 
   const limits = {
@@ -70,85 +42,6 @@ const make = Effect.gen(function* () {
     lookback: options.workspacePrebuildsReconciliationBackoffLookbackPeriod,
     hardLimit: options.workspacePrebuildsFailureHardLimit
   }
-
-  /** The group whose allowance administrators raise for prebuilt workspaces. §5.2. */
-  const groupName = `${options.brand.toLowerCase()}prebuiltworkspaces`
-
-  /** Makes the owner of prebuilt workspaces a member of an organization and of its group there. */
-  const join = (organization_id: Uuid) =>
-    transaction(
-      Effect.gen(function* () {
-        const now = yield* Timestamp.now
-        yield* members.insert({ organization_id, user_id: owner_id, created_at: now, updated_at: now, roles: [] })
-        yield* groupMembers.lock(organization_id, [owner_id])
-        if (!(yield* groups.lockOrganization(organization_id))) return
-        const found = Option.getOrUndefined(yield* groups.byName(organization_id, groupName))
-        const id = found?.id ?? (yield* ids.next)
-        if (found === undefined) {
-          yield* groups.insert({
-            id,
-            organization_id,
-            name: groupName,
-            display_name: "Prebuilt Workspaces",
-            avatar_url: "",
-            quota_allowance: 0,
-            source: "user"
-          })
-        }
-        if ((yield* groupMembers.ids(id, [owner_id])).length === 0) yield* groupMembers.add(id, [owner_id])
-      })
-    ).pipe(
-      // A replica or an administrator was faster
-      Effect.catchTag("Duplicate", () => Effect.void)
-    )
-
-  /** Creates a workspace of a preset and queues its first build. Fails with `Invalid` if the preset's values make no workspace. */
-  const create = (preset: PrebuildPreset) =>
-    Effect.gen(function* () {
-      const stored = Option.getOrUndefined(yield* templates.byId(preset.template_id))
-      const owner = Option.getOrUndefined(yield* users.byId(owner_id))
-      if (stored === undefined || owner === undefined) return
-      const now = yield* Timestamp.now
-      const workspace: Workspace = {
-        ...awake,
-        id: yield* ids.next,
-        created_at: now,
-        updated_at: now,
-        owner_id,
-        organization_id: preset.organization_id,
-        template_id: preset.template_id,
-        deleted: false,
-        name: `prebuild-${randomSuffix(yield* cryptography.randomBytes(9))}`,
-        autostart_schedule: null,
-        next_start_at: null,
-        ttl_ms: null,
-        automatic_updates: "never",
-        last_used_at: now,
-        favorite: false,
-        user_acl: {},
-        group_acl: {},
-        task_id: null
-      }
-      const prepared = yield* orders.prepare(
-        { workspace, template: effectiveTemplate(stored, features), owner, previous: null },
-        {
-          transition: "start",
-          reason: "initiator",
-          template_version_id: preset.template_version_id,
-          template_version_preset_id: preset.id,
-          rich_parameter_values: preset.parameters,
-          prebuilt_workspace_stage: 1
-        }
-      )
-      yield* transaction(
-        Effect.gen(function* () {
-          if (Option.isNone(yield* templates.lockShared(preset.template_id))) return
-          if (!(yield* workspaces.insert(workspace))) return
-          yield* orders.enqueue(prepared)
-          yield* publishWorkspaceEvent(owner_id, { kind: "state_change", workspace_id: workspace.id })
-        })
-      )
-    })
 
   const remove = (id: Uuid, orphan: boolean) => builds.create(id, { transition: "delete", rich_parameter_values: [], orphan })
 
@@ -168,7 +61,7 @@ const make = Effect.gen(function* () {
   const createAll = (preset: PrebuildPreset, count: number) =>
     Effect.gen(function* () {
       for (let made = 0; made < count; made++) {
-        const refusal = yield* create(preset).pipe(
+        const refusal = yield* prebuilt.create(preset).pipe(
           Effect.as(undefined),
           Effect.catchIf(
             (error): error is Invalid => error._tag === "Invalid",
@@ -207,7 +100,7 @@ const make = Effect.gen(function* () {
     if (presets.length === 0) return
     const existing = Arr.groupBy(yield* repository.existing, ({ preset_id }) => preset_id)
     const organizations = new Set(presets.map(({ organization_id }) => organization_id))
-    yield* Effect.forEach(organizations, join, { discard: true })
+    yield* Effect.forEach(organizations, prebuilt.join, { discard: true })
     const now = yield* Timestamp.now
     yield* Effect.forEach(presets, (preset) => act(preset, existing[preset.id] ?? [], now), { concurrency, discard: true })
   }).pipe(Access.actingAs({ ...SystemActor.prebuildsOrchestrator, ip: ownAddress }))
@@ -263,5 +156,10 @@ const make = Effect.gen(function* () {
 
 /** Prebuilt workspaces: how many there are, and whether they are kept at all. */
 export class Prebuilds extends Context.Tag("@atelier/core/Prebuilds")<Prebuilds, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Prebuilds, make), BuildOrders.layer, ProvisionerJobs.layer, WorkspaceBuildCreation.layer)
+  static readonly layer = standingOn(
+    Layer.effect(Prebuilds, make),
+    PrebuiltWorkspaces.layer,
+    ProvisionerJobs.layer,
+    WorkspaceBuildCreation.layer
+  )
 }

@@ -1,6 +1,6 @@
 import { Effect, Either, Schema } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { parseSchedule, type Schedule } from "../platform/Schedule.js"
 import { Timestamp } from "../platform/Timestamp.js"
@@ -85,6 +85,9 @@ const isAutomaticUpdates = Schema.is(AutomaticUpdates)
 /** Fails with `Invalid` naming the field `automatic_updates`. §3.1 no. 13. */
 export const validAutomaticUpdates = (updates: string): Effect.Effect<AutomaticUpdates, Invalid> =>
   isAutomaticUpdates(updates) ? Effect.succeed(updates) : Invalid.field("automatic_updates", `must be "always" or "never"`)
+
+/** Another workspace of the owner has the name. */
+export const takenWorkspace = (name: string): Conflict => Conflict.taken("A workspace of this owner", name)
 
 /** There is no such workspace, or it may not be read. */
 export const missingWorkspace = new NotFound({ resource: "workspace" })

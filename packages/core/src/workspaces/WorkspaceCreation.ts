@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { CurrentActor } from "../access/Actor.js"
-import { prebuildsUserId } from "../access/Decision.js"
 import * as Audit from "../audit/Audit.js"
 import type { AuditRepository } from "../audit/AuditRepository.js"
 import { Entitlements } from "../deployment/Entitlements.js"
@@ -14,7 +13,7 @@ import * as Measure from "../platform/Measure.js"
 import { countChange } from "../platform/Transactor.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/Uuid.js"
 import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { ExternalAuthRequirements } from "../templates/ExternalAuthRequirements.js"
@@ -23,13 +22,11 @@ import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildOrders } from "./BuildOrders.js"
-import { BuildStates } from "./BuildStates.js"
 import { awake } from "./Dormancy.js"
 import { nextScheduledStart } from "./NextScheduledStart.js"
-import { PrebuildRepository } from "./PrebuildRepository.js"
-import { neverStarts, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
+import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
+import { neverStarts, takenWorkspace, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
 import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./WorkspaceAudit.js"
-import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -61,11 +58,6 @@ export interface CreatedTask extends TaskPrompt {
   readonly store: (workspace: Workspace) => Effect.Effect<void, Conflict, AuditRepository | CurrentActor | EventBus | Ids>
 }
 
-/** Another workspace of the owner has the name. */
-const taken = (name: string): Conflict => Conflict.taken("A workspace of this owner", name)
-
-const prebuildsUser = Uuid.make(prebuildsUserId)
-
 const noUser = new NotFound({ resource: "user" })
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
 const noTemplate = Invalid.field("template_id", "There is no template with this id")
@@ -86,8 +78,7 @@ const make = Effect.gen(function* () {
   const views = yield* WorkspaceViews
   const notifications = yield* WorkspaceNotifications
   const externalAuth = yield* ExternalAuthRequirements
-  const prebuilds = yield* PrebuildRepository
-  const states = yield* BuildStates
+  const prebuilt = yield* PrebuiltWorkspaces
   const ids = yield* Ids
 
   const ownerOf = ({ organization, user }: WorkspacePlace) =>
@@ -181,7 +172,7 @@ const make = Effect.gen(function* () {
       }
       yield* requireExternalAuth(request.template_version_id ?? template.active_version_id, owner.id)
       const settings = yield* settingsOf(request, template)
-      if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* taken(request.name)
+      if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* takenWorkspace(request.name)
 
       const now = yield* Timestamp.now
       const workspace: Workspace = {
@@ -204,35 +195,6 @@ const make = Effect.gen(function* () {
         { workspace, template, owner, task, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
-      /** Gives the owner a prebuilt workspace of the chosen preset, and queues the build that makes it its own; None without such a workspace. §5.4. */
-      const claim = Effect.gen(function* () {
-        const { chosen, target } = prepared
-        const isKept = (chosen?.desired_prebuild_instances ?? 0) > 0 && (yield* Entitlements).has("workspace_prebuilds")
-        if (chosen === undefined || !isKept || task !== undefined) return undefined
-        const { autostart_schedule, next_start_at, ttl_ms } = workspace
-        const fields = {
-          owner_id: owner.id,
-          name: workspace.name,
-          autostart_schedule,
-          next_start_at,
-          ttl_ms,
-          last_used_at: now,
-          updated_at: now
-        }
-        const id = Option.getOrUndefined(
-          yield* Effect.catchTag(prebuilds.claim(chosen.id, fields), "Duplicate", () => taken(workspace.name))
-        )
-        if (id === undefined) return undefined
-        const claimed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
-        yield* orders.enqueue({
-          ...prepared,
-          target: { ...target, workspace: claimed, previous: claimed.latest_build },
-          order: { ...prepared.order, prebuilt_workspace_stage: 2 },
-          state: yield* states.of(claimed.latest_build.id)
-        })
-        yield* publishWorkspaceEvent(prebuildsUser, { kind: "state_change", workspace_id: id })
-        return claimed
-      })
       const created = yield* Audit.audited(
         {
           ...workspaceSubject(workspace, "create"),
@@ -242,13 +204,13 @@ const make = Effect.gen(function* () {
           // The lock keeps the template from being deleted
           if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
           yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
-          const claimed = yield* claim
+          const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace) : undefined
           if (claimed !== undefined) {
             yield* notifications.created(prepared)
             const value = yield* Effect.flatMap(workspaces.details(claimed.id), Effect.orDie)
             return { value, id: claimed.id, after: auditedWorkspace(claimed) }
           }
-          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
+          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => takenWorkspace(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
           yield* orders.enqueue(prepared)
           if (task !== undefined) yield* task.store(workspace)
@@ -272,7 +234,7 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
     Organizations.layer,
     WorkspaceOwners.layer,
     BuildOrders.layer,
-    BuildStates.layer,
+    PrebuiltWorkspaces.layer,
     WorkspaceNotifications.layer,
     WorkspaceViews.layer,
     ExternalAuthRequirements.layer

@@ -11,7 +11,7 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { meAlias } from "../identity/users/User.js"
 import { defaultAlias } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Gone, Invalid, NotAllowed } from "../platform/Errors.js"
+import { Forbidden, Gone, Invalid, NotAllowed } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import type { Page } from "../platform/Pagination.js"
 import { following, makeSharedReads } from "../platform/SharedReads.js"
@@ -20,7 +20,7 @@ import { parse, type Uuid } from "../platform/Uuid.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
-import { missingWorkspace, validName, type WorkspaceId } from "./Workspace.js"
+import { missingWorkspace, takenWorkspace, validName, type WorkspaceId } from "./Workspace.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
           if (!allowWorkspaceRenames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
           if (workspace.deleted) return yield* deleted
           const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () =>
-            Conflict.taken("A workspace of this owner", name)
+            takenWorkspace(name)
           )
           if (!isRenamed) return yield* deleted
           yield* publishWorkspaceEvent(workspace.owner_id, { kind: "mtd_update", workspace_id: id })

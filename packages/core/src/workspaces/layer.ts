@@ -19,6 +19,7 @@ import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.
 import type { PortShareRepository } from "./PortShareRepository.js"
 import { PortShares } from "./PortShares.js"
 import { Prebuilds } from "./Prebuilds.js"
+import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
 import type { PrebuildRepository } from "./PrebuildRepository.js"
 import type { QuotaRepository } from "./QuotaRepository.js"
 import { scheduleChanges } from "./ScheduleChanges.js"
@@ -57,6 +58,7 @@ export const layer = Layer.mergeAll(
   OwnerWatches.layer,
   PortShares.layer,
   Prebuilds.layer,
+  PrebuiltWorkspaces.layer,
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
