@@ -17,7 +17,7 @@ import * as Terminals from "./Terminals.js"
 import { version } from "./Version.js"
 
 /** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
-export const flushWithin = Duration.seconds(30)
+const flushWithin = Duration.seconds(30)
 
 /**
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.

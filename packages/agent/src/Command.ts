@@ -48,7 +48,7 @@ export interface Completion {
 class CannotStart extends Data.TaggedError("CannotStart")<{ readonly exitCode: number; readonly message: string }> {}
 
 /** How long the output may stay open after the command's own end. */
-export const pipesGrace = Duration.seconds(10)
+const pipesGrace = Duration.seconds(10)
 
 /** How long a killed process may take to be gone; one that waits for a broken disk stays. */
 const killGrace = Duration.seconds(5)

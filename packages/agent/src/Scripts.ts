@@ -22,7 +22,7 @@ const maximumTimings = 1000
 const timingAttempts = 5
 
 /** How long a stop script without a timeout of its own may take: who stops a workspace does not wait for ever. */
-export const defaultStopTimeout = Duration.minutes(5)
+const defaultStopTimeout = Duration.minutes(5)
 
 /** A script with where its output goes. */
 interface Script {

@@ -44,7 +44,7 @@ export const externalSource = {
 export const maximumLogsLength = 1_048_576
 
 /** Characters a source's name is cut to. */
-export const maximumSourceName = 127
+const maximumSourceName = 127
 
 /** Characters a stored line is cut to. */
 export const maximumOutput = 1024

@@ -21,7 +21,7 @@ import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 import { standingOn } from "../platform/Standing.js"
 
 /** Log sources of one agent. */
-export const maximumSources = 1000
+const maximumSources = 1000
 
 /** Characters of a source's icon. */
 const maximumIcon = 256

@@ -117,9 +117,8 @@ const scriptView = ({ timeout_seconds, ...script }: AgentScript): ScriptView => 
 })
 
 /** Logins wait for an agent's start scripts when at least one of them says so. */
-export const startupScriptBehavior = (
-  scripts: ReadonlyArray<Pick<AgentScript, "run_on_start" | "start_blocks_login">>
-): StartupScriptBehavior => (scripts.some((script) => script.run_on_start && script.start_blocks_login) ? "blocking" : "non-blocking")
+const startupScriptBehavior = (scripts: ReadonlyArray<Pick<AgentScript, "run_on_start" | "start_blocks_login">>): StartupScriptBehavior =>
+  scripts.some((script) => script.run_on_start && script.start_blocks_login) ? "blocking" : "non-blocking"
 
 export const agentView = (agent: BuildAgent, context: ViewContext): AgentView => {
   const { disconnected_at, status } = statusAt(agent, context.now, context.inactive)

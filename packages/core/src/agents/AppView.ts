@@ -68,7 +68,7 @@ export const appStatusView = (status: AppStatus): AppStatusView => ({ ...status,
 const portSlug = /^\d{4,5}s?$/
 
 /** The first label of the app's host; empty for an app that has none. agents-and-apps.md §6. */
-export const subdomainName = (
+const subdomainName = (
   app: { readonly slug: string; readonly subdomain: boolean },
   agentName: string,
   names: WorkspaceNames | null

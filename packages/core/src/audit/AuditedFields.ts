@@ -179,7 +179,7 @@ export const absentText = "null"
 const absentTexts: ReadonlySet<string> = new Set(["template_version.template_id", "workspace.autostart_schedule"])
 
 /** The ACL of a template that names no user or group. */
-export const emptyAcl = "map[]"
+const emptyAcl = "map[]"
 
 /** Lists without an empty value: a creation shows no old one, a deletion no new one. §B4. */
 const bareLists: ReadonlySet<string> = new Set(["rbac_roles", "roles", "default_org_member_roles", "members"])

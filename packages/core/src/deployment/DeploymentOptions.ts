@@ -22,7 +22,7 @@ export interface Options extends Omit<OptionsInForce, "sshKeygenAlgorithm" | "oi
 export const safeExperiments: ReadonlyArray<string> = ["minimum-implicit-member"]
 
 /** Experiments by their names in lower case; `*` stands for all that are safe. Unknown ones stay. deployment.md §1.7. */
-export const experimentsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+const experimentsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.flatMap((name) => (name === "*" ? safeExperiments : [name.toLowerCase()]))
 
 const keyAlgorithm = (text: string): SshKeyAlgorithm => {

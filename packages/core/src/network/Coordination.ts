@@ -51,7 +51,7 @@ export type Event =
   | { readonly _tag: "Disconnected" | "Lost"; readonly id: PeerId }
 
 /** Updates in one message at most. */
-export const maximumUpdates = 1024
+const maximumUpdates = 1024
 
 const unknown: Peer = {
   isConnected: false,

@@ -47,10 +47,10 @@ export interface PeerConnection {
 const maximumWaiting = 512
 
 /** Tunnels that one peer has open at a time: each is a stream of its caller, who has others. */
-export const maximumTunnels = 500
+const maximumTunnels = 500
 
 /** Bytes of a node. */
-export const maximumNode = 32 * 1024
+const maximumNode = 32 * 1024
 
 /** A peer that is connected to one of the processes, as the others know it. */
 export interface PeerState {

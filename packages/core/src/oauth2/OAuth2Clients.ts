@@ -8,12 +8,6 @@ import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest } from "./OAuthError.js"
 import { presentedSecret } from "./OAuthSecret.js"
 
-/** One way to read what a client says of itself. Several where its form is ambiguous. */
-export interface ClientCredentials {
-  readonly id: string
-  readonly secret: string | undefined
-}
-
 /** A client that has proven who it is, or that has no means to. */
 export interface AuthenticatedClient {
   readonly app: OAuth2App

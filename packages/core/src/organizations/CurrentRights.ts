@@ -8,7 +8,7 @@ import { Forbidden } from "../platform/Errors.js"
 import type { RightsRepository } from "./RightsRepository.js"
 
 /** Returns the subject reduced to the roles that its user still holds, with their current permissions. */
-export const withCurrentRoles = (subject: Subject, stored: Omit<SubjectInput, "scopes" | "allowList" | "options">): Subject => {
+const withCurrentRoles = (subject: Subject, stored: Omit<SubjectInput, "scopes" | "allowList" | "options">): Subject => {
   const present = buildSubject({ ...stored, scopes: [allScope], allowList: unrestrictedAllowList, options: subject.options })
   const roles = present.roles.filter(({ organizationId, role }) =>
     subject.roles.some((held) => held.role.name === role.name && held.organizationId === organizationId)

@@ -10,7 +10,7 @@ export type Delivery<A> = { readonly _tag: "Event"; readonly event: A } | { read
 export type Listener<A> = (delivery: Delivery<A>) => void
 
 /** Messages one subscriber may fall behind before it loses the oldest and is told so. */
-export const subscriberCapacity = 256
+const subscriberCapacity = 256
 
 export class EventBus extends Context.Tag("@atelier/core/EventBus")<
   EventBus,

@@ -9,7 +9,7 @@ export type ProvisionerTags = typeof ProvisionerTags.Type
 export const untagged: ProvisionerTags = { scope: "organization", owner: "" }
 
 /** The largest tags as JSON, in bytes: they travel in events. */
-export const maximumTagsSize = 4_096
+const maximumTagsSize = 4_096
 
 /** Later maps win, but an empty value never replaces another. */
 export const overlayTags = (...layers: ReadonlyArray<ProvisionerTags>): ProvisionerTags => {

@@ -16,7 +16,7 @@ import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 export const batchSize = 1_000
 
 /** Rows of one kind and run. The limit keeps one kind from delaying the others; the next run goes on. */
-export const maximumOfRun = 1_000_000
+const maximumOfRun = 1_000_000
 
 /** How long messages are kept that have been delivered or given up. What they told stays in the inbox. */
 const messagesKept = Duration.days(7)

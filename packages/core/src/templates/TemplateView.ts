@@ -54,7 +54,7 @@ export const TemplateView = Schema.Struct({
 export interface TemplateView extends Schema.Schema.Type<typeof TemplateView> {}
 
 /** A template whose settings are those in force. */
-export const templateView = (template: TemplateWithNames): TemplateView => {
+const templateView = (template: TemplateWithNames): TemplateView => {
   const {
     autostart_block_days_of_week: _,
     autostop_requirement_days_of_week,

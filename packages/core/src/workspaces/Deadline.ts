@@ -45,7 +45,7 @@ export const quietHoursInForce = (
 ): Schedule | null => storedSchedule(allowCustomQuietHours && own !== "" ? own : defaultQuietHoursSchedule)
 
 /** The template's say on how long a start lasts, in milliseconds; 0 is for ever. */
-export const effectiveTtl = (template: TemplateSchedule, ttl: number | null): number =>
+const effectiveTtl = (template: TemplateSchedule, ttl: number | null): number =>
   template.allow_user_autostop ? (ttl ?? 0) : template.default_ttl_ms
 
 /** When a build that has completed ends: by the workspace's time to live, and at the latest by the template's required stops. */

@@ -1,15 +1,14 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
+import { Version } from "@atelier/agent-protocol"
 import { CurrentActor, rightTo, type StreamRight } from "@atelier/core/access"
 import { Agents, AgentTunnels } from "@atelier/core/agents"
 import { NetworkState, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
 import { Encryption, Ids, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
-import { connectionLimits } from "../agentRpc/Connections.js"
+import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
 import { Contract } from "../contract/Contract.js"
-import { byteStreamSocket } from "../sockets/byteStream.js"
 import { jsonSocket } from "../sockets/json.js"
 import { brandOf } from "../pages/brandOf.js"
 import { agentList, peerList } from "../pages/networkPages.js"
@@ -58,20 +57,7 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
         yield* Effect.mapError(Version.negotiate(version === "" ? fallback : version), unsupportedVersion)
         const peer = yield* peerOf(resume_token, policy)
         const service = yield* serviceOf(peer)
-        return yield* byteStreamSocket(
-          request,
-          right,
-          (transport) =>
-            Effect.gen(function* () {
-              const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
-              yield* DrpcServer.serveSession(session, service, connectionLimits)
-            }).pipe(
-              Effect.scoped,
-              // The socket is closed with the reason
-              Effect.catchTag("SessionEnded", () => Effect.void)
-            ),
-          { pingEvery: "15 seconds" }
-        )
+        return yield* coordinatorSocket(request, right, service)
       })
 
     const { agents: linkedAgents, peers } = yield* NetworkState

@@ -1,12 +1,12 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
+import { Version } from "@atelier/agent-protocol"
 import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
 import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
 import { Ids, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
-import { connectionLimits } from "../agentRpc/Connections.js"
+import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
 import { AppServer } from "../apps/AppServer.js"
@@ -16,7 +16,6 @@ import { UserCredentials } from "../server/Credentials.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import { Settings } from "../server/Settings.js"
 import { withQuery } from "../server/withQuery.js"
-import { byteStreamSocket } from "../sockets/byteStream.js"
 import * as Handlers from "./Handlers.js"
 
 const view = ({ icon, status, url, ...proxy }: ObservedProxy) => ({
@@ -153,20 +152,7 @@ export const ownWorkspaceProxy = Layer.provide(
             const token = Redacted.make(request.headers[header] ?? "")
             const [right, proxy] = yield* rightTo("workspace proxy", proxies.authenticate(token))
             const service = yield* serviceOf({ id: yield* ids.next, holder: proxy.id, policy: everything })
-            return yield* byteStreamSocket(
-              request,
-              right,
-              (transport) =>
-                Effect.gen(function* () {
-                  const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
-                  yield* DrpcServer.serveSession(session, service, connectionLimits)
-                }).pipe(
-                  Effect.scoped,
-                  // The socket is closed with the reason
-                  Effect.catchTag("SessionEnded", () => Effect.void)
-                ),
-              { pingEvery: "15 seconds" }
-            )
+            return yield* coordinatorSocket(request, right, service)
           }).pipe(Effect.provideService(CurrentActor, SystemActor.workspaceProxy))
         )
     })

@@ -68,7 +68,7 @@ export const readBool = (text: string): Read<boolean> => Either.fromNullable(tru
 
 const greatest = 2n ** 63n - 1n
 
-export const readInt = (text: string): Read<number> => {
+const readInt = (text: string): Read<number> => {
   if (!/^[+-]?\d{1,19}$/.test(text)) return Either.left("must be a whole number")
   const number = BigInt(text.replace("+", ""))
   return number > greatest || number < -greatest - 1n ? Either.left("must be a number of 64 bits") : Either.right(Number(number))
@@ -161,7 +161,7 @@ export const readUrl = (text: string): Read<string> => {
   return Either.right(rest === "//" ? scheme : text)
 }
 
-export const readHostPort = (text: string): Read<string> =>
+const readHostPort = (text: string): Read<string> =>
   /^(\[[^[\]]*\]|[^[\]:]*):[^[\]:]*$/.test(text) ? Either.right(text === ":" ? "" : text) : Either.left("must be HOST:PORT")
 
 const readPattern = (text: string): Read<string> => {

@@ -5,7 +5,7 @@ const encoder = new TextEncoder()
 export const maximumBytes = 64
 
 /** The least entropy, in bits. */
-export const minimumEntropy = 52
+const minimumEntropy = 52
 
 interface Class {
   readonly size: number
