@@ -31,7 +31,7 @@ export interface Actor extends CallInfo {
 
 /** A credential that may end while a stream opened with it goes on. */
 export interface ActorCredential {
-  /** Authenticates it again, as it is now, without counting as a use of it. */
+  /** Authenticates the credential again, without counting as a use of it. */
   readonly renew: Effect.Effect<Actor, Unauthenticated | Forbidden>
   /** When it expires unless it is used, in milliseconds since 1970; absent where that is not known. */
   readonly expiresAt?: number | undefined

@@ -41,7 +41,7 @@ export const validGrants = (table: Readonly<Record<string, ReadonlyArray<string>
   return grants
 }
 
-/** The grants that a list of permissions stands for. */
+/** The grants of a list of permissions. */
 export const grantsOf = (permissions: ReadonlyArray<{ readonly resource_type: string; readonly action: string }>): Grants => {
   const table = new Map<string, Set<string>>()
   for (const { action, resource_type } of permissions) {

@@ -36,7 +36,7 @@ export const applyOptions = (role: Role, options: RoleOptions): Role => {
   return options.disableChatSharing ? withoutShare(restricted, "chat") : restricted
 }
 
-/** Whether the options leave ACLs of that type in force. */
+/** Whether ACLs of the type count under the options. */
 export const aclsCount = (type: ResourceType, options: RoleOptions): boolean => {
   switch (type) {
     case "workspace":

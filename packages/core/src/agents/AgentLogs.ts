@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** Whether the agent has been replaced is asked once it may have been. */
+  /** Checks whether the agent was replaced after each change that can replace it. */
   const reads = yield* makeSharedReads((agent: AgentKey, changed) =>
     Effect.gen(function* () {
       yield* listen(agentLogs(agent.agent_id), changed)

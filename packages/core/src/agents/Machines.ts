@@ -135,7 +135,7 @@ const make = Effect.gen(function* () {
       return { right, values } satisfies Entitled<AgentContainers>
     }),
 
-    /** Begins to make a devcontainer anew. Fails also with `Forbidden`, and with `Conflict` while that is under way. */
+    /** Starts recreating a devcontainer. Fails also with `Forbidden`, and with `Conflict` while it is being recreated. */
     recreate: Effect.fn("Machines.recreate")(function* (id: WorkspaceAgentId, devcontainer: string) {
       const agent = yield* changeable(id)
       const path = `/containers/devcontainers/${encodeURIComponent(devcontainer)}/recreate`

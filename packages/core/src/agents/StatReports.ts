@@ -20,7 +20,7 @@ export interface SentStat {
   readonly session_counts: ReadonlyMap<string, number>
 }
 
-/** A count as it is stored: no agent makes a number of anything negative or infinite. */
+/** A count as it is stored. Negative and infinite numbers of agents count as 0. */
 const count = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0)
 
 const make = Effect.gen(function* () {
@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Takes a report; it is stored within a second, unless the deployment keeps no statistics. agents-and-apps.md §9. */
+    /** Accepts a report, which is stored within a second unless the deployment keeps no statistics. agents-and-apps.md §9. */
     add: Effect.fn("StatReports.add")(function* (agent: AgentWorkspace, sent: SentStat) {
       if (!statsCollectionUsageStatsEnable) return
       yield* batch.add({

@@ -7,7 +7,7 @@ export class DeploymentValues extends Context.Tag("@atelier/core/DeploymentValue
     readonly get: (key: string) => Effect.Effect<Option.Option<string>>
     /** Stores the value in place of the present one. */
     readonly put: (key: string, value: string) => Effect.Effect<void>
-    /** Stores the value unless the key has one already; answers the one that is stored. Callers that race all get the same. */
+    /** Stores the value unless the key has one. Returns the stored value: concurrent callers get the same. */
     readonly getOrInsert: (key: string, value: string) => Effect.Effect<string>
   }
 >() {}

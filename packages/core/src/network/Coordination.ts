@@ -204,7 +204,7 @@ const ready = (state: State, id: PeerId, to: PeerId): Transition => {
 /** What the connection of a peer is told whose place another one takes. */
 export const replaced = "peer ID overwritten by new connection"
 
-/** The state after an event, and what the peers are told of it. A connection that takes the place of another is told all anew. */
+/** The state after an event, and the messages to peers. A connection that replaces another gets the whole state again. */
 export const after = (state: State, event: Event): Transition => {
   if (event._tag !== "Connected" && !peerOf(state, event.id).isConnected) return { state, messages: [] }
   switch (event._tag) {

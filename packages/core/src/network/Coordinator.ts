@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
     mailbox.unsafeDone(Exit.void)
   }
 
-  /** Takes the place of the peer's former connection, and keeps those of its tunnels that this one has a right to. */
+  /** Replaces the peer's former connection, and keeps the tunnels that the new one has a right to. */
   const enter = (id: PeerId, connection: Connected): void => {
     const former = connections.get(id)
     connections.set(id, connection)

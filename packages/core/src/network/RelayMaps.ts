@@ -1,4 +1,4 @@
-/** The relay map in force. agents-and-apps.md §12. */
+/** The current relay map. agents-and-apps.md §12. */
 import { Context, Effect, Layer, ParseResult, Schedule, Schema, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { optionName } from "../deployment/options/Configuration.js"
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
     /** The map in force. */
     current,
 
-    /** The map in force, and then each that follows it. */
+    /** The current map, and then each new one. */
     changes: Stream.repeatEffectWithSchedule(current, Schedule.spaced(lookEvery)).pipe(Stream.changesWith(isSameMap)),
 
     connectionSettings,

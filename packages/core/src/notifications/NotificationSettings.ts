@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The methods that messages can leave by, and the one that they leave by unless their event has another. */
+    /** The methods by which messages can be sent, and the default method. */
     dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.notificationsMethod }),
 
     /** The choices of a user. Fails with `NotFound` or `Forbidden` if the actor may not read them. §A8. */

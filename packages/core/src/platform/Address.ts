@@ -3,7 +3,7 @@
 /** Schemes that run or show what the address itself holds, or what lies on the reader's machine. */
 const unsafeSchemes = ["javascript:", "data:", "vbscript:", "blob:", "file:"]
 
-/** Whether a browser would take the address for one of such a scheme: it passes over control characters, and over spaces before it. */
+/** Whether a browser reads the address as one of such a scheme. Browsers skip control characters, and spaces at the beginning. */
 export const isUnsafeAddress = (address: string, schemes: ReadonlyArray<string> = unsafeSchemes): boolean => {
   const read = address.replace(/[\p{Cc} ]/gu, "").toLowerCase()
   return schemes.some((scheme) => read.startsWith(scheme))

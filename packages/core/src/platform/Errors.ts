@@ -86,7 +86,7 @@ export class TooLarge extends Data.TaggedError("TooLarge")<Refusal> {}
 /** The object is in use by others and has to be released first. */
 export class InUse extends Data.TaggedError("InUse")<Refusal> {}
 
-/** What the request has to be passed on to cannot be reached, or does not answer as it must. A later call may succeed. */
+/** The server that the request is forwarded to cannot be reached, or gives an invalid answer. A later call may succeed. */
 export class UpstreamFailure extends Data.TaggedError("UpstreamFailure")<Refusal> {}
 
 /** Nothing had to change. */

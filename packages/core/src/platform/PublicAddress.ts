@@ -6,7 +6,7 @@ const numberOf = (address: string): number | undefined => {
   return octets?.every((octet) => octet <= 255) === true ? octets.reduce((number, octet) => number * 256 + octet, 0) : undefined
 }
 
-/** Networks whose addresses are not reached over the Internet, or stand for others: the first address, and how many of its bits count. */
+/** Networks whose addresses are not public, or embed other addresses: the first address, and the length of the prefix. */
 const reserved = (
   [
     ["0.0.0.0", 8],

@@ -1,4 +1,4 @@
-/** Encrypted values in a store: reading them, and encrypting them anew when their key is replaced. */
+/** Encrypted values in a store: reading them, and encrypting them again when their key is replaced. */
 import { Context, Effect, type Option } from "effect"
 import type { Encryption, Sealed } from "./Encryption.js"
 import { nil, type Uuid } from "./Uuid.js"
@@ -20,7 +20,7 @@ export interface SealedColumn {
   readonly batchSize?: number | undefined
   /** At most `limit` values behind an id, in the order of ids, that are encrypted with another key than this one. */
   readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedRow>>
-  /** Replaces an encrypted value by another of the same; false when it is not the one that is stored any more. */
+  /** Replaces an encrypted value by another encryption of the same text. Returns false if another value was stored since. */
   readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
 }
 

@@ -38,7 +38,7 @@ export interface Value<out A> {
   readonly read: (text: string, segments?: ReadonlyArray<string>) => A | undefined
   /** Whether an empty item of a list is refused; others are left out. */
   readonly refusesEmptyItems?: boolean
-  /** The value that empty quotes stand for; without one, the filter counts as not given. */
+  /** The value of empty quotes. Without one, the filter counts as not given. */
   readonly empty?: A
 }
 
@@ -91,7 +91,7 @@ export const one = <A>(value: Value<A>, matches?: string): Filter<A | undefined>
 /** A filter whose values are separated by commas or given by repeating it. Without one it is an empty list. */
 export const list = <A>(value: Value<A>, matches?: string): Filter<ReadonlyArray<A>> => ({ value, takes: "list", matches })
 
-/** The filters a list knows, by key, and the one that the free words are the value of, if words are allowed. */
+/** The filters of a list by key, and the filter that free words belong to, if words are allowed. */
 export interface Language<F extends Readonly<Record<string, Filter<unknown>>>> {
   readonly filters: F
   readonly words?: (keyof F & string) | undefined

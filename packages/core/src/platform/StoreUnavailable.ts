@@ -10,7 +10,7 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
   readonly cause: unknown
 }> {}
 
-/** The reason why the store could not answer, if that is what a cause says. */
+/** The reason why the store could not answer, if the cause contains one. */
 export const storeUnavailable = (cause: Cause.Cause<unknown>): Option.Option<StoreUnavailable> =>
   Chunk.findFirst(
     Chunk.appendAll<unknown, unknown>(Cause.failures(cause), Cause.defects(cause)),

@@ -21,7 +21,7 @@ import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./Temp
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { visibleVersions } from "./VisibleVersion.js"
 
-/** What a user has filled in so far, and for whom. */
+/** The values that a user has filled in so far, and the owner of the future workspace. */
 export interface FormRequest {
   /** Of the client's choice; its answer carries it. */
   readonly id: number
@@ -30,7 +30,7 @@ export interface FormRequest {
   readonly owner_id?: Uuid | undefined
 }
 
-/** The form as it stands for a request. */
+/** The form for a request. */
 export interface FormAnswer extends ParameterForm {
   readonly id: number
 }

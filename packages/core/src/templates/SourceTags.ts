@@ -16,7 +16,7 @@ import { standingOn } from "../platform/Standing.js"
 /** Errors of a form that a refusal has. */
 const shownErrors = 10
 
-/** How long a request waits for what a source says of its tags. */
+/** How long a request waits for the tags of a source. */
 const timeout = Duration.seconds(5)
 
 /** The template that a version is for. In the classic flow of parameters its presets are checked when they are used. */

@@ -32,7 +32,7 @@ const noStats: TransitionStats = { P50: null, P95: null }
 /** The statistics of a template without builds. */
 export const noBuildTimeStats: BuildTimeStats = { start: noStats, stop: noStats, delete: noStats }
 
-/** A template as it is stored, whatever is licensed; `effectiveTemplate` answers what counts. */
+/** A template as it is stored. `effectiveTemplate` returns the settings that the license allows. */
 export const Template = Schema.Struct({
   id: TemplateId,
   created_at: Timestamp,

@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Tells users what becomes of templates. notifications-audit-insights.md §A2. */
+/** Notifies users of changes of templates. notifications-audit-insights.md §A2. */
 export class TemplateNotifications extends Context.Tag("@atelier/core/TemplateNotifications")<
   TemplateNotifications,
   Effect.Effect.Success<typeof make>

@@ -64,7 +64,7 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     readonly markDeleted: (id: TemplateId, at: Timestamp) => Effect.Effect<boolean>
     /** Brings the template's workspaces in line with its changed schedule. templates-and-provisioning.md §2.3. */
     readonly reschedule: (id: TemplateId, change: WorkspaceReschedule) => Effect.Effect<void>
-    /** Counts active users and build times of all templates anew. */
+    /** Recounts the active users and build times of all templates. */
     readonly refreshStatistics: Effect.Effect<void>
   }
 >() {}

@@ -53,7 +53,7 @@ export const TemplateView = Schema.Struct({
 })
 export interface TemplateView extends Schema.Schema.Type<typeof TemplateView> {}
 
-/** A template whose settings are those in force. */
+/** A template with its effective settings. */
 const templateView = (template: TemplateWithNames): TemplateView => {
   const {
     autostart_block_days_of_week: _,
@@ -75,6 +75,6 @@ const templateView = (template: TemplateWithNames): TemplateView => {
   }
 }
 
-/** A template as it is stored, shown with the settings in force now. */
+/** The view of a stored template with its effective settings. */
 export const viewInForce = (template: TemplateWithNames): Effect.Effect<TemplateView> =>
   Effect.map(Entitlements, (features) => templateView(effectiveTemplate(template, features)))

@@ -1,4 +1,4 @@
-/** A start that is asked for together with a stop, and queued when that has succeeded. workspaces.md §4.1, `on_success`. */
+/** A start that was requested together with a stop, and is queued after the stop has succeeded. workspaces.md §4.1, `on_success`. */
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"

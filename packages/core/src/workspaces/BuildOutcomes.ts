@@ -27,7 +27,7 @@ const ended = Measure.counter("workspace_builds_total", "Builds of workspaces th
 interface Outcome {
   readonly status_code: 200 | 500
   readonly workspace_owner?: string
-  /** Resources that the claim of a prebuilt workspace made anew. */
+  /** Resources that the claim of a prebuilt workspace replaced. */
   readonly replacements?: ReadonlyArray<ResourceReplacement>
 }
 

@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What becomes of builds, for those who wait for them. */
+/** The progress of builds, for clients that wait for them. */
 export class BuildWatches extends Context.Tag("@atelier/core/BuildWatches")<BuildWatches, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(Layer.effect(BuildWatches, make), BuildResources.layer)
 }

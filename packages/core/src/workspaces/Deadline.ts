@@ -142,7 +142,7 @@ export interface BumpInput extends Deadlines {
   readonly autostart: Schedule | null
 }
 
-/** The later deadline that activity gives a started build, or null when it leaves it as it is. */
+/** The later deadline that activity gives a started build, or null if the deadline stays. */
 export const bumped = ({ autostart, deadline, max_deadline, now, template, ttl_ms }: BumpInput): Timestamp | null => {
   if (deadline === null || template.activity_bump_ms <= 0) return null
   const interval = bumpInterval(now, template, ttl_ms, autostart)

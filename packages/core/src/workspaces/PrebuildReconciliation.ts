@@ -1,4 +1,4 @@
-/** Decides what to do about the prebuilt workspaces of a preset, from what there is. templates-and-provisioning.md §5.3. */
+/** Decides which prebuilt workspaces of a preset are created and deleted, from the existing ones. templates-and-provisioning.md §5.3. */
 import { Duration } from "effect"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"

@@ -57,7 +57,7 @@ export interface NewBuild {
 export interface NewFollowUp {
   /** Only a start can follow. */
   readonly transition: string
-  /** The one that is active by then, unless given. */
+  /** The version that is active then, unless given. */
   readonly template_version_id?: Uuid | undefined
   readonly template_version_preset_id?: Uuid | undefined
   readonly rich_parameter_values: ReadonlyArray<ParameterValue>

@@ -82,7 +82,7 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly setState: (id: WorkspaceBuildId, state: Sealed | null, at: Timestamp) => Effect.Effect<void>
     /** At most `limit` states behind a build's id, in the order of ids, that are not encrypted. */
     readonly plainStates: (after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<PlainState>>
-    /** Encrypts one of them; false when it is not the one that is stored any more. */
+    /** Encrypts one of them. Returns false if another value was stored since. */
     readonly sealState: (plain: PlainState, sealed: Sealed) => Effect.Effect<boolean>
     readonly statesSealedOtherwise: SealedColumn["sealedOtherwise"]
     readonly resealState: SealedColumn["reseal"]

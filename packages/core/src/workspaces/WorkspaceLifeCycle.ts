@@ -32,7 +32,7 @@ import { WorkspaceRepository } from "./WorkspaceRepository.js"
 const page = 500
 const concurrency = 10
 
-/** How long a use of a workspace counts as recent: its deadline is about to be put off. */
+/** How long a use of a workspace counts as recent, so that its deadline is extended soon. */
 const recentUse = Duration.minutes(15)
 
 /** The address of builds that no request caused. */

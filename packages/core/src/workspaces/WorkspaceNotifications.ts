@@ -236,7 +236,7 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** The claim of a prebuilt workspace made resources anew, so that its user waited for them. */
+    /** The claim of a prebuilt workspace replaced resources, and the user waited for them. */
     resourcesReplaced: (workspace: Subject, build: WorkspaceBuild, replacements: ReadonlyArray<ResourceReplacement>) =>
       Effect.gen(function* () {
         const template = Option.getOrUndefined(yield* templates.byId(workspace.template_id))
@@ -332,7 +332,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Tells users what becomes of workspaces and tasks. notifications-audit-insights.md §A2, workspaces.md §8. */
+/** Notifies users of changes of workspaces and tasks. notifications-audit-insights.md §A2, workspaces.md §8. */
 export class WorkspaceNotifications extends Context.Tag("@atelier/core/WorkspaceNotifications")<
   WorkspaceNotifications,
   Effect.Effect.Success<typeof make>

@@ -32,7 +32,7 @@ import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 
-/** A workspace as it is, and its template as it is in force, at the instant of a change. */
+/** A workspace and its effective template at the instant of a change. */
 interface Subject {
   readonly workspace: Workspace
   readonly template: Template

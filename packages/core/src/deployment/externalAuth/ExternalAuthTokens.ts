@@ -54,7 +54,7 @@ const patience = Schedule.exponential("250 millis").pipe(
   Schedule.upTo("10 seconds")
 )
 
-/** How long a store that is away is asked to take new tokens, which the provider gives once. */
+/** How long storing new tokens is retried while the store is unavailable: the provider gives them once. */
 const storing = Schedule.exponential("250 millis").pipe(
   Schedule.modifyDelay((_, delay) => Duration.min(delay, "2 seconds")),
   Schedule.upTo("30 seconds")

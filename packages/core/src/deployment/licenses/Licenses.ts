@@ -24,7 +24,7 @@ export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"
 /** Licenses that a deployment stores: each is verified at every computation. */
 const maximumLicenses = 100
 
-/** How often the store is asked for changes that no event told of. */
+/** How often the store is read for changes whose event was lost. */
 const checkedEvery = 5_000
 
 /** How long counts of users and builds may be old, in milliseconds. */

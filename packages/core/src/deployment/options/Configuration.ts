@@ -88,7 +88,7 @@ export type OptionsInForce = { readonly [F in Flag as OptionName<F>]: InForce<F>
 
 export type Source = "flag" | "env" | "yaml" | "default" | ""
 
-/** What a source says of an option, before it is read. */
+/** The text of an option in a source, before it is parsed. */
 export type Given =
   | { readonly source: "flag" | "env"; readonly texts: ReadonlyArray<string>; readonly name: string }
   | { readonly source: "yaml"; readonly yaml: Yaml; readonly name: string }

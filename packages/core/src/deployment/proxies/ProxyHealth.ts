@@ -43,7 +43,7 @@ type Finding = Omit<ProxyStatus, "checked_at">
 
 const unhealthy = (error: string): Finding => ({ status: "unhealthy", report: { errors: [error], warnings: [] } })
 
-/** What an answer, or the lack of one, says of a proxy. */
+/** The health of a proxy that follows from its answer, or from the lack of one. */
 export const findingOf = (answer: Either.Either<{ readonly status: number; readonly text: string }, Error>): Finding => {
   if (Either.isLeft(answer)) return { status: "unreachable", report: { errors: [answer.left.message], warnings: [] } }
   const { status, text } = answer.right

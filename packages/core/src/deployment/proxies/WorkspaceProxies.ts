@@ -21,14 +21,14 @@ export interface ObservedProxy extends Omit<WorkspaceProxy, "region_id"> {
   readonly status: ProxyStatus
 }
 
-/** What administrators say of a proxy. */
+/** The settings of a proxy that administrators choose. */
 export interface ProxyFields {
   readonly name: string
   readonly display_name: string
   readonly icon: string
 }
 
-/** What one of a proxy's processes says of itself. */
+/** The registration of one process of a proxy. */
 export interface Registration extends Pick<WorkspaceProxy, "wildcard_hostname" | "derp_enabled" | "derp_only" | "version"> {
   readonly access_url: string
   readonly replica_id: Uuid
@@ -46,7 +46,7 @@ const maximumAddress = 2048
 /** A process that has told nothing for so long counts as dead. */
 const replicaAliveFor = Duration.seconds(15)
 
-/** How long the row of such a process is kept. */
+/** How long the row of a process that is gone is kept. */
 const replicaKeptFor = Duration.hours(24)
 
 const secretLength = 64

@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
   const digest = (label: string, value: unknown): Effect.Effect<Uint8Array> =>
     cryptography.sha256(new TextEncoder().encode(`${label}\0${canonical(value)}`))
 
-  /** The key that stands for the host's session, and a hash of all that the host says of its user. */
+  /** The key of the host's session, and a hash of all claims of the host about its user. */
   const keyOf = (identity: HostIdentity): Effect.Effect<SessionKey> =>
     Effect.gen(function* () {
       if (canonical(identity).length > maximumIdentity) {
@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
         )
     }).pipe(Effect.provide(services))
 
-  /** The user's actor, after a login where the host's session, or what the host says of its user, is new. */
+  /** The user's actor. A new session of the host, or new claims about its user, cause a login first. */
   const entered = (
     identity: HostIdentity,
     key: SessionKey,

@@ -26,7 +26,7 @@ export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository[
   reseal
 })
 
-/** How long a store that is away is asked to take new tokens, which the provider gives once. */
+/** How long storing new tokens is retried while the store is unavailable: the provider gives them once. */
 const storing = Schedule.exponential("250 millis").pipe(
   Schedule.modifyDelay((_, delay) => Duration.min(delay, "2 seconds")),
   Schedule.upTo("30 seconds")

@@ -34,7 +34,7 @@ export const sealConversion = (conversion: LoginConversion): Effect.Effect<strin
     return `${key_id}.${Encoding.encodeBase64Url(ciphertext)}`
   })
 
-/** The permission a text stands for, whether or not it is still good; none for a text that this service has not made. */
+/** The permission that a text contains, expired or not. None if this service did not create the text. */
 export const openConversion = (text: string): Effect.Effect<Option.Option<LoginConversion>, never, Encryption> =>
   Effect.gen(function* () {
     const { open } = yield* Encryption

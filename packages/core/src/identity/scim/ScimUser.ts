@@ -63,7 +63,7 @@ const switchFrom = (value: unknown): boolean | undefined => {
   return text === "true" ? true : text === "false" ? false : undefined
 }
 
-/** The value of `active`, which has to be a switch. */
+/** The value of `active`, a boolean or its text. */
 export const activeFrom = (value: unknown): Either.Either<boolean, ScimInvalid> => {
   const active = switchFrom(value)
   return active === undefined ? Either.left(new ScimInvalid("invalidValue", "active must be true or false.")) : Either.right(active)

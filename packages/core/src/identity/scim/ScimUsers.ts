@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
     return user.value
   })
 
-  /** Lets a user in or suspends it, as `wanted` says of the user as it is now; undefined leaves it as it is. */
+  /** Activates or suspends a user. `wanted` decides from the current state; undefined changes nothing. */
   const change = <E>(user: Pick<User, "id" | "username">, wanted: (user: User) => Either.Either<boolean | undefined, E>) =>
     Audit.audited(
       { ...accountWrite(user), ...automatic },
@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /** Applies what a change says of `active`. Fails with `ScimInvalid` for a step that says nothing. */
+    /** Applies the steps of a change to `active`. Fails with `ScimInvalid` for an empty step. */
     patch: Effect.fn("ScimUsers.patch")(function* (id: string, operations: ReadonlyArray<ScimOperation>) {
       const active = yield* activeAfter(operations)
       const user = yield* get(id)

@@ -53,7 +53,7 @@ export class GitSshKeyRepository extends Context.Tag("@atelier/core/GitSshKeyRep
     readonly pairOf: (userId: UserId) => Effect.Effect<Option.Option<StoredSshKeyPair>>
     /** At most `limit` private halves that are not encrypted. */
     readonly plain: (limit: number) => Effect.Effect<ReadonlyArray<PlainPrivateKey>>
-    /** Encrypts one of them; false when it is not the one that is stored any more. */
+    /** Encrypts one of them. Returns false if another value was stored since. */
     readonly seal: (key: PlainPrivateKey, sealed: Sealed) => Effect.Effect<boolean>
     readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
     readonly reseal: SealedColumn["reseal"]

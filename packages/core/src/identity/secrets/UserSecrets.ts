@@ -219,7 +219,7 @@ const make = Effect.gen(function* () {
       return yield* find(reference, name)
     }),
 
-    /** Changes what is given. Rules and limits are those of a new secret, judged on what it becomes. identity.md §11. */
+    /** Changes the given fields. The rules and limits of new secrets apply to the result. identity.md §11. */
     update: Effect.fn("UserSecrets.update")(function* (reference: string, name: string, changes: UserSecretChanges) {
       const found = yield* find(reference, name)
       const { value } = changes

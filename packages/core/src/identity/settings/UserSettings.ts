@@ -106,7 +106,7 @@ export const preferenceViolations = (chosen: ChosenPreferences): ReadonlyArray<V
     return value === undefined || value === "" || isWord(field, value) ? [] : [{ field, detail: oneOf(preferenceWords[field]) }]
   })
 
-/** The preferences in force: what was not chosen, or is stored but no longer known, is the default. */
+/** The effective preferences. A value that was not chosen, or is not known any more, is the default. */
 export const preferencesOf = (stored: ChosenPreferences): Preferences => {
   const word = (name: WordPreference): string => {
     const value = stored[name]

@@ -28,7 +28,7 @@ export const GroupSyncSettings = Schema.Struct({
   regex_filter: Schema.NullOr(Schema.String),
   /** Whether groups are created for names that no group has. */
   auto_create_missing_groups: Schema.Boolean,
-  /** Names that stand for values of the claim, as older deployments configure them. */
+  /** Names for values of the claim, as older deployments configure them. */
   legacy_group_name_mapping: Schema.Record({ key: Schema.String, value: Schema.String })
 })
 export interface GroupSyncSettings extends Schema.Schema.Type<typeof GroupSyncSettings> {}
@@ -45,7 +45,7 @@ export interface RoleSyncSettings extends Schema.Schema.Type<typeof RoleSyncSett
 /** The targets of a claim's values. */
 export type Mapping<A extends string = string> = Readonly<Record<string, ReadonlyArray<A>>>
 
-/** One value of a claim, and one thing that it stands for. */
+/** One value of a claim, and one target that it maps to. */
 export interface MappingPair<A extends string = string> {
   readonly given: string
   readonly gets: A
@@ -57,7 +57,7 @@ export interface MappingChange<A extends string = string> {
   readonly remove: ReadonlyArray<MappingPair<A>>
 }
 
-/** A mapping with each added pair once and without the removed ones; a value that stands for nothing any more is kept. */
+/** The mapping after a change: added pairs occur once, removed pairs are gone. A value without targets is kept. */
 export const changedMapping = <A extends string>(mapping: Mapping<A>, { add, remove }: MappingChange<A>): Mapping<A> => {
   const targets = new Map(Object.entries(mapping).map(([given, gets]) => [given, new Set(gets)]))
   for (const { gets, given } of add) {
@@ -69,10 +69,10 @@ export const changedMapping = <A extends string>(mapping: Mapping<A>, { add, rem
   return Object.fromEntries([...targets].map(([given, gets]) => [given, [...gets]]))
 }
 
-/** Characters of the name of a claim, of one of its values, and of what that stands for. */
+/** Characters of the name of a claim, of one of its values, and of a target. */
 const maximumText = 1024
 
-/** Things that all values of a mapping together stand for; values count, too. */
+/** Targets of all values of a mapping together. The values count too. */
 const maximumMapping = 10_000
 
 const textViolation = (text: string): string | undefined =>

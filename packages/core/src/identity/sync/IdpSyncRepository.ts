@@ -23,7 +23,7 @@ export class IdpSyncRepository extends Context.Tag("@atelier/core/IdpSyncReposit
     /** As they are now, if they have been written; kept from other writers until the transaction ends, which has to write them. */
     readonly lock: (key: IdpSyncKey, at: Timestamp) => Effect.Effect<Option.Option<unknown>>
     readonly write: (key: IdpSyncKey, settings: unknown, at: Timestamp) => Effect.Effect<void>
-    /** Leaves what is deleted, an id or the name of a role, out of what values stand for; a value that stood for it alone stands for nothing. */
+    /** Removes a deleted id, or the name of a deleted role, from all mappings. A value that mapped only to it maps to nothing. */
     readonly unmap: (key: IdpSyncKey, deleted: string, at: Timestamp) => Effect.Effect<void>
   }
 >() {}

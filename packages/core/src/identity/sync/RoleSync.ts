@@ -18,7 +18,7 @@ export const makeRoleSync = Effect.gen(function* () {
   const inForce = yield* IdpSyncInForce
   const { recordMembership } = yield* makeSyncTrail
 
-  /** Those of the names that are roles of the organization, and not what every member has. */
+  /** The names that are roles of the organization, without the role that every member has. */
   const rolesAmong = ({ default_org_member_roles, organization_id }: SyncedMembership, names: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const custom = yield* customRoles.named(

@@ -15,7 +15,7 @@ export const accountWrite = (user: Pick<User, "id" | "username">): Audit.Subject
   target: user.username
 })
 
-/** The user as it is now, kept from other writers until the transaction ends. Fails with `NotFound` for a deleted one. */
+/** Returns the current user, locked until the transaction ends. Fails with `NotFound` if the user is deleted. */
 export const lockedAccount = (accounts: AccountRepository["Type"], id: UserId): Effect.Effect<User, NotFound> =>
   Effect.flatMap(accounts.lock([id]), ([user]) => (user === undefined ? new NotFound({ resource: "user" }) : Effect.succeed(user)))
 

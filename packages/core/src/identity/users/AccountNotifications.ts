@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Tells administrators, and users themselves, what becomes of accounts. notifications-audit-insights.md §A2. */
+/** Notifies administrators, and the users themselves, of changes of accounts. notifications-audit-insights.md §A2. */
 export class AccountNotifications extends Context.Tag("@atelier/core/AccountNotifications")<
   AccountNotifications,
   Effect.Effect.Success<typeof make>

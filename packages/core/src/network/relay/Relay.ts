@@ -7,7 +7,7 @@ import { RelayRouter, type RelayTraffic } from "./RelayRouter.js"
 export class Relay extends Context.Tag("@atelier/core/Relay")<
   Relay,
   {
-    /** Who is connected. No right is asked for: a peer proves its key, and reads nothing but what others have sent to it. */
+    /** The connected peers. They need no permission: a peer proves its key, and reads only packets that were sent to it. */
     readonly router: RelayRouter
     /** The traffic of every peer that is connected. Fails with `Forbidden` unless the actor may read debugging information. */
     readonly traffic: Effect.Effect<ReadonlyArray<RelayTraffic>, Forbidden, CurrentActor>

@@ -57,7 +57,7 @@ export class RelayRouter {
   readonly #listeners = new Set<PresenceListener>()
   readonly #allowances = new WeakMap<RelayConnection, Allowance>()
 
-  /** Adds a connection, which is the one that receives from now on. */
+  /** Adds a connection, which receives the peer's packets from now on. */
   connect(connection: RelayConnection): void {
     const known = this.#peers.get(connection.key)
     const isNew = connection.isElsewhere !== true && (known === undefined || !isHere(known))
@@ -100,7 +100,7 @@ export class RelayRouter {
     }
   }
 
-  /** Notes that a connection has sent something: of several of a peer, it is the one that receives. */
+  /** Notes that a connection has sent something. Of several connections of a peer, the last sender receives. */
   spoke(connection: RelayConnection): void {
     const connections = this.#peers.get(connection.key)?.connections
     if (connections === undefined || connections.length === 1 || connections.at(-1) === connection) return

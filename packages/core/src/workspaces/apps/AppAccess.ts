@@ -25,7 +25,7 @@ import { PortShareRepository } from "../PortShareRepository.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceRepository.js"
 import { type AppName, portOf } from "./AppHost.js"
 
-/** How an app is asked for. */
+/** The address of an app in a request. */
 export interface AppAddress extends AppName {
   readonly access_method: "path" | "subdomain"
 }
