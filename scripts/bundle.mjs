@@ -1,6 +1,7 @@
 // Makes one file of each program that is started often: loading a thousand modules takes longer than anything the programs do at their start,
 // and what they do not use of their libraries would stay in memory.
 import { build } from "esbuild"
+import { execFileSync } from "node:child_process"
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -12,8 +13,16 @@ const programs = [
   // What workspaces on other machines download has to be one file
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", isSingle: true },
   { from: "packages/provisioner/dist/daemon/main.js", to: "packages/provisioner/dist/program.js" },
-  { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js" }
+  // What is behind a look at the version of Node is a script of its own: V8 keeps the compiled code of scripts, and not of modules
+  { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js", isSingle: true, isLauncher: true },
+  { from: "examples/standalone/dist/commands.js", to: "examples/standalone/dist/program-main.cjs", isScript: true }
 ]
+
+/** Has a program load the script that holds its parts. */
+const launcher = {
+  name: "launcher",
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/commands\.js$/ }, () => ({ path: join(root, "scripts/bundle/commands.mjs") }))
+}
 
 /** Compiled for the machine, or not installed at all. */
 const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-native", "bufferutil", "utf-8-validate"]
@@ -24,7 +33,7 @@ const banner = `import { createRequire as requireOf } from "node:module"; const 
 /** Parts that a program loads by itself, such as after it has looked at the version of Node. */
 const isPart = (name) => /^program-.*\.js$/.test(name)
 
-const bundle = async ({ from, isSingle = false, to }) => {
+const bundle = async ({ from, isLauncher = false, isScript = false, isSingle = isScript, to }) => {
   const folder = dirname(to)
   for (const name of isSingle ? [] : await readdir(join(root, folder))) if (isPart(name)) await rm(join(root, folder, name))
   const { metafile } = await build({
@@ -36,16 +45,17 @@ const bundle = async ({ from, isSingle = false, to }) => {
     splitting: !isSingle,
     bundle: true,
     platform: "node",
-    format: "esm",
+    format: isScript ? "cjs" : "esm",
     target: "node20.19",
     external,
-    banner: { js: banner },
+    ...(isScript ? { define: { "import.meta": "importMeta" } } : { banner: { js: banner } }),
+    plugins: isLauncher ? [launcher] : [],
     metafile: true,
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" }
   })
   const folders = Object.keys(metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
-  await writeFile(join(root, `${to.replace(/m?js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
+  await writeFile(join(root, `${to.replace(/[cm]?js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
 }
 
 /** What the libraries inside a bundle ask to be passed on with it. */
@@ -70,3 +80,4 @@ const licence = async () => {
 await licence()
 // One after the other: both of the agent go into one folder, whose older parts are removed first
 for (const program of programs) await bundle(program)
+execFileSync(process.execPath, [join(root, "scripts/bundle/warmUp.mjs"), join(root, "examples/standalone/dist/program-main.cjs")])

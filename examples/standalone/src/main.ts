@@ -10,5 +10,6 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: Atelier needs ${engines.node}\n`)
   process.exit(1)
 }
+const { commands } = await import("./commands.js")
 const [command, ...words] = process.argv.slice(2)
-process.exit(command === "proxy" ? await (await import("./proxy.js")).run(words) : await (await import("./run.js")).run())
+process.exit(command === "proxy" ? await commands.proxy(words) : await commands.serve())

@@ -24,6 +24,15 @@ const refusalOf = async (args: ReadonlyArray<string>, flags: ReadonlyArray<strin
   return { code, said }
 }
 
+it("a server takes the compiled code that the build kept", async () => {
+  const [loader, script] = ["../../../scripts/bundle/load.mjs", "../dist/program-main.cjs"].map(
+    (path) => new URL(path, import.meta.url).href
+  )
+  const look = `const { load } = await import("${loader}"); console.log(load(new URL("${script}"), import.meta).script.cachedDataRejected)`
+  const child = spawn(process.execPath, ["--input-type=module", "-e", look], { stdio: ["ignore", "pipe", "inherit"] })
+  expect(await text(child.stdout)).toBe("false\n")
+})
+
 describe("a server that cannot start", () => {
   it("refuses a database file in use by another server, which continues", async () => {
     const database = `sqlite:${join(directory, "atelier.db")}`

@@ -1,0 +1,42 @@
+// Starts the standalone server once, on a database in memory, and keeps the code that V8 compiled for it. `node warmUp.mjs FILE`
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { cacheOf, load } from "./load.mjs"
+
+const [, , file] = process.argv
+const url = pathToFileURL(file)
+const directory = await mkdtemp(join(tmpdir(), "atelier-warm-up-"))
+const options = [
+  "--http-address",
+  "127.0.0.1:0",
+  "--database",
+  "sqlite::memory:",
+  "--workspaces-directory",
+  directory,
+  "--log-level",
+  "error"
+]
+process.argv.splice(2, Number.POSITIVE_INFINITY, ...options)
+await rm(cacheOf(url), { force: true })
+const { exports, script } = load(url, { url: url.href, resolve: (name) => import.meta.resolve(name) })
+
+/** What the server prints once it answers. */
+const greeted = new Promise((resolve) => {
+  process.stdout.write = (text) => {
+    const address = /^Atelier listens on (\S+)/m.exec(text)?.[1]
+    if (address !== undefined) resolve(address)
+    return true
+  }
+})
+const served = exports.commands.serve()
+const ended = served.then((code) => {
+  throw new Error(`the server ended with ${code}`)
+})
+const address = await Promise.race([greeted, ended])
+await (await fetch(`${address}/api/v2/buildinfo`, { headers: { connection: "close" } })).text()
+await writeFile(cacheOf(url), script.createCachedData())
+process.kill(process.pid, "SIGINT")
+process.exitCode = await served
+await rm(directory, { recursive: true, force: true })
