@@ -13,15 +13,19 @@ export interface ReadWithActor<A> {
 
 /** A place for one kind of object. */
 export const make = <A>(): ReadWithActor<A> => {
-  const known = new WeakMap<Actor, { readonly read: () => A; readonly at: number }>()
+  // At the actor itself: what a WeakMap holds outlives V8's quick collections, and with it everything of its request
+  const place: unique symbol = Symbol("read with the actor")
+  type Holder = Actor & { [place]?: { readonly actor: Actor; readonly read: () => A; readonly at: number } | undefined }
   return {
-    keep: (actor, read, at) => {
-      known.set(actor, { read, at })
+    keep: (actor: Holder, read, at) => {
+      actor[place] = { actor, read, at }
     },
-    take: (actor, now) => {
-      const kept = known.get(actor)
-      known.delete(actor)
-      return kept !== undefined && now - kept.at <= validity ? kept.read() : undefined
+    take: (actor: Holder, now) => {
+      const kept = actor[place]
+      if (kept === undefined) return undefined
+      actor[place] = undefined
+      // A copy of the actor has other rights
+      return kept.actor === actor && now - kept.at <= validity ? kept.read() : undefined
     }
   }
 }

@@ -5,22 +5,28 @@ export interface Lru<K, V> {
   readonly set: (key: K, value: V) => void
 }
 
-/** An empty map for at most `capacity` entries. */
+/**
+ * An empty map for at least the `capacity` entries that were used last, and at most twice as many. A use of a recent entry changes nothing: a Map
+ * that loses and gains an entry with each request makes V8 keep much of the requests until its next full collection.
+ */
 export const make = <K, V extends NonNullable<unknown>>(capacity: number): Lru<K, V> => {
-  const entries = new Map<K, V>()
+  let recent = new Map<K, V>()
+  let older = new Map<K, V>()
+  const set = (key: K, value: V): void => {
+    recent.set(key, value)
+    if (recent.size <= capacity) return
+    recent.delete(key)
+    older = recent
+    recent = new Map([[key, value]])
+  }
   return {
     get: (key) => {
-      const value = entries.get(key)
-      if (value === undefined) return undefined
-      // A Map iterates in the order of insertion: the first entry is the one to go
-      entries.delete(key)
-      entries.set(key, value)
+      const known = recent.get(key)
+      if (known !== undefined) return known
+      const value = older.get(key)
+      if (value !== undefined) set(key, value)
       return value
     },
-    set: (key, value) => {
-      entries.delete(key)
-      entries.set(key, value)
-      if (entries.size > capacity) for (const oldest of entries.keys()) return void entries.delete(oldest)
-    }
+    set
   }
 }

@@ -20,6 +20,12 @@ describe("what was read with a credential", () => {
     expect(place.take(actor, 2001)).toBeUndefined()
   })
 
+  it("is not given to a copy of the actor, which has other rights", () => {
+    const actor = anActor()
+    place.keep(actor, () => "read", 1000)
+    expect([place.take({ ...actor }, 1000), place.take(actor, 1000)]).toStrictEqual([undefined, "read"])
+  })
+
   it("is not given to another actor of the same user", () => {
     place.keep(anActor(), () => "read", 1000)
     expect(place.take(anActor(), 1000)).toBeUndefined()

@@ -8,6 +8,7 @@ import type { HttpApplication } from "./HttpApplication.js"
 import * as NodeHandler from "./NodeHandler.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { responseOn } from "./responseOn.js"
+import * as UnderWay from "./UnderWay.js"
 import * as Upgrades from "./Upgrades.js"
 import * as WebHandler from "./WebHandler.js"
 
@@ -48,59 +49,19 @@ export interface Options {
 const stallTimeout = 60_000
 const stallInterval = 5_000
 
-/** Ends connections whose clients do not read their responses, which would be kept for them in memory. */
-const stallWatch = Effect.map(
+/** The responses under way. Connections end whose clients do not read their responses, which would be kept for them in memory. */
+const watched = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
-      const watched = new Map<ServerResponse, number>()
-      const timer = setInterval(() => {
-        const now = performance.now()
-        for (const [response, since] of watched) {
-          const waits = response.socket !== null && (response.writableNeedDrain || (response.writableEnded && !response.writableFinished))
-          if (!waits) watched.set(response, now)
-          else if (now - since > stallTimeout) response.destroy()
-        }
-      }, stallInterval)
+      const responses = UnderWay.make()
+      const timer = setInterval(() => responses.endStalled(stallTimeout), stallInterval)
       timer.unref()
-      return { watched, timer }
+      return { responses, timer }
     }),
     ({ timer }) => Effect.sync(() => clearInterval(timer))
   ),
-  ({ watched }) =>
-    (response: ServerResponse): void => {
-      watched.set(response, performance.now())
-      response.once("close", () => watched.delete(response))
-    }
+  ({ responses }) => responses
 )
-
-/**
- * Ends responses with their connection. Node drops responses that wait behind another one on it (pipelining, RFC 9112 §9.3.2) without an
- * event, so their fibers would wait for ever.
- */
-const endWithConnection = () => {
-  const underWay = new WeakMap<Socket, Set<ServerResponse>>()
-  const of = (socket: Socket): Set<ServerResponse> => {
-    const known = underWay.get(socket)
-    if (known !== undefined) return known
-    const responses = new Set<ServerResponse>()
-    underWay.set(socket, responses)
-    socket.once("close", () => {
-      for (const response of responses) if (response.socket === null && !response.writableFinished) response.emit("close")
-    })
-    return responses
-  }
-  return ({ socket }: IncomingMessage, response: ServerResponse): void => {
-    // Node's own, which would look for the connection
-    const [own] = response.listeners("finish")
-    const responses = of(socket).add(response)
-    response.once("close", () => {
-      responses.delete(response)
-      if (!response.writableEnded || response.writableFinished) return
-      if (own !== undefined) response.off("finish", own as () => void)
-      response.emit("finish")
-    })
-  }
-}
 
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
@@ -120,7 +81,6 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     }
     const { begin: beginDraining, leave } = yield* Draining
     let isLeaving = false
-    const open = new Set<ServerResponse>()
     const runtime = yield* Effect.runtime<never>()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
@@ -131,8 +91,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         return Effect.zipRight(beginDraining, drained)
       })
     )
-    const watch = yield* stallWatch
-    const follow = endWithConnection()
+    const underWay = yield* watched
 
     // The listeners' runtime holds no service: each request would copy them all
     const { listener, web } = yield* Effect.runtime<never>().pipe(
@@ -152,17 +111,13 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       const timer = setTimeout(() => request.socket.destroy(), lingerTimeout)
       request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
     }
-    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const serve = (request: IncomingMessage, response: ServerResponse, isUpgrade: boolean): void => {
       // The client went while the host held its request back: the response would never close
       if (response.closed || request.socket.destroyed) return
       begin()
-      open.add(response)
+      underWay.add(request.socket, response, isUpgrade)
       if (isLeaving) response.shouldKeepAlive = false
-      response.once("close", () => {
-        open.delete(response)
-        end()
-      })
-      watch(response)
+      response.once("close", end)
       response.once("finish", () => linger(request))
       listener(request, response)
     }
@@ -182,7 +137,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       // Node no longer reads the connection, so it would not learn that the client has gone
       response.once("finish", () => socket.end(() => socket.destroy()))
       Upgrades.offer(request, { socket, head, response })
-      serve(request, response)
+      serve(request, response, true)
     }
     return {
       handler: (request, response, next) => {
@@ -191,8 +146,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
           response.writeHead(503, { connection: "close" }).end()
           return
         }
-        follow(request, response)
-        serve(request, response)
+        serve(request, response, false)
       },
       upgrade: (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
@@ -201,7 +155,9 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       },
       drain: (grace) => {
         isLeaving = true
-        for (const response of open) response.shouldKeepAlive = false
+        underWay.forEach((response) => {
+          response.shouldKeepAlive = false
+        })
         return Runtime.runPromise(runtime)(Effect.zipRight(leave, Effect.sleep(grace)))
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
