@@ -193,7 +193,9 @@ const serve = (
       const onSuccess = (value: unknown): Effect.Effect<Response> =>
         HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : success.write(value)
       const { info, params, query: searched, request } = call
-      for (const [key, value] of provided) if (!call.services.has(key)) call.services.set(key, value)
+      provided.forEach((value, key) => {
+        if (!call.services.has(key)) call.services.set(key, value)
+      })
 
       const answer = (): Effect.Effect<unknown, unknown> => {
         const input: Input = { request }

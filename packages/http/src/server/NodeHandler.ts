@@ -7,7 +7,7 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Cause, Chunk, Context, Effect, Runtime, Scope, Stream } from "effect"
+import { Cause, Chunk, Context, Effect, Runtime, RuntimeFlags, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import type { HttpApplication } from "./HttpApplication.js"
@@ -88,16 +88,17 @@ export const make = (
   runtime: Runtime.Runtime<never>,
   { tracing }: { readonly tracing: boolean }
 ): ((source: IncomingMessage, target: ServerResponse) => void) => {
+  // Every request's fiber begins uninterruptible: an endpoint says which of its work ends when the client goes
+  const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
   const lean = (target: ServerResponse, method: string, services: Map<string, unknown>) => {
     const answered = Effect.matchCauseEffect(
       Effect.flatMap(application, (response) => send(method, target, response)),
       { onFailure: (cause) => abandon(target, cause), onSuccess: () => Effect.void }
     )
-    const scoped = Effect.flatMap(Scope.make(), (scope) => {
+    return Effect.flatMap(Scope.make(), (scope) => {
       services.set(Scope.Scope.key, scope)
-      return Effect.onExit(answered, (exit) => Scope.close(scope, exit))
+      return Effect.flatMap(Effect.exit(answered), (exit) => Effect.zipRight(Scope.close(scope, exit), exit))
     })
-    return Effect.uninterruptible(scoped)
   }
   return (source, target) => {
     const request = new NodeRequest(source, target)
@@ -106,7 +107,11 @@ export const make = (
       ? HttpApp.toHandled(application, (_, response) => send(request.method, target, response))
       : lean(target, request.method, services)
     // A runtime of its own gives the fiber its services without another copy of them
-    const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({ ...runtime, context: Context.unsafeMake(services) })
+    const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({
+      ...runtime,
+      runtimeFlags,
+      context: Context.unsafeMake(services)
+    })
     const fiber = Runtime.runFork(own)(handled)
     target.on("close", () => {
       if (!target.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)

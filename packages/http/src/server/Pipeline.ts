@@ -170,7 +170,11 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
     }
 
     const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<never>): App<never, never> => {
-      if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
+      if (Cause.isInterruptedOnly(cause)) {
+        // A client that goes ends its request without an answer
+        info.counted?.end(undefined)
+        return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
+      }
       const unavailable = storeUnavailable(cause)
       if (Option.isSome(unavailable)) return Effect.as(faults.note(unavailable.value), withoutStore(info.path, unavailable.value))
       return Effect.as(
@@ -298,10 +302,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
         return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
       }
       const identified = identify(request, info, app !== undefined)
-      /** A client that goes ends its request without an answer. */
-      const ended = <A, R>(answer: Effect.Effect<A, never, R>) =>
-        Effect.onInterrupt(answer, () => Effect.sync(() => info.counted?.end(undefined)))
-      if (apps !== undefined && app !== undefined) return ended(serveApp(apps, request, info, peer, app, identified, respond))
+      if (apps !== undefined && app !== undefined) return serveApp(apps, request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
       const answered =
         identified === undefined
@@ -310,11 +311,9 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
               info.user = user
               return handle(request, target, info, found, services)
             })
-      return ended(
-        Effect.map(
-          Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
-          respond
-        )
+      return Effect.map(
+        Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
+        respond
       )
     }
 
