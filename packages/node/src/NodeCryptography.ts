@@ -1,6 +1,6 @@
 import { Cryptography, nextTurn } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
-import { createHash, pbkdf2, randomBytes } from "node:crypto"
+import { createHash, hash, pbkdf2, randomBytes } from "node:crypto"
 import { promisify } from "node:util"
 
 const derive = promisify(pbkdf2)
@@ -10,19 +10,19 @@ const hashedPerTurn = 4 * 1024 * 1024
 
 const digestInTurns = (data: Uint8Array): Effect.Effect<Uint8Array> =>
   Effect.gen(function* () {
-    const hash = createHash("sha256")
+    const sum = createHash("sha256")
     for (let start = 0; start < data.length; start += hashedPerTurn) {
-      hash.update(data.subarray(start, start + hashedPerTurn))
+      sum.update(data.subarray(start, start + hashedPerTurn))
       yield* nextTurn
     }
-    return new Uint8Array(hash.digest())
+    return new Uint8Array(sum.digest())
   })
 
 /** On Node's own module, whose hashing of small inputs is an order of magnitude faster than the Web Cryptography API's. */
 export const layer = Layer.succeed(Cryptography, {
   randomBytes: (length) => Effect.sync(() => new Uint8Array(randomBytes(length))),
   sha256: (data) =>
-    data.length <= hashedPerTurn ? Effect.sync(() => new Uint8Array(createHash("sha256").update(data).digest())) : digestInTurns(data),
+    data.length <= hashedPerTurn ? Effect.sync(() => new Uint8Array(hash("sha256", data, "buffer"))) : digestInTurns(data),
   pbkdf2Sha256: ({ iterations, length, password, salt }) =>
     Effect.map(
       Effect.promise(() => derive(password, salt, iterations, length, "sha256")),

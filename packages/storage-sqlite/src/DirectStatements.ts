@@ -7,7 +7,7 @@ const isStatement = (made: unknown): made is Statement.Statement<object> => Effe
 const run =
   (text: string) =>
   (connection: Connection.Connection): Effect.Effect<void, SqlError.SqlError> =>
-    Effect.asVoid(connection.executeUnprepared(text, [], undefined))
+    Effect.asVoid(connection.execute(text, [], undefined))
 
 /** SQLite ends a transaction by itself when its disk is full; then there is nothing to roll back. */
 const rollback = (connection: Connection.Connection): Effect.Effect<void> => Effect.ignore(run("ROLLBACK")(connection))

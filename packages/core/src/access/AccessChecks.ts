@@ -26,7 +26,8 @@ const make = Effect.gen(function* () {
      * judged by its stored state, and is false if the actor may not read it. Fails with `Invalid` for a check without a type, for an
      * invalid id or one of a type that cannot be fetched, and for more than ten checks of stored objects. authorization.md §5.
      */
-    answer: Effect.fn("AccessChecks.answer")(function* (checks: Readonly<Record<string, AuthorizationCheck>>) {
+    // Without a span, which captures a stack: 14 µs, also where spans are off
+    answer: Effect.fnUntraced(function* (checks: Readonly<Record<string, AuthorizationCheck>>) {
       const { subject } = yield* CurrentActor
       const planned = yield* plan(checks)
       const wanted = new Map(planned.flatMap(({ stored }) => (stored === undefined ? [] : [[`${stored.type}:${stored.id}`, stored]])))

@@ -178,7 +178,8 @@ const make = Effect.gen(function* () {
      * is unknown, and with `TooLarge`, nothing stored, if they exceed an agent's limit. Smaller batches that fit are still stored after
      * that.
      */
-    append: Effect.fn("AgentLogs.append")(function* (agent: AgentWorkspace, sent: SentLogs) {
+    // Without a span, which captures a stack: 14 µs, also where spans are off
+    append: Effect.fnUntraced(function* (agent: AgentWorkspace, sent: SentLogs) {
       if (sent.logs.length === 0) return yield* Invalid.field("logs", "must not be empty", "No logs provided")
       if (!(yield* store(agent, sent, true))) return yield* tooMany
     }),

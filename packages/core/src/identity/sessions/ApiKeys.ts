@@ -117,14 +117,14 @@ const make = Effect.gen(function* () {
     })
 
   /** The user whose keys are meant. The service's own accounts have none, and are as if they were nowhere. */
-  const holder = Effect.fn(function* (reference: string) {
+  const holder = Effect.fnUntraced(function* (reference: string) {
     const user = yield* users.holder(reference)
     if (user.is_system) return yield* new NotFound({ resource: "user" })
     return user
   })
 
   /** The user a key is made for. */
-  const newHolder = Effect.fn(function* (reference: string) {
+  const newHolder = Effect.fnUntraced(function* (reference: string) {
     const user = yield* holder(reference)
     if (user.deleted) return yield* new NotFound({ resource: "user" })
     return user
@@ -188,7 +188,8 @@ const make = Effect.gen(function* () {
      * allowed and for a user who has 10,000 keys, `Conflict` for a taken name, `Forbidden` for rights that the
      * credential in use lacks, and `Unauthenticated` if that credential has ended. identity.md §4.
      */
-    createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
+    // Without a span, which captures a stack: 14 µs, also where spans are off
+    createToken: Effect.fnUntraced(function* (reference: string, request: TokenRequest) {
       const user = yield* newHolder(reference)
       const scopes = yield* scopesOf(request)
       const name = request.token_name ?? ""
