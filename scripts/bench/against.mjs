@@ -111,7 +111,16 @@ const measureRequests = async ({ database, report, seconds, sides }) => {
       target: { atLeast }
     })
     const processor = median(ours.map(({ processor }) => processor)) * 1000
-    report.add({ figure: "  its processor time", database: database.name, value: processor, unit: "ms", ratio: ratio("processor") })
+    // Rates differ from run to run by what else the machine does, so that the processor time is what a later run is compared with
+    report.add({
+      figure: `${figure}: processor time`,
+      database: database.name,
+      value: processor,
+      unit: "ms",
+      ratio: ratio("processor"),
+      target: { atMost: 1 },
+      isRecorded: true
+    })
   }
 }
 
@@ -129,7 +138,7 @@ const measureStart = async ({ database, databases, other, report }) => {
   const [ours, theirs] = runs
   const add = (figure, runs, name, divisor, unit, atMost) => {
     const [mine, other] = [ours, theirs].map((side) => median(side[runs].map((run) => run[name])) / divisor)
-    report.add({ figure, database: database.name, value: mine, unit, ratio: mine / other, target: { atMost } })
+    report.add({ figure, database: database.name, value: mine, unit, ratio: mine / other, target: { atMost }, isRecorded: true })
   }
   add("start to first answer, empty database", "empty", "milliseconds", 1000, "s", 0.87)
   add("start to first answer, existing database", "existing", "milliseconds", 1000, "s", 0.38)

@@ -6,6 +6,7 @@ import { against } from "./against.mjs"
 import { makeDatabases } from "./databases.mjs"
 import { startDeployment } from "./deployment.mjs"
 import { load, request } from "./load.mjs"
+import { recordedRatios } from "./recorded.mjs"
 import { makeReport } from "./report.mjs"
 import { apps } from "./sections/apps.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
@@ -49,12 +50,19 @@ const help = `Usage: npm run bench -- [options] [section…] [database…]
   databases  ${Object.keys(kinds).join(", ")}; both unless named
   --quick          about a minute: shorter turns, and long lists on SQLite only
   --against DIR    compare with another built checkout, both loaded in turns, instead of the sections
+  --record         take the ratios of this run for those that later runs are compared with
   --profile DIR    write a CPU profile of each server process there
 `
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean" }, profile: { type: "string" }, against: { type: "string" }, help: { type: "boolean", short: "h" } }
+  options: {
+    quick: { type: "boolean" },
+    record: { type: "boolean" },
+    profile: { type: "string" },
+    against: { type: "string" },
+    help: { type: "boolean", short: "h" }
+  }
 })
 const unknown = positionals.filter((name) => !(name in sections) && !(name in kinds))
 if (values.help || unknown.length > 0) {
@@ -67,7 +75,8 @@ const chosen = (all) => {
 }
 
 const began = performance.now()
-const report = makeReport()
+const other = values.against === undefined ? undefined : pathToFileURL(`${resolve(values.against)}/`)
+const report = makeReport(recordedRatios(other))
 const databases = await makeDatabases()
 const nodeArguments = values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`]
 const seconds = (full) => (values.quick ? full / 4 : full)
@@ -103,11 +112,10 @@ const measure = async (database) => {
 }
 
 try {
-  if (values.against === undefined) {
+  if (other === undefined) {
     await measureStack()
     for (const [, database] of chosen(kinds)) await measure(database)
   } else {
-    const other = pathToFileURL(`${resolve(values.against)}/`)
     for (const [, database] of chosen(kinds)) await against({ database, databases, nodeArguments, other, report, seconds })
   }
 } finally {
@@ -115,5 +123,6 @@ try {
   await databases.close()
 }
 report.print()
+if (values.record) report.record()
 console.log(`${Math.round((performance.now() - began) / 1000)} seconds`)
 process.exit(report.failed() ? 1 : 0)

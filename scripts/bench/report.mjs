@@ -7,17 +7,24 @@ const format = (value) =>
       ? Math.round(value).toLocaleString("en")
       : value.toLocaleString("en", { maximumFractionDigits: value >= 10 ? 1 : 2 })
 
-/** Collects figures and prints each as it comes. */
-export const makeReport = () => {
+/** Collects figures and prints each as it comes. `recorded` knows the ratios of an earlier run. */
+export const makeReport = (recorded) => {
   const rows = []
+  const measured = []
+  const regressions = []
   return {
     /**
      * Adds a figure. `value` is what was measured, in `unit`; `ratio` is what its target speaks of where that is not the value itself. A
-     * target is `{ atLeast }` or `{ atMost }`.
+     * target is `{ atLeast }` or `{ atMost }`. `isRecorded` compares the ratio with the recorded one, where more is better unless the target says otherwise.
      */
-    add: ({ database = "", figure, ratio, target, unit, value }) => {
+    add: ({ database = "", figure, isRecorded = false, ratio, target, unit, value }) => {
       const judged = ratio ?? value
       const { atLeast, atMost } = target ?? {}
+      if (isRecorded) {
+        measured.push({ database, figure, ratio })
+        const before = recorded.regression({ database, figure, isLess: atMost !== undefined, ratio })
+        if (before !== undefined) regressions.push(`${figure}, ${database}: ${ratio.toFixed(2)}, and ${before} before`)
+      }
       const isMet = atLeast !== undefined ? judged >= atLeast : atMost !== undefined ? judged <= atMost : undefined
       rows.push({
         figure,
@@ -50,8 +57,12 @@ export const makeReport = () => {
           )
           .join("  ")
           .trimEnd()
+      if (regressions.length > 0)
+        console.log(["", "worse than recorded by more than a fifth:", ...regressions.map((text) => `  ${text}`)].join("\n"))
       console.log(["", line(header), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line), ""].join("\n"))
     },
-    failed: () => rows.some(({ value }) => value === "failed")
+    /** Whether a figure could not be measured, or has become worse. */
+    failed: () => regressions.length > 0 || rows.some(({ value }) => value === "failed"),
+    record: () => recorded.record(measured)
   }
 }

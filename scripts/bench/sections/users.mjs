@@ -19,7 +19,8 @@ export const users = {
       value: me.perSecond,
       unit: "/s",
       ratio: me.ratioTo("route"),
-      target: targets[database.kind]
+      target: targets[database.kind],
+      isRecorded: true
     })
   }
 }
