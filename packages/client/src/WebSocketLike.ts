@@ -2,6 +2,11 @@
 export interface WebSocketLike {
   binaryType: string
   readonly readyState: number
+  /** Bytes that were sent and have not left yet. */
+  readonly bufferedAmount: number
+  /** Lets the other side wait, and go on: those of the package `ws` can. */
+  pause?(): void
+  resume?(): void
   addEventListener(type: "open" | "error", listener: () => void): void
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
   addEventListener(type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void

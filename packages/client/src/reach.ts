@@ -55,7 +55,10 @@ const readableOf = (socket: Socket): ReadableStream<Uint8Array> => {
 
 const writableOf = <A>(socket: Socket, encoded: (value: A) => Uint8Array): WritableStream<A> =>
   new WritableStream<A>({
-    write: (value) => socket.send(encoded(value)),
+    write: (value) => {
+      socket.send(encoded(value))
+      return socket.flushed()
+    },
     close: () => socket.close(),
     abort: () => socket.close()
   })

@@ -12,6 +12,8 @@ export type SocketMessage = string | Uint8Array
 export interface Socket {
   /** Sends a message. A socket that is closed loses it. */
   readonly send: (message: SocketMessage) => void
+  /** Resolves once little of what was sent is left to leave, or the socket is closed. */
+  readonly flushed: () => Promise<void>
   /** Closes the socket with a code of RFC 6455; default 1000. */
   readonly close: (code?: number, reason?: string) => void
   /** How the socket was closed. */
@@ -34,6 +36,18 @@ const tooBig = 1009
 
 /** Characters and bytes of messages that wait for the program; a socket that has more is closed. */
 const maximumWaiting = 16 * 1024 * 1024
+
+/** Characters and bytes of waiting messages above which the other side has to wait, where the platform's socket can make it. */
+const comfortablyWaiting = 1024 * 1024
+
+/** Bytes that were sent and have not left yet, above which a stream takes no more. */
+const maximumUnsent = 1024 * 1024
+
+/** Milliseconds after which the bytes that have not left are looked at again: no socket tells when they have. */
+const lookAgainAfter = 5
+
+/** The `readyState` of an open socket. */
+const openState = 1
 
 /** Makes the platform's socket. Those of browsers take no headers, so the token is a parameter of the address there. */
 const construct = (Socket: SocketConstructor, client: Client, url: string, headers: Readonly<Record<string, string>>): WebSocketLike => {
@@ -81,18 +95,25 @@ const wrapperOf = (socket: WebSocketLike) => {
     const message = data instanceof ArrayBuffer ? new Uint8Array(data) : String(data)
     size += message.length
     waiting.push(message)
+    if (size > comfortablyWaiting) socket.pause?.()
     if (size > maximumWaiting) {
       close = { code: tooBig, reason: "The program takes too long to read." }
-      socket.close(normal)
+      closeNow()
     }
     wake()
   })
+  // A paused socket would not see how the other side answers
+  const closeNow = (code = normal, reason?: string): void => {
+    socket.resume?.()
+    socket.close(code, reason)
+  }
   async function* messages(): AsyncGenerator<SocketMessage, Close, undefined> {
     try {
       for (;;) {
         const message = waiting.shift()
         if (message !== undefined) {
           size -= message.length
+          if (size <= comfortablyWaiting) socket.resume?.()
           yield message
         } else if (close !== undefined) {
           return close
@@ -103,10 +124,15 @@ const wrapperOf = (socket: WebSocketLike) => {
         }
       }
     } finally {
-      socket.close(normal)
+      closeNow()
     }
   }
-  return { messages, closed }
+  const flushed = async (): Promise<void> => {
+    while (socket.readyState === openState && socket.bufferedAmount > maximumUnsent) {
+      await new Promise((resolve) => setTimeout(resolve, lookAgainAfter))
+    }
+  }
+  return { messages, closed, flushed, close: closeNow }
 }
 
 /** Opens a socket and waits until it is open. */
@@ -121,10 +147,10 @@ const open = async (client: Client, template: string, input: Input, signal: Abor
   const socket = construct(WebSocket, client, `${client.baseUrl.replace(/^http/, "ws")}${path}`, headers)
   socket.binaryType = "arraybuffer"
   const wrapper = wrapperOf(socket)
-  const abort = (): void => socket.close(normal)
+  const abort = (): void => wrapper.close()
   signal?.addEventListener("abort", abort)
   void wrapper.closed.then(() => signal?.removeEventListener("abort", abort))
-  const isOpen = await new Promise<boolean>((resolve) => {
+  const hasOpened = await new Promise<boolean>((resolve) => {
     socket.addEventListener("open", () => resolve(true))
     // A platform tells no more about an error than its close does
     socket.addEventListener("error", () => {})
@@ -132,18 +158,19 @@ const open = async (client: Client, template: string, input: Input, signal: Abor
     if (signal?.aborted === true) abort()
   })
   signal?.throwIfAborted()
-  if (!isOpen) throw await refusalOf(client, template, input, signal)
+  if (!hasOpened) throw await refusalOf(client, template, input, signal)
   return { socket, ...wrapper }
 }
 
 /** Opens a socket for both directions. */
 export const openSocket = async (client: Client, template: string, input: Input, { signal }: CallOptions = {}): Promise<Socket> => {
-  const { closed, messages, socket } = await open(client, template, input, signal)
+  const { close, closed, flushed, messages, socket } = await open(client, template, input, signal)
   return {
     // The types of platforms differ in the memory that bytes may have
     send: (message) => socket.send(message as never),
-    close: (code = normal, reason) => socket.close(code, reason),
+    close,
     closed,
+    flushed,
     [Symbol.asyncIterator]: async function* () {
       const { code, reason } = yield* messages()
       signal?.throwIfAborted()

@@ -75,6 +75,44 @@ describeAgentInterface("the client", (server) => {
     expect(await closed).toMatchObject({ code: 1008 })
   })
 
+  it("reads and writes no faster than the other side", async () => {
+    const total = 32 * 1024 * 1024
+    let received = 0
+    const port = await program((socket) => {
+      // It reads nothing before it has written all
+      const piece = Buffer.alloc(1024 * 1024, "x")
+      let left = total / piece.length
+      const push = (): void => {
+        while (left-- > 0) if (!socket.write(piece)) return void socket.once("drain", push)
+        socket.on("data", ({ length }: Buffer) => {
+          received += length
+          if (received === total) socket.end("done")
+        })
+      }
+      push()
+    })
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const { readable, writable } = await reach.connectPort(clientOf(), { agent: agent.id, port })
+    const writer = writable.getWriter()
+    let accepted = 0
+    const writing = (async () => {
+      const piece = new Uint8Array(1024 * 1024)
+      for (; accepted < total; accepted += piece.length) await writer.write(piece)
+    })()
+    // No byte is read before these calls are answered
+    for (let count = 0; count < 20; count++) await server().call("GET", "/buildinfo")
+    expect(accepted).toBeLessThan(total)
+    let text = ""
+    let length = 0
+    for await (const bytes of readable) {
+      length += bytes.length
+      text = Buffer.from(bytes.subarray(-4)).toString()
+    }
+    await writing
+    expect([length, text, received]).toStrictEqual([total + 4, "done", total])
+  })
+
   it("connects to no port of the agent's own, of strangers, or without a program", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
