@@ -12,7 +12,7 @@ describe("the pause between attempts to connect", () => {
     expect(longestPause({ ...attempts, launchedAt: now - minute })).toBe(10_000)
   })
 
-  it("is short for half a minute after a connection was lost, as the server may just be replaced", () => {
+  it("is short for half a minute after a lost connection", () => {
     expect(longestPause({ ...attempts, lostAt: now })).toBe(2_000)
     expect(longestPause({ ...attempts, lostAt: now - minute / 2 })).toBe(10_000)
     expect(longestPause(attempts)).toBe(10_000)

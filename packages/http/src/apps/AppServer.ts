@@ -90,7 +90,7 @@ class Unadmitted extends Data.TaggedError("Unadmitted")<{ readonly refusal: AppR
 
 /** Who asks for an app, and where the request goes. */
 interface Admission {
-  /** As the request's state has it. */
+  /** The user of the request, or why its credential was refused. */
   readonly user: RequestInfo["user"]
   readonly actor: Actor
   readonly right: StreamRight

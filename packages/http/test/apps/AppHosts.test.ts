@@ -61,6 +61,10 @@ describeAgents(
           )
         )
       expect(await statuses({})).toStrictEqual([303, 303, 200])
+      const anonymous = await get(server(), `public--${agent.workspace.name}--${agent.owner.username}.apps.test`, "/")
+      expect(anonymous.headers["set-cookie"]?.at(-1)).toMatch(
+        /^service_signed_app_token=[^;]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/
+      )
       expect(await statuses({ "service-session-token": member.token })).toStrictEqual([404, 200, 200])
       expect(await statuses({ "service-session-token": server().owner().token })).toStrictEqual([200, 200, 200])
     })

@@ -84,7 +84,7 @@ describeAgentInterface("an app", (server) => {
     expect([received, most < limit]).toStrictEqual([total, true])
   })
 
-  it("has a page in its place while its agent has as many streams as it may have", async () => {
+  it("gives way to a page without a free stream of its agent", async () => {
     const quiet = await program(() => undefined)
     const port = await webApp((_, response) => void response.end("page"))
     const { agent, path } = await anAppAt(server(), `http://localhost:${port}`)
@@ -98,7 +98,7 @@ describeAgentInterface("an app", (server) => {
     expect(await bodyOf(await open(server(), path))).toBe("page")
   })
 
-  it("gets no body that is longer than a request may be, and no head", async () => {
+  it("gets no body and no head beyond the limits", async () => {
     let asked = 0
     const port = await webApp((_, response) => {
       asked++
@@ -176,7 +176,7 @@ describe("with few streams for each caller", () => {
   describeAgentInterface(
     "an app",
     (server) => {
-      it("has a page in its place for a visitor with as many streams as one may have", async () => {
+      it("gives way to a page for a visitor without a free stream", async () => {
         const port = await webApp(({ url }, response) => void (url === "/endless" ? response.write("x") : response.end("page")))
         const { path } = await anAppAt(server(), `http://localhost:${port}`)
         const endless = [await open(server(), `${path}endless`), await open(server(), `${path}endless`)]
