@@ -85,7 +85,7 @@ export interface GetProvisionerKeyInput {
  *
  * `GET /api/v2/provisionerkeys/{provisionerkey}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getProvisionerKey = (client: Client, input: GetProvisionerKeyInput, options?: CallOptions): Promise<ProvisionerKey> =>
   call(client, "GET", "/api/v2/provisionerkeys/{provisionerkey}", json, input, options)

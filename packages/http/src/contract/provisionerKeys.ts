@@ -79,7 +79,7 @@ export const provisionerKeys = HttpApiGroup.make("provisionerKeys")
       )
       .setPath(Path({ provisionerkey: Schema.String }))
       .addSuccess(ProvisionerKey)
-      .addError(refusals("Forbidden", "Unauthenticated"))
+      .addError(refusals("NotFound", "Forbidden", "Unauthenticated"))
   )
   .add(
     HttpApiEndpoint.get("serveProvisionerDaemon", "/api/v2/organizations/:organization/provisionerdaemons/serve")

@@ -278,7 +278,7 @@ const paths = {
       description: "Shows a client what is known of it (RFC 7592 §2.1).",
       security: clientManagement,
       parameters: [clientId],
-      responses: { "200": { description: "The client.", content: json("OAuth2ClientConfiguration") }, ...refused("401", "403") }
+      responses: { "200": { description: "The client.", content: json("OAuth2ClientConfiguration") }, ...refused("401", "403", "404") }
     }),
     put: operation({
       operationId: "oauth2.replaceClient",
@@ -289,7 +289,7 @@ const paths = {
       requestBody: registration,
       responses: {
         "200": { description: "The client.", content: json("OAuth2ClientConfiguration") },
-        ...refused("401", "403", "408", "413")
+        ...refused("401", "403", "404", "408", "413")
       }
     }),
     delete: operation({
@@ -298,7 +298,7 @@ const paths = {
       description: "Deletes a client, with everything that users have allowed it (RFC 7592 §2.3).",
       security: clientManagement,
       parameters: [clientId],
-      responses: { "204": { description: "The client is deleted." }, ...refused("401", "403") }
+      responses: { "204": { description: "The client is deleted." }, ...refused("401", "403", "404") }
     })
   },
   "/.well-known/oauth-authorization-server": {

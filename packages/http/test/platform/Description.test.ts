@@ -68,6 +68,11 @@ suite("the description of the whole interface", () => {
     expect(operations.filter(({ responses }) => !("414" in responses && "431" in responses))).toEqual([])
   })
 
+  it("describes that a path of too long texts is no route", () => {
+    const silent = operations.filter(({ operation, responses }) => operation.includes("{") && !("404" in responses))
+    expect(silent.map(({ operation }) => operation)).toEqual([])
+  })
+
   it("calls texts that a service refuses as empty at least one character long", () => {
     const { schema } = described.paths["/api/v2/organizations"]?.["post"]?.requestBody?.content["application/json"] ?? {}
     expect([...schemasIn(schema, "")]).toContainEqual(["", expect.objectContaining({ required: ["name"] })])
