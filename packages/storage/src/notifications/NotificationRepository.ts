@@ -108,7 +108,8 @@ export const layer = Layer.effect(
             leased,
             sql`UPDATE notification_messages SET status = 'leased', due_at = ${until}, lease_id = ${leaseId}, updated_at = ${now}
               WHERE id IN (SELECT id FROM notification_messages
-                WHERE due_at IS NOT NULL AND due_at <= ${now} AND (status = 'leased' OR attempt_count < ${maxSendAttempts})
+                WHERE due_at IS NOT NULL AND due_at <= ${now}
+                  AND (status = 'leased' OR (status IN ('pending', 'temporary_failure') AND attempt_count < ${maxSendAttempts}))
                   AND NOT EXISTS (SELECT 1 FROM notification_settings WHERE notifier_paused)
                 ORDER BY due_at, id LIMIT ${limit} ${skip})
               RETURNING ${sql.literal(columnList(messageColumns))}, lease_id`

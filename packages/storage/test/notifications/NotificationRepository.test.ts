@@ -1,8 +1,14 @@
 import { UserRepository } from "@atelier/core/identity"
-import { messageAfter, type NotificationMessage, notificationEvents, NotificationRepository } from "@atelier/core/notifications"
+import {
+  messageAfter,
+  type MessageStatus,
+  type NotificationMessage,
+  notificationEvents,
+  NotificationRepository
+} from "@atelier/core/notifications"
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Array as Arr, Duration, Effect, Layer, Option, Struct } from "effect"
 import { aUser } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
@@ -10,6 +16,15 @@ import { runtime } from "../../../../test/services.js"
 const limits = { maxSendAttempts: 5, retryInterval: Duration.minutes(5), leasePeriod: Duration.minutes(2) }
 const count = 10_000
 const batch = 500
+
+const statuses = Struct.keys({
+  pending: true,
+  leased: true,
+  sent: true,
+  temporary_failure: true,
+  permanent_failure: true,
+  inhibited: true
+} satisfies Record<MessageStatus, true>)
 
 const aMessage = (user_id: Uuid.Uuid, number: number): NotificationMessage => {
   const now = Timestamp.fromMillis(number)
@@ -74,6 +89,31 @@ for (const [name, database] of databases) {
           expect(yield* repository.purge(Timestamp.plus(later, "1 second"), count)).toBe(count)
         }),
       120_000
+    )
+
+    it.effect("are leased by core's rule, in every state", () =>
+      Effect.gen(function* () {
+        const repository = yield* NotificationRepository
+        const user = yield* aUser()
+        yield* (yield* UserRepository).insert(user, null)
+        const now = Timestamp.fromMillis(count)
+        const until = Timestamp.plus(now, limits.leasePeriod)
+        const times = [null, Timestamp.minus(now, 1), now, Timestamp.plus(now, 1)]
+        const messages = Arr.cartesian(statuses, Arr.cartesian([0, limits.maxSendAttempts - 1, limits.maxSendAttempts], times)).map(
+          ([status, [attempt_count, due_at]]): NotificationMessage => ({ ...aMessage(user.id, 0), status, attempt_count, due_at })
+        )
+        expect(yield* repository.enqueue(messages)).toStrictEqual(Option.none())
+        const lease = { id: yield* (yield* Ids).next, until, limit: batch, maxSendAttempts: limits.maxSendAttempts }
+        const leased = yield* repository.lease(now, lease)
+        const expected = messages.flatMap((message) => {
+          const state = messageAfter(message, { _tag: "Lease" }, now, limits)
+          return state === undefined ? [] : [[message.id, state.status, state.due_at]]
+        })
+        expect(new Set(leased.map(({ due_at, id, status }) => [id, status, due_at]))).toStrictEqual(new Set(expected))
+        const state = { status: "sent", status_reason: "", attempt_count: 1, due_at: null } as const
+        const held = new Set(leased.map(({ id }) => id))
+        for (const { id } of messages) expect(yield* repository.settle(id, lease.id, state, now)).toBe(held.has(id))
+      })
     )
 
     it.effect("that the store refuses leave the surrounding transaction as it was", () =>
