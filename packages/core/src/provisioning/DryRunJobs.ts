@@ -15,7 +15,7 @@ export class DryRunJobs extends Context.Tag("@atelier/core/DryRunJobs")<
     /** Plans a start of the job's version. Returns the writes for the transaction that completes the job; an error fails the job. */
     readonly run: (
       job: Pick<ProvisionerJob, "id" | "initiator_id" | "input">,
-      session: ProvisionerSession,
+      session: Pick<ProvisionerSession, "plan">,
       announce: (stage: string) => Effect.Effect<void>
     ) => Effect.Effect<Effect.Effect<void, ServiceError, EventBus | Transactor>, ProvisionFailure>
   }

@@ -9,7 +9,7 @@ import { Ids } from "../platform/Ids.js"
 import { makeKeyedLock } from "../platform/KeyedLock.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nextTurn } from "../platform/Turns.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { nil, type Uuid } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
 import { Archives } from "./Archives.js"
 import { type File, type FileId, maximumFileSize, tarType, zipTypes } from "./File.js"
@@ -50,7 +50,12 @@ const make = Effect.gen(function* () {
   const inTurn = makeKeyedLock<Uuid>()
 
   /** Stores content once per owner: concurrent uploads of the same content get the same file. */
-  const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload, TooLarge> =>
+  const store = (
+    createdBy: Uuid,
+    mimetype: string,
+    content: Uint8Array,
+    maximumBytes = uploadBytesPerUser
+  ): Effect.Effect<Upload, TooLarge> =>
     Effect.gen(function* () {
       const hash = Encoding.encodeHex(yield* sha256(content))
       const existing = yield* repository.byHash(hash, createdBy)
@@ -65,7 +70,7 @@ const make = Effect.gen(function* () {
         mimetype,
         size: content.length
       }
-      return yield* repository.insert(file, content, uploadBytesPerUser).pipe(
+      return yield* repository.insert(file, content, maximumBytes).pipe(
         Effect.as({ id: file.id, isNew: true }),
         Effect.catchTag(
           "FileQuotaExceeded",
@@ -116,6 +121,10 @@ const make = Effect.gen(function* () {
 
     /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. Fails with `TooLarge` beyond what one user may keep. */
     storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload, TooLarge> => store(createdBy, tarType, tar),
+
+    /** Stores the modules that an import has downloaded, a tar. It belongs to no user, so no user's space limits it. */
+    storeModules: (tar: Uint8Array): Effect.Effect<FileId> =>
+      Effect.orDie(Effect.map(store(nil, tarType, tar, Number.MAX_SAFE_INTEGER), ({ id }) => id)),
 
     /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` if the file has been purged. */
     keep: (id: FileId): Effect.Effect<void, NotFound> =>

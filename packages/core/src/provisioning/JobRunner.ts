@@ -9,13 +9,14 @@ import type { Transactor } from "../platform/Transactor.js"
 import { DryRunJobs } from "./DryRunJobs.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
+import { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
 import type { JobTiming } from "./JobTiming.js"
 import { type JobLogWriter, makeJobLogWriter } from "./JobLogWriter.js"
 import { type EngineTiming, type Phase, type Plan, ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
-import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
+import { type BuildFailure, type Charge, chargeLines, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 import { standingOn } from "../platform/Standing.js"
 
 /** How often a worker shows that it is alive. templates-and-provisioning.md §7.4. */
@@ -64,6 +65,8 @@ interface Run {
 /** The stage that changes the world. templates-and-provisioning.md §6.6. */
 const stages = { start: "Starting workspace", stop: "Stopping workspace", delete: "Destroying workspace" } as const
 
+const quotaStage = "Commit quota"
+
 const storedTiming = ({ id }: ClaimedJob, { ended_at, started_at, ...part }: EngineTiming): JobTiming => ({
   ...part,
   job_id: id,
@@ -79,6 +82,7 @@ const make = Effect.gen(function* () {
   const imports = yield* TemplateImportJobs
   const dryRuns = yield* DryRunJobs
   const builds = yield* WorkspaceBuildJobs
+  const modules = yield* ModuleArchiveRepository
   const context = yield* Effect.context<EventBus | Transactor>()
 
   const asFailure = (error: ServiceError): ProvisionFailure =>
@@ -90,7 +94,10 @@ const make = Effect.gen(function* () {
       // A daemon in another process announces its stages itself
       const log = remote === undefined ? writer : { ...writer, announce: () => Effect.void }
       yield* log.announce("Setting up")
-      const session = yield* (remote ?? sources.open)(job.file_id, log.write)
+      const open = remote ?? sources.open
+      const usesModules = remote === undefined && job.type === "workspace_build"
+      const downloaded = usesModules ? yield* modules.ofBuildJob(job.id) : Option.none()
+      const session = yield* open(job.file_id, log.write, Option.getOrUndefined(downloaded))
       const begin = (...phases: ReadonlyArray<Phase>) =>
         phases.every((phase) => session.repeatable.has(phase))
           ? Effect.void
@@ -123,7 +130,17 @@ const make = Effect.gen(function* () {
           return result
         })
       const plan = yield* timed("plan", session.plan(input))
-      yield* builds.planned(buildId, plan, { announce: log.announce, write: log.write, store: (write) => claims.store(job, write) })
+      const charged = (charge: Charge) =>
+        Effect.forEach(
+          chargeLines(charge),
+          (output) => log.write({ source: "provisioner_daemon", level: "info", stage: quotaStage, output }),
+          { discard: true }
+        )
+      yield* builds.planned(buildId, plan, {
+        announce: log.announce,
+        charged: session.charged ?? charged,
+        store: (write) => claims.store(job, write)
+      })
       yield* begin("apply")
       yield* log.announce(stages[input.metadata.transition])
       yield* Effect.uninterruptibleMask((restore) =>

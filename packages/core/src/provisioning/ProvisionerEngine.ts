@@ -166,6 +166,11 @@ export interface ProvisionerSession {
    */
   readonly presetViolations?: (input: PreviewInput) => Effect.Effect<ReadonlyArray<Validation>, ProvisionFailure>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
+  /**
+   * The modules that plans have downloaded, as a tar for `open` of a later job; None where the source has all its modules itself, or they are
+   * too large to keep. Absent where the engine downloads nothing.
+   */
+  readonly modules?: Effect.Effect<Option.Option<Uint8Array>, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>
 }
@@ -189,8 +194,15 @@ export interface Engine {
   readonly repeatable: ReadonlySet<Phase>
   /** Whether it understands a source with these file paths (relative, `/`-separated). */
   readonly understands: (paths: ReadonlyArray<string>) => boolean
-  /** Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. */
-  readonly open: (source: Uint8Array, log: LogSink) => Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope>
+  /**
+   * Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. `modules` are those that the source's import has
+   * downloaded: they are not downloaded again.
+   */
+  readonly open: (
+    source: Uint8Array,
+    log: LogSink,
+    modules?: Uint8Array
+  ) => Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope>
   /**
    * Called once when the server starts, with a stream of every running workspace, read in batches. An engine whose workspaces live on this
    * machine takes them up again, restarts those that died and ends those not in the list; it skips states of other engines. Absent if the

@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Queue, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Queue, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -7,7 +7,6 @@ import { rightTo } from "../access/StreamRights.js"
 import { SystemActor } from "../access/SystemActor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { requireFeature } from "../deployment/Entitlements.js"
-import { UserRepository } from "../identity/users/UserRepository.js"
 import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Invalid, Unauthenticated } from "../platform/Errors.js"
@@ -16,27 +15,18 @@ import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { nil, type Uuid } from "../platform/Uuid.js"
+import { nil } from "../platform/Uuid.js"
 import { JobClaims } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
-import { JobRunner } from "./JobRunner.js"
+import { ModuleArchives } from "./ModuleArchives.js"
 import { provisionerApiVersion, type ProvisionerDaemon, sharedKeyId, userKeyId } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
-import {
-  type Applied,
-  type LogSink,
-  type Phase,
-  type Plan,
-  type PlanInput,
-  type ProvisionerLog,
-  ProvisionFailure
-} from "./ProvisionerEngine.js"
+import type { FileId } from "./File.js"
+import type { Phase } from "./ProvisionerEngine.js"
 import { ProvisionerType } from "./ProvisionerJob.js"
-import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { canonicalTags, normalizeTags, type ProvisionerTags, tagsContain, tagsViolation } from "./ProvisionerTags.js"
-import type { ParsedTemplate, VariableValue } from "./SourceDefinitions.js"
-import { type OpenSource, TemplateSources } from "./TemplateSources.js"
+import { type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
 
 /** The credential of a connection that has no session of a user. */
 export interface DaemonSecrets {
@@ -61,23 +51,11 @@ export interface NewDaemon {
   readonly repeatable: ReadonlyArray<string>
 }
 
-/** What a daemon has made of a job. */
-export interface RemoteResult {
-  /** Of a start, or of the build. */
-  readonly plan: Omit<Plan, "daily_cost">
-  /** The resources of a stop, which an import plans too. */
-  readonly stopped: Plan["resources"]
-  readonly applied: Applied
-}
-
 /** How long waiting daemons rely on being told of new jobs. §6.4. */
 const pollInterval = Duration.seconds(30)
 
 /** How often daemons show that they are alive. §7.1. */
 const seenInterval = Duration.seconds(60)
-
-/** A daemon that reports nothing about a job for so long has lost it. §6.7. */
-const silence = Duration.minutes(5)
 
 const maximumName = 64
 
@@ -103,16 +81,13 @@ interface Group {
   readonly posted: Queue.Queue<void>
 }
 
-const nothing: Omit<Plan, "daily_cost" | "resources"> = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false }
-
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
   const organizations = yield* Organizations
-  const users = yield* UserRepository
   const keys = yield* ProvisionerKeys
   const claims = yield* JobClaims
-  const runner = yield* JobRunner
-  const sources = yield* TemplateSources
+  const remoteJobs = yield* RemoteJobs
+  const modules = yield* ModuleArchives
   const options = yield* DeploymentOptions
   const ids = yield* Ids
 
@@ -284,157 +259,25 @@ const make = Effect.gen(function* () {
           }
         })
 
-        /** Begins a job that was taken: the runner's engine is the daemon. */
-        const begin = (job: ClaimedJob): Effect.Effect<RemoteJob, never, Scope.Scope> =>
-          Effect.gen(function* () {
-            const input = yield* Deferred.make<PlanInput>()
-            const parsed = yield* Deferred.make<ParsedTemplate, ProvisionFailure>()
-            const cost = yield* Deferred.make<number, ProvisionFailure>()
-            const applying = yield* Deferred.make<void>()
-            const result = yield* Deferred.make<RemoteResult, ProvisionFailure>()
-            const ended = yield* Deferred.make<void>()
-            let write: LogSink = () => Effect.void
-            let heardAt = yield* Clock.currentTimeMillis
-            let isCanceled = false
-
-            const isBuild = job.type === "workspace_build"
-            const repeatable: ReadonlySet<Phase> = isBuild ? admitted.repeatable : new Set(["parse", "plan"])
-            const plan = (asked: PlanInput) =>
-              Effect.gen(function* () {
-                yield* Deferred.succeed(input, asked)
-                if (isBuild) return { ...nothing, resources: [], daily_cost: yield* Deferred.await(cost) }
-                const made = yield* Deferred.await(result)
-                return asked.metadata.transition === "start"
-                  ? { ...made.plan, daily_cost: 0 }
-                  : { ...nothing, resources: made.stopped, daily_cost: 0 }
-              })
-            const session: OpenSource = {
-              size: 0,
-              repeatable,
-              // Its daemon ends the work: an interruption reaches it as a cancellation
-              parse: Effect.uninterruptible(Deferred.await(parsed)),
-              plan: (asked) => Effect.uninterruptible(plan(asked)),
-              apply: () =>
-                Effect.uninterruptible(
-                  Effect.zipRight(
-                    Deferred.succeed(applying, undefined),
-                    Effect.map(Deferred.await(result), ({ applied }) => applied)
-                  )
-                )
-            }
-            const open = (_: Uuid, log: LogSink) =>
-              Effect.sync(() => {
-                write = log
-                return session
-              })
-            const settle = (failure: ProvisionFailure) =>
-              Effect.all([Deferred.fail(parsed, failure), Deferred.fail(cost, failure), Deferred.fail(result, failure)], { discard: true })
-            const abandon = Effect.all([Deferred.interrupt(parsed), Deferred.interrupt(cost), Deferred.interrupt(result)], {
-              discard: true
-            })
-
-            admitted.work.running += 1
-            yield* Effect.forkDaemon(
-              Effect.ensuring(
-                runner.run(job, open),
-                Effect.zipRight(
-                  Effect.sync(() => void (admitted.work.running -= 1)),
-                  Deferred.succeed(ended, undefined)
-                )
-              )
-            )
-            // A daemon that goes leaves its job, which is given back before the connection counts as closed
-            yield* Effect.addFinalizer(() => Effect.zipRight(abandon, Deferred.await(ended)))
-            yield* Effect.gen(function* () {
-              if ((yield* Clock.currentTimeMillis) - heardAt > Duration.toMillis(silence)) yield* abandon
-            }).pipe(
-              Effect.repeat(Schedule.spaced("30 seconds")),
-              Effect.raceFirst(Deferred.await(ended)),
-              // The job is begun where nothing can be interrupted
-              Effect.interruptible,
-              Effect.forkScoped
-            )
-
-            const untilEnd = <A>(other: Effect.Effect<A>): Effect.Effect<Option.Option<A>> =>
-              Effect.raceFirst(Effect.asSome(other), Effect.as(Deferred.await(ended), Option.none<A>()))
-            return {
-              job,
-              source: sources.read(job.file_id),
-              username: Effect.map(users.byId(job.initiator_id), (found) =>
-                Option.match(found, { onNone: () => "", onSome: ({ username }) => username })
-              ),
-              input: untilEnd(Deferred.await(input)),
-              heard: Effect.gen(function* () {
-                heardAt = yield* Clock.currentTimeMillis
-                isCanceled = (yield* claims.renew(job)).canceled
-                return isCanceled
-              }).pipe(Effect.catchTag("ClaimLost", () => Effect.succeed(true))),
-              log: (log) => Effect.suspend(() => write(log)),
-              parsed: (template) =>
-                Effect.gen(function* () {
-                  yield* Deferred.succeed(parsed, template)
-                  return Option.map(yield* untilEnd(Deferred.await(input)), ({ variables }) => variables)
-                }),
-              charge: (amount) =>
-                Effect.gen(function* () {
-                  yield* Deferred.succeed(cost, amount)
-                  return Option.isSome(yield* untilEnd(Deferred.await(applying)))
-                }),
-              leave: Effect.zipRight(abandon, Deferred.await(ended)),
-              complete: (made) =>
-                Effect.gen(function* () {
-                  yield* Deferred.succeed(parsed, { variables: [], readme: "", workspace_tags: {} })
-                  yield* Deferred.succeed(cost, 0)
-                  const isFirst = yield* Deferred.succeed(result, made)
-                  yield* Deferred.await(ended)
-                  return isFirst
-                }),
-              fail: (failure) =>
-                Effect.gen(function* () {
-                  // A canceled job ends as canceled, unless something is left behind
-                  if (isCanceled && failure.state === undefined) yield* abandon
-                  else yield* settle(failure)
-                  yield* Deferred.await(ended)
-                })
-            } satisfies RemoteJob
-          })
-
         return {
           /** Waits for a job and hands it over. A job whose handing over fails to end is given back. */
           acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>): Effect.Effect<A, E | Unauthenticated, Scope.Scope> =>
             Effect.uninterruptibleMask((restore) =>
               Effect.gen(function* () {
-                const remote = yield* begin(yield* restore(group.turn.withPermits(1)(next)))
+                const remote = yield* remoteJobs.begin(yield* restore(group.turn.withPermits(1)(next)), admitted)
                 return yield* Effect.onInterrupt(restore(handOver(remote)), () => remote.leave)
               })
-            )
+            ),
+
+          /** Stores the modules that an import has downloaded. */
+          storeModules: modules.store,
+
+          /** An archive of modules of the daemon's organization; None where the daemon may not know whether there is one. */
+          modules: (id: FileId) => modules.inOrganization(id, daemon.organization_id)
         }
       })
   }
 })
-
-/** A job that a daemon in another process works on. */
-export interface RemoteJob {
-  readonly job: ClaimedJob
-  /** The template's archive, a tar. */
-  readonly source: Effect.Effect<Uint8Array, ProvisionFailure>
-  /** Of the job's initiator. */
-  readonly username: Effect.Effect<string>
-  /** The input of the plan; None if the job ended before. It exists at once for builds and dry runs, and for imports once their variables have values. */
-  readonly input: Effect.Effect<Option.Option<PlanInput>>
-  /** Notes a sign of life. Returns whether the daemon must end the job: it was canceled, or another daemon took it. */
-  readonly heard: Effect.Effect<boolean>
-  readonly log: (log: ProvisionerLog) => Effect.Effect<void>
-  /** Reports the definitions of an import. Returns the values of its variables; None if the import ended for want of them. */
-  readonly parsed: (template: ParsedTemplate) => Effect.Effect<Option.Option<ReadonlyArray<VariableValue>>>
-  /** Reports the cost of a build. Returns whether its owner may afford it; the build has failed otherwise. */
-  readonly charge: (cost: number) => Effect.Effect<boolean>
-  /** Ends the job with what it made. Returns false if it had ended before. */
-  readonly complete: (result: RemoteResult) => Effect.Effect<boolean>
-  readonly fail: (failure: ProvisionFailure) => Effect.Effect<void>
-  /** Gives the job back. */
-  readonly leave: Effect.Effect<void>
-}
 
 /** Compares in a time that depends on the lengths alone. */
 const isSame = (one: string, other: string): boolean => {
@@ -450,7 +293,7 @@ export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<Re
     Organizations.layer,
     ProvisionerKeys.layer,
     JobClaims.layer,
-    JobRunner.layer,
-    TemplateSources.layer
+    ModuleArchives.layer,
+    RemoteJobs.layer
   )
 }

@@ -6,8 +6,9 @@ import { Context, type Effect } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import type { EventBus } from "../platform/EventBus.js"
 import type { Transactor } from "../platform/Transactor.js"
-import type { ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
+import type { ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ProvisionerJob } from "./ProvisionerJob.js"
+import type { OpenSource } from "./TemplateSources.js"
 
 /** How the job hears of the import while it runs. */
 export interface ImportProgress<E, R> {
@@ -22,7 +23,7 @@ export class TemplateImportJobs extends Context.Tag("@atelier/core/TemplateImpor
     /** Reads the source of the job's version. Returns the writes for the transaction that completes the job; an error fails the job. */
     readonly run: <E, R>(
       job: Pick<ProvisionerJob, "input">,
-      session: ProvisionerSession,
+      session: OpenSource,
       progress: ImportProgress<E, R>
     ) => Effect.Effect<Effect.Effect<void, ServiceError, EventBus | Transactor>, ProvisionFailure | E, R>
   }

@@ -2,10 +2,17 @@ import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { Archives } from "./Archives.js"
 import type { FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
+import { ModuleArchives } from "./ModuleArchives.js"
+import { standingOn } from "../platform/Standing.js"
+import type { Charge } from "./WorkspaceBuildJobs.js"
 import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
 
 /** A source that an engine works on, and what of that work can be done again. */
-export interface OpenSource extends ProvisionerSession, Pick<Engine, "repeatable"> {
+export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<Engine, "repeatable"> {
+  /** The stored archive of the modules that plans have downloaded; None without any. */
+  readonly modules: Effect.Effect<Option.Option<FileId>, ProvisionFailure>
+  /** Hears what an owner's builds cost once the cost of this one is judged. Absent where the job's log tells it. */
+  readonly charged?: (charge: Charge) => Effect.Effect<void>
   /** Bytes of the source. */
   readonly size: number
 }
@@ -22,6 +29,7 @@ const make = Effect.gen(function* () {
   const files = yield* FileRepository
   const archives = yield* Archives
   const engines = yield* ProvisionerEngines
+  const archivesOfModules = yield* ModuleArchives
 
   const read = (id: FileId): Effect.Effect<Uint8Array, ProvisionFailure> =>
     Effect.gen(function* () {
@@ -43,20 +51,32 @@ const make = Effect.gen(function* () {
     read,
 
     /**
-     * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. Fails when the source is
-     * gone, is not an archive, or no engine of this server understands it.
+     * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. `modules` are those that the
+     * source's import has downloaded. Fails when the source is gone, is not an archive, or no engine of this server understands it.
      */
-    open: (id: FileId, log: LogSink): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
+    open: (id: FileId, log: LogSink, modules?: FileId): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
       Effect.gen(function* () {
         const source = yield* read(id)
         const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
         const engine = yield* engineFor(engines, paths)
-        return { ...(yield* engine.open(source, log)), repeatable: engine.repeatable, size: source.length }
+        const session = yield* engine.open(source, log, modules === undefined ? undefined : yield* read(modules))
+        return {
+          ...session,
+          repeatable: engine.repeatable,
+          size: source.length,
+          modules: Effect.flatMap(
+            session.modules ?? Effect.succeedNone,
+            Option.match({
+              onNone: () => Effect.succeedNone,
+              onSome: (tar) => Effect.asSome(archivesOfModules.store(tar))
+            })
+          )
+        }
       })
   }
 })
 
 /** Sources of templates, opened with the engines of this process. */
 export class TemplateSources extends Context.Tag("@atelier/core/TemplateSources")<TemplateSources, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(TemplateSources, make)
+  static readonly layer = standingOn(Layer.effect(TemplateSources, make), ModuleArchives.layer)
 }

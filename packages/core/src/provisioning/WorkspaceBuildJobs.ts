@@ -15,8 +15,28 @@ import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } fro
 /** How a build's job ended without success. */
 export type BuildFailure = Pick<ProvisionFailure, "message" | "code" | "state">
 
+/** The judgement on the cost of a build. */
+export interface Charge {
+  readonly isAffordable: boolean
+  /** Of this build, in credits a day. */
+  readonly cost: number
+  /** Of the owner's workspaces, this build included if it is affordable. */
+  readonly consumed: number
+  /** -1 without a limit. */
+  readonly budget: number
+}
+
+/** The lines that tell the log of a build about its cost. */
+export const chargeLines = ({ budget, consumed, cost }: Charge): ReadonlyArray<string> => [
+  `Build cost: ${cost}`,
+  `Budget: ${budget}`,
+  `Credits consumed: ${consumed}`
+]
+
 /** The work on a job, as its worker exposes it to other services. */
-export interface JobWork extends Pick<JobLogWriter, "announce" | "write"> {
+export interface JobWork extends Pick<JobLogWriter, "announce"> {
+  /** Tells what the build costs its owner. */
+  readonly charged: (charge: Charge) => Effect.Effect<void>
   /** Runs writes in a transaction that first locks the job. Fails with `ClaimLost`, nothing written, if another worker has the job. */
   readonly store: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ClaimLost, R | EventBus | Transactor>
 }

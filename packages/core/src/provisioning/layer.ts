@@ -9,6 +9,8 @@ import type { JobLogRepository } from "./JobLogRepository.js"
 import type { JobQueueRepository } from "./JobQueueRepository.js"
 import { jobReaper, leaseWatch } from "./JobReaper.js"
 import { JobRunner } from "./JobRunner.js"
+import type { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
+import { ModuleArchives } from "./ModuleArchives.js"
 import { OrganizationJobs } from "./OrganizationJobs.js"
 import type { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { ProvisionerDaemons } from "./ProvisionerDaemons.js"
@@ -23,6 +25,7 @@ export const layer = Layer.mergeAll(
   Files.layer,
   JobClaims.layer,
   JobRunner.layer,
+  ModuleArchives.layer,
   OrganizationJobs.layer,
   ProvisionerDaemons.layer,
   ProvisionerJobs.layer,
@@ -41,6 +44,7 @@ export type Stored =
   | FileRepository
   | JobLogRepository
   | JobQueueRepository
+  | ModuleArchiveRepository
   | ProvisionerDaemonRepository
   | ProvisionerJobRepository
   | ProvisionerKeyRepository

@@ -5,7 +5,9 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
+import type { FileId } from "../provisioning/File.js"
 import { importMetadata } from "../provisioning/ImportMetadata.js"
+import { ModuleArchives } from "../provisioning/ModuleArchives.js"
 import { type Plan, type ProvisionerSession, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import { type ExternalAuthRequirement, noPrebuildPolicy } from "../provisioning/SourceDefinitions.js"
 import { TemplateImportJobs } from "../provisioning/TemplateImportJobs.js"
@@ -35,11 +37,12 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const known = new Set((yield* ExternalAuthClients).map(({ provider }) => provider.id))
   const resources = yield* BuildResources
+  const modules = yield* ModuleArchives
   const ids = yield* Ids
 
   const planFor = (
     version: AuthoredVersion,
-    session: ProvisionerSession,
+    session: Pick<ProvisionerSession, "plan">,
     variables: ReadonlyArray<TemplateVersionVariable>,
     transition: "start" | "stop"
   ) =>
@@ -58,7 +61,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const storePlans = (version: AuthoredVersion, start: Plan, stop: Plan) =>
+  const storePlans = (version: AuthoredVersion, start: Plan, stop: Plan, downloaded: Option.Option<FileId>) =>
     Effect.gen(function* () {
       const presets = yield* Effect.forEach(start.presets, (preset) =>
         Effect.map(ids.next, (id): TemplateVersionPreset => ({
@@ -77,6 +80,7 @@ const make = Effect.gen(function* () {
       })
       yield* resources.insert({ job_id: version.job_id, transition: "start" }, start.resources)
       yield* resources.insert({ job_id: version.job_id, transition: "stop" }, stop.resources)
+      if (Option.isSome(downloaded)) yield* modules.link(version.id, downloaded.value)
     })
 
   return TemplateImportJobs.of({
@@ -115,7 +119,7 @@ const make = Effect.gen(function* () {
         if (unknown.length > 0) return yield* new ProvisionFailure({ message: unknownProviders(unknown) })
         yield* announce("Detecting ephemeral resources")
         const stop = yield* planFor(version, session, variables, "stop")
-        return storePlans(version, start, stop)
+        return storePlans(version, start, stop, yield* session.modules)
       })
   })
 })
@@ -124,4 +128,4 @@ const make = Effect.gen(function* () {
  * The work of jobs of type `template_version_import`: parse the source, give its variables their values, and plan a start and a stop.
  * templates-and-provisioning.md §4.1, §6.9, §9.
  */
-export const importJobs = standingOn(Layer.effect(TemplateImportJobs, make), BuildResources.layer)
+export const importJobs = standingOn(Layer.effect(TemplateImportJobs, make), BuildResources.layer, ModuleArchives.layer)

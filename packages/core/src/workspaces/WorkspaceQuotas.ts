@@ -80,11 +80,7 @@ const make = Effect.gen(function* () {
             return { budget, consumed, isAffordable }
           })
         )
-        yield* Effect.forEach(
-          [`Build cost: ${cost}`, `Budget: ${budget}`, `Credits consumed: ${isAffordable ? consumed + cost : consumed}`],
-          (output) => work.write({ source: "provisioner_daemon", level: "info", stage, output }),
-          { discard: true }
-        )
+        yield* work.charged({ isAffordable, cost, budget, consumed: isAffordable ? consumed + cost : consumed })
         if (!isAffordable) {
           return yield* new ProvisionFailure({ code: "INSUFFICIENT_QUOTA", message: "insufficient quota" })
         }

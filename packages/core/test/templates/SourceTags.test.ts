@@ -1,10 +1,11 @@
 /** What a version is told of its source when it is made, by engines that need long or fail. templates-observed.md 1 to 3. */
 import { anonymousActor, CurrentActor } from "@atelier/core/access"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Cryptography, Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   Archives,
   errorDiagnostic,
   FileRepository,
+  ModuleArchiveRepository,
   ProvisionerEngines,
   type ProvisionerSession,
   ProvisionFailure
@@ -35,6 +36,9 @@ const tagsOf = (answers: Partial<ProvisionerSession>) => {
     Layer.provide([
       Layer.succeed(ProvisionerEngines, [engine]),
       Layer.mock(FileRepository, { byId: () => Effect.succeed(Option.some(file)), content: () => Stream.empty }),
+      Layer.mock(ModuleArchiveRepository, {}),
+      Layer.provide(Ids.layer, Cryptography.layerWeb),
+      Cryptography.layerWeb,
       Layer.mock(Archives, { paths: () => Effect.succeed(["main.tf"]) }),
       Layer.mock(TemplateVersionRepository, {})
     ])

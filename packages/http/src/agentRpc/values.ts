@@ -3,7 +3,6 @@ import {
   Duration as ProtocolDuration,
   RpcError,
   Timestamp as ProtocolTimestamp,
-  unimplementedCode,
   Uuid as ProtocolUuid,
   Version
 } from "@atelier/agent-protocol"
@@ -15,10 +14,6 @@ export const bytesOf = (id: Uuid.Uuid): Uint8Array => Option.getOrThrow(Protocol
 
 /** The refusal of a request that cannot be understood. */
 export const refusal = (message: string): RpcError => new RpcError({ code: 0, message })
-
-/** The refusal of a call of a method that is not served. */
-export const unimplemented = (service: { readonly name: string }, method: string): RpcError =>
-  new RpcError({ code: unimplementedCode, message: `unknown rpc: ${service.name}/${method}` })
 
 /** The refusal of a version of the interface. Clients compare the message. */
 export const unsupportedVersion = ({ message }: { readonly message: string }): Invalid =>

@@ -3,7 +3,7 @@ import { type Protobuf, ProvisionerDaemonService, ProvisionerMessages, Router, R
 import { type Ids, Timestamp } from "@atelier/core/platform"
 import { type PlanInput, ProvisionFailure, type RemoteDaemons, type RemoteJob, type RemoteResult } from "@atelier/core/provisioning"
 import { Duration, Effect, Option, Redacted, Scope, Stream } from "effect"
-import { unimplemented } from "../agentRpc/values.js"
+import * as ModuleFiles from "./ModuleFiles.js"
 import { logOf, metadataMessage, parameterOf, presetOf, resourcesOf, timingsOf } from "./messages.js"
 
 type Acquired = Protobuf.InitOf<typeof ProvisionerMessages.AcquiredJob>
@@ -39,7 +39,7 @@ const encodedSize = (message: Acquired): Effect.Effect<number, ProvisionFailure>
   })
 
 /** The job's part that depends on its type. */
-const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined): Acquired["type"] => {
+const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined, modules: Option.Option<string>): Acquired["type"] => {
   if (job.type === "template_version_import" || input === undefined) {
     const values = (job.input.user_variable_values ?? []).map(({ name, value }) => ({ name, value }))
     return {
@@ -68,6 +68,7 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined): Acquired["typ
         id,
         access_token: Redacted.value(access_token)
       })),
+      metadata: { ...common.metadata, template_version_modules_file: Option.getOrElse(modules, () => "") },
       workspace_build_id: input.metadata.workspace_build_id,
       workspace_name: input.metadata.workspace_name,
       previous_parameter_values: input.previous_parameters,
@@ -78,12 +79,16 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined): Acquired["typ
 }
 
 /** The service for one connection. Its jobs are given back when the scope closes. */
-export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons["Type"]["connect"]>>) =>
+export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Type"]["connect"]>>) =>
   Effect.gen(function* () {
     const connection = yield* Effect.scope
     const services = yield* Effect.context<Ids>()
     /** Jobs that were taken and have not ended. */
     const jobs = new Map<string, RemoteJob>()
+    const moduleFiles = yield* ModuleFiles.make(
+      daemon,
+      () => [...jobs.values()].filter(({ job }) => job.type === "template_version_import").length
+    )
 
     let hasBeenLogged = false
 
@@ -111,7 +116,7 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
           provisioner: job.provisioner,
           user_name: yield* remote.username,
           template_source_archive: source,
-          type: typeOf(remote, input)
+          type: typeOf(remote, input, yield* remote.modules)
         }
         const size = source.length > maximumJob ? source.length : yield* encodedSize(message)
         if (size > maximumJob) {
@@ -123,6 +128,12 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
         return message
       }).pipe(Effect.catchAll((failure) => Effect.zipRight(remote.fail(failure), Effect.fail(refused(failure.message)))))
 
+    const forget = (id: string) =>
+      Effect.zipRight(
+        Effect.sync(() => void jobs.delete(id)),
+        moduleFiles.ended
+      )
+
     /** Jobs that it has or waits for. */
     let asked = 0
 
@@ -131,7 +142,7 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
       () =>
         asked + jobs.size > maximumJobs
           ? refused(`A daemon has and waits for at most ${maximumJobs} jobs.`)
-          : Effect.mapError(Scope.extend(acquire(told), connection), (error) =>
+          : Effect.mapError(Scope.extend(daemon.acquire(told), connection), (error) =>
               error._tag === "RpcError" ? error : refused(error.message)
             ),
       () => Effect.sync(() => (asked -= 1))
@@ -157,11 +168,17 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
                 ...(providers.length === 0 ? {} : { external_auth_providers: providers })
               },
               stopped: yield* resourcesOf(value.stop_resources, true),
-              applied: nothing
+              applied: nothing,
+              modules: yield* moduleFiles.of(value)
             }
           }
           case "template_dry_run":
-            return { plan: { ...none, resources: yield* resourcesOf(type.value.resources, true) }, stopped: [], applied: nothing }
+            return {
+              plan: { ...none, resources: yield* resourcesOf(type.value.resources, true) },
+              stopped: [],
+              applied: nothing,
+              modules: Option.none()
+            }
           case "workspace_build": {
             const resources = yield* resourcesOf(type.value.resources, false)
             const app = type.value.ai_tasks[0]?.app_id
@@ -169,6 +186,7 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
             return {
               plan: { ...none, resources },
               stopped: [],
+              modules: Option.none(),
               applied: {
                 resources,
                 state: type.value.state,
@@ -199,7 +217,11 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
         ),
       CommitQuota: ({ daily_cost, job_id }) =>
         Effect.flatMap(held(job_id), (remote) =>
-          Effect.map(remote.charge(Math.max(0, daily_cost)), (ok) => ({ ok, credits_consumed: ok ? daily_cost : 0, budget: -1 }))
+          Effect.map(remote.charge(Math.max(0, daily_cost)), ({ budget, consumed, isAffordable }) => ({
+            ok: isAffordable,
+            credits_consumed: consumed,
+            budget
+          }))
         ),
       UpdateJob: (request) =>
         Effect.gen(function* () {
@@ -222,7 +244,7 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
           const state = type?.case === "workspace_build" && type.value.state.length > 0 ? type.value.state : undefined
           const code = codes.find((known) => known === error_code)
           yield* remote.fail(new ProvisionFailure({ message: error, code, state }))
-          jobs.delete(job_id)
+          yield* forget(job_id)
           return {}
         }),
       CompleteJob: (completed) =>
@@ -230,10 +252,10 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
           const remote = yield* held(completed.job_id)
           if (completed.type?.case !== resultTypes[remote.job.type]) return yield* refused("The result is not that of the job's type.")
           const isFirst = yield* remote.complete(yield* resultOf(completed))
-          jobs.delete(completed.job_id)
+          yield* forget(completed.job_id)
           return isFirst ? {} : yield* refused("The job has ended already.")
         }),
-      UploadFile: () => unimplemented(ProvisionerDaemonService, "UploadFile"),
-      DownloadFile: () => Stream.fail(unimplemented(ProvisionerDaemonService, "DownloadFile"))
+      UploadFile: moduleFiles.receive,
+      DownloadFile: moduleFiles.send
     })
   })

@@ -134,7 +134,7 @@ describeServer(
           const job = yield* Effect.flatten(jobs.lock(build.job_id))
           const work = {
             announce: () => Effect.void,
-            write: () => Effect.void,
+            charged: () => Effect.void,
             store: <A, E, R>(write: Effect.Effect<A, E, R>) => claims.store(job, write)
           }
           return yield* Effect.either(quotas.charge(build, workspace, 3, work))

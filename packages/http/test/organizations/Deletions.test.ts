@@ -174,6 +174,7 @@ const fill = async (server: TestServer) => {
       const template_version_id = past.active_version_id
       yield* storeRow("template_version_variables", { template_version_id })
       yield* storeRow("template_version_parameters", { template_version_id })
+      yield* storeRow("template_version_modules", { template_version_id, file_id })
       yield* storeRow("template_version_presets", { id: fresh(), template_version_id })
       yield* storeRow("provisioner_job_logs", { job_id: build.job_id })
       yield* storeRow("workspace_build_parameters", { workspace_build_id: build.id })

@@ -350,6 +350,27 @@ describeAgents(
       expect((await workspace(made)).latest_build.status).toBe(status)
     })
 
+    it.each([
+      { name: "with the result", size: 10 },
+      { name: "before it, if they are large", size: 5 * 1024 * 1024 }
+    ])("sends the modules that an import has downloaded $name, and has them for a build", async ({ size }) => {
+      const { secret, site } = await aKey()
+      const modules = new Uint8Array(size).fill(keys)
+      const opened: Array<Uint8Array | undefined> = []
+      start(secret, {
+        ...testEngine,
+        open: (source, log, downloaded) => {
+          opened.push(downloaded)
+          return Effect.map(testEngine.open(source, log), (session) => ({ ...session, modules: Effect.succeedSome(modules) }))
+        }
+      })
+      const made = await workspaceOf(await templateOf(site))
+      await ended(server(), made.latest_build.job as never)
+      expect((await workspace(made)).latest_build.status).toBe("running")
+      expect(opened.map((downloaded) => downloaded?.length)).toStrictEqual([undefined, size])
+      expect(Buffer.compare(opened[1] ?? new Uint8Array(0), modules)).toBe(0)
+    })
+
     it("ends where the server refuses it", async () => {
       const { secret } = await aKey()
       const withTags = start(secret, testEngine, { tags: ["a=b"] })

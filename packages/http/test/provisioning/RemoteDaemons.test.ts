@@ -1,47 +1,17 @@
-import {
-  DrpcClient,
-  type ProvisionerDaemonClient,
-  ProvisionerDaemonService,
-  type ProvisionerMessages,
-  Session
-} from "@atelier/agent-protocol"
-import { Deferred, Effect, Exit, FiberId, Option, Schema, Scope, Stream } from "effect"
+import type { ProvisionerMessages } from "@atelier/agent-protocol"
+import { Deferred, Effect, FiberId, Option, Schema, Stream } from "effect"
 import { once } from "node:events"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
 import { WebSocket } from "ws"
-import { connect, emptyTraffic } from "../../../agent/src/WebSocketTransport.js"
 import { aVersion, getVersion } from "../../../../test/templates.js"
 import { describeAgents } from "../agents/AgentServer.js"
+import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
 
 const unknownId = "3f0b1a52-7c9d-4b8e-9a6f-0d1e2c3b4a61"
 
-const Key = Schema.Struct({ key: Schema.String })
 const Identified = Schema.Struct({ id: Schema.String })
 const Job = Schema.Struct({ job: Schema.Struct({ id: Schema.String, status: Schema.String, error: Schema.optional(Schema.String) }) })
 const Build = Schema.Struct({ latest_build: Schema.Struct({ id: Schema.String, status: Schema.String, ...Job.fields }) })
-type Acquired = Effect.Effect.Success<ReturnType<ProvisionerDaemonClient["AcquireJob"]>>
-
-/** A daemon of another program, as far as it is needed to talk. */
-const aDaemon = async (url: string, headers: Readonly<Record<string, string>>, query: string) => {
-  const scope = Effect.runSync(Scope.make())
-  const session = await Effect.gen(function* () {
-    const transport = yield* connect({
-      url: new URL(`${url.replace("http", "ws")}/api/v2/organizations/default/provisionerdaemons/serve?provisioner=terraform${query}`),
-      headers,
-      traffic: emptyTraffic()
-    })
-    return yield* Session.make(transport, { role: "client" })
-  }).pipe(Scope.extend(scope), Effect.runPromise)
-  const calls = DrpcClient.make(ProvisionerDaemonService, session)
-  return {
-    calls,
-    closed: Effect.runPromise(Effect.ignore(session.closed)),
-    /** Waits for a job, with the stream of requests open. */
-    acquire: (): Promise<Acquired> => Effect.runPromise(Effect.flatten(Stream.runHead(calls.AcquireJobWithCancel(Stream.never)))),
-    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
-  }
-}
-
 const aResource = (token: string): Partial<ProvisionerMessages.Resource> => ({
   name: "machine",
   type: "docker_container",
@@ -54,13 +24,14 @@ describeAgents(
     const owner = () => server().owner().token
     let secret: string
     let daemon: Awaited<ReturnType<typeof aDaemon>>
-    const header = "Service-Provisioner-Daemon-Key"
+    const header = keyHeader
 
-    const newKey = async (name: string, tags: Readonly<Record<string, string>>): Promise<string> =>
-      (await server().call("POST", "/organizations/default/provisionerkeys", { token: owner(), body: { name, tags } })).as(Key).key
+    const newKey = (name: string, tags: Readonly<Record<string, string>>) => aKey(server(), name, tags)
 
     beforeAll(async () => {
       secret = await newKey("far", { site: "far" })
+      const { id } = (await server().call("GET", "/organizations/default", { token: owner() })).as(Identified)
+      await server().call("PATCH", `/groups/${id}`, { token: owner(), body: { quota_allowance: 10 } })
       daemon = await aDaemon(server().url, { [header]: secret }, "&name=one&version=1.18")
     })
     afterAll(() => daemon.close())
@@ -116,7 +87,11 @@ describeAgents(
         case: "workspace_build",
         value: { workspace_name: "w", rich_parameter_values: [{ name: "size", value: "3" }], metadata: { workspace_transition: "START" } }
       })
-      expect(await Effect.runPromise(daemon.calls.CommitQuota({ job_id: build.job_id, daily_cost: 2 }))).toMatchObject({ ok: true })
+      expect(await Effect.runPromise(daemon.calls.CommitQuota({ job_id: build.job_id, daily_cost: 2 }))).toMatchObject({
+        ok: true,
+        credits_consumed: 2,
+        budget: 10
+      })
       await Effect.runPromise(
         daemon.calls.CompleteJob({
           job_id: build.job_id,
@@ -128,6 +103,30 @@ describeAgents(
       const { agent, close } = await server().connect(token)
       expect((await Effect.runPromise(agent.GetManifest({}))).workspace_name).toBe("w")
       await close()
+    })
+
+    it("hears that an owner cannot afford a build, which then fails whatever the daemon reports", async () => {
+      const { id } = (await server().call("GET", "/organizations/default/templates/far", { token: owner() })).as(Identified)
+      for (const isHonest of [true, false]) {
+        const workspace = (
+          await server().call("POST", "/users/me/workspaces", {
+            token: owner(),
+            body: { name: `dear-${isHonest}`, template_id: id, rich_parameter_values: [{ name: "size", value: "3" }] }
+          })
+        ).as(Identified)
+        const { job_id } = await daemon.acquire()
+        const quota = await Effect.runPromise(daemon.calls.CommitQuota({ job_id, daily_cost: 9 }))
+        expect(quota).toMatchObject({ ok: false, credits_consumed: 2, budget: 10 })
+        await Effect.runPromise(
+          Effect.ignore<unknown, unknown, never>(
+            isHonest
+              ? daemon.calls.FailJob({ job_id, error: "too dear", error_code: "INSUFFICIENT_QUOTA" })
+              : daemon.calls.CompleteJob({ job_id, type: { case: "workspace_build", value: {} } })
+          )
+        )
+        const { latest_build } = (await server().call("GET", `/workspaces/${workspace.id}`, { token: owner() })).as(Build)
+        expect(latest_build).toMatchObject({ status: "failed", job: { error: "insufficient quota" } })
+      }
     })
 
     it("ends a job with the reason that it gives", async () => {
@@ -292,5 +291,5 @@ describeAgents(
       await lost.close()
     })
   },
-  { entitlements: { has: (feature) => feature === "external_provisioner_daemons" } }
+  { entitlements: { has: (feature) => feature === "external_provisioner_daemons" || feature === "template_rbac" } }
 )

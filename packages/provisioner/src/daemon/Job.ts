@@ -1,7 +1,15 @@
 /** One job of a server: what an engine makes of it, and the report. templates-and-provisioning.md §8.3, §9. */
-import { DrpcClient, type Protobuf, type ProvisionerDaemonClient, ProvisionerMessages } from "@atelier/agent-protocol"
-import { type Engine, engineFor, type LogSink, type PlanInput, ProvisionFailure, type ProvisionerSession } from "@atelier/core/provisioning"
-import { Cause, Effect, Exit, Fiber, Option } from "effect"
+import { DrpcClient, FileTransfer, Packet, type Protobuf, type ProvisionerDaemonClient, ProvisionerMessages } from "@atelier/agent-protocol"
+import {
+  chargeLines,
+  type Engine,
+  engineFor,
+  type LogSink,
+  type PlanInput,
+  ProvisionFailure,
+  type ProvisionerSession
+} from "@atelier/core/provisioning"
+import { Cause, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { readFiles } from "../Archive.js"
 import { inputOf, parameterMessage, presetMessage, resourceMessage, timingMessage } from "./messages.js"
 import * as RemoteLog from "./RemoteLog.js"
@@ -38,7 +46,7 @@ const work = (
     yield* announce("Setting up")
     const files = yield* Effect.mapError(readFiles(template_source_archive), ({ message }) => new ProvisionFailure({ message }))
     const engine = yield* engineFor(engines, [...files.keys()])
-    const session = yield* engine.open(template_source_archive, log)
+    const session = yield* engine.open(template_source_archive, log, yield* modulesFor(type, client))
     switch (type.case) {
       case "template_import": {
         yield* announce("Parsing template parameters")
@@ -52,9 +60,7 @@ const work = (
           })
         )
         const input = inputOf(type, accessUrl, variable_values)
-        return input === undefined
-          ? yield* malformed
-          : { case: "template_import" as const, value: yield* imported(session, input, announce) }
+        return input === undefined ? yield* malformed : yield* sendable(client, job_id, yield* imported(session, input, announce))
       }
       case "template_dry_run": {
         const input = inputOf(type, accessUrl)
@@ -68,11 +74,7 @@ const work = (
         if (input === undefined) return yield* malformed
         yield* announce("Planning Infrastructure")
         const plan = yield* session.plan(input)
-        if (plan.daily_cost > 0) yield* announce("Commit quota")
-        const quota = yield* asked(client.CommitQuota({ job_id, daily_cost: plan.daily_cost }))
-        if (!quota.ok) {
-          return yield* new ProvisionFailure({ message: "The build exceeds the quota of its owner.", code: "INSUFFICIENT_QUOTA" })
-        }
+        yield* commit(client, job_id, plan.daily_cost, log)
         yield* announce(stages[input.metadata.transition])
         const applied = yield* session.apply(input)
         return {
@@ -102,8 +104,55 @@ const imported = (session: ProvisionerSession, input: PlanInput, announce: (stag
       presets: start.presets.map(presetMessage),
       external_auth_providers: start.external_auth_providers ?? [],
       has_ai_tasks: start.has_ai_task,
-      has_external_agents: start.has_external_agent
+      has_external_agents: start.has_external_agent,
+      module_files: Option.getOrElse(yield* session.modules ?? Effect.succeedNone, () => new Uint8Array(0))
     }
+  })
+
+/** The modules that a build need not download. */
+const modulesFor = (
+  type: NonNullable<Acquired["type"]>,
+  client: ProvisionerDaemonClient
+): Effect.Effect<Uint8Array | undefined, ProvisionFailure> => {
+  const file_id = type.case === "workspace_build" ? (type.value.metadata?.template_version_modules_file ?? "") : ""
+  if (file_id === "") return Effect.succeed(undefined)
+  return Effect.mapBoth(FileTransfer.receive(client.DownloadFile({ file_id, upload_type: "MODULE_FILES" })), {
+    onFailure: ({ message }) => new ProvisionFailure({ message: `The modules of the template version cannot be had: ${message}` }),
+    onSuccess: ({ content }) => content
+  })
+}
+
+type Import = Extract<Result, { readonly case: "template_import" }>["value"]
+
+/** The result of an import, whose modules are sent before it if they would make it too large for a message. §8.4. */
+const sendable = (client: ProvisionerDaemonClient, job_id: string, value: Import): Effect.Effect<Result, ProvisionFailure> =>
+  Effect.gen(function* () {
+    const { module_files = noModules, ...rest } = value
+    if (module_files.length === 0) return { case: "template_import" as const, value }
+    const module_files_hash = yield* FileTransfer.sha256(module_files)
+    const whole = { case: "template_import" as const, value: { ...value, module_files_hash } }
+    const { length } = yield* Effect.mapError(
+      ProvisionerMessages.CompletedJob.encode({ job_id, type: whole }),
+      ({ message }) => new ProvisionFailure({ message })
+    )
+    if (length <= Packet.maximumPacketBytes) return whole
+    const file = { size: module_files.length, hash: module_files_hash, content: Stream.make(module_files) }
+    yield* asked(client.UploadFile(FileTransfer.messages(file)))
+    return { case: "template_import" as const, value: { ...rest, module_files_hash } }
+  })
+
+const noModules = new Uint8Array(0)
+
+/** Has the server charge the build to its owner. This tells the server that the plan has ended, so it is done without a cost too. */
+const commit = (client: ProvisionerDaemonClient, job_id: string, cost: number, log: LogSink) =>
+  Effect.gen(function* () {
+    const quota = yield* asked(client.CommitQuota({ job_id, daily_cost: cost }))
+    if (quota.budget >= 0) {
+      const lines = chargeLines({ isAffordable: quota.ok, cost, budget: quota.budget, consumed: quota.credits_consumed })
+      const write = (output: string) => log({ source: "provisioner_daemon", level: "info", stage: "Commit quota", output })
+      yield* Effect.forEach(["", ...lines], write, { discard: true })
+    }
+    if (!quota.ok) return yield* new ProvisionFailure({ message: "insufficient quota", code: "INSUFFICIENT_QUOTA" })
   })
 
 const failed = ({ job_id, type }: Acquired, { code, message, state }: ProvisionFailure) => ({

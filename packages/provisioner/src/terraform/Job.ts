@@ -16,6 +16,7 @@ import { join } from "node:path"
 import type { ArchiveFile } from "../Archive.js"
 import { attempt } from "../WorkspaceDirectory.js"
 import { commandsIn } from "./Commands.js"
+import { archived, restored } from "./DownloadedModules.js"
 import { buildEnvironment, secretsOf } from "./Environment.js"
 import { jobFolder, type Machine, refused, stateFile, unpack } from "./Machine.js"
 import { makeTimings } from "./Output.js"
@@ -52,14 +53,17 @@ export interface Job extends Machine {
   readonly contents: ReadonlyMap<string, Uint8Array>
   readonly parsed: Effect.Effect<ParsedTemplate, ProvisionFailure>
   readonly log: LogSink
+  /** The archive of the modules that the source's import has downloaded. */
+  readonly modules: Uint8Array | undefined
 }
 
 /** What Terraform does with a source, in the folder of a job. */
-export const operationsOn = ({ cacheLock, contents, files, log, options, parsed, program }: Job) =>
+export const operationsOn = ({ cacheLock, contents, files, log, modules, options, parsed, program }: Job) =>
   Effect.gen(function* () {
     const folder = yield* jobFolder(options)
     const directory = join(folder, "source")
     yield* unpack(files, directory)
+    if (modules !== undefined) yield* restored(modules, directory)
     const { logged, printed } = commandsIn({ directory, folder, log, options, program })
 
     let isReady = false
@@ -180,5 +184,5 @@ export const operationsOn = ({ cacheLock, contents, files, log, options, parsed,
         }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
       })
 
-    return { plan, apply }
+    return { plan, apply, modules: archived(directory, log) }
   })

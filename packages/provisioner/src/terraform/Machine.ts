@@ -63,16 +63,18 @@ export const jobFolder = ({ directory }: Options): Effect.Effect<string, Provisi
     (folder) => Effect.ignoreLogged(attempt(`${folder} cannot be removed`, () => fs.rm(folder, { recursive: true, force: true })))
   )
 
-/** Writes the files of a source into a folder, without those that Terraform itself writes. */
-export const unpack = (files: ReadonlyMap<string, ArchiveFile>, folder: string) =>
+/** Writes files into a folder by their paths. */
+export const writeFiles = (files: ReadonlyMap<string, ArchiveFile>, folder: string) =>
   Effect.forEach(
     files,
     ([path, { bytes, mode }]) =>
-      isOfTerraform(path)
-        ? Effect.void
-        : attempt(`${path} cannot be unpacked`, async () => {
-            await fs.mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
-            await fs.writeFile(join(folder, path), bytes, { mode: mode & 0o700 })
-          }),
+      attempt(`${path} cannot be unpacked`, async () => {
+        await fs.mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
+        await fs.writeFile(join(folder, path), bytes, { mode: mode & 0o700 })
+      }),
     { discard: true }
   ).pipe(Effect.mapError(refused))
+
+/** Writes the files of a source into a folder, without those that Terraform itself writes. */
+export const unpack = (files: ReadonlyMap<string, ArchiveFile>, folder: string) =>
+  writeFiles(new Map([...files].filter(([path]) => !isOfTerraform(path))), folder)

@@ -22,7 +22,7 @@ export type { Options } from "./Machine.js"
 
 const open =
   (machine: Machine): Engine["open"] =>
-  (source, log) =>
+  (source, log, downloaded) =>
     Effect.gen(function* () {
       const program = yield* programOf(machine.options)
       const files = yield* Effect.mapError(readFiles(source), refused)
@@ -31,12 +31,15 @@ const open =
       const modules = makeModules(contents)
       // Most who open a source only parse it
       const scope = yield* Effect.scope
-      const operations = yield* Effect.cached(Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log }), scope))
+      const operations = yield* Effect.cached(
+        Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log, modules: downloaded }), scope)
+      )
       return {
         parse: parsed,
         preview: (input) => evaluateForm({ files: contents, modules }, input),
         workspaceTags: (input) => evaluateTags({ files: contents, modules }, input),
         presetViolations: (input) => presetViolations({ files: contents, modules }, input),
+        modules: Effect.flatMap(operations, ({ modules }) => modules),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }

@@ -57,6 +57,7 @@ export const layer = Layer.effect(
             identified,
             sql`DELETE FROM files WHERE used_at < ${before} AND id IN (
               SELECT f.id FROM files f WHERE f.used_at < ${before} AND NOT EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.file_id = f.id)
+                AND NOT EXISTS (SELECT 1 FROM template_version_modules m WHERE m.file_id = f.id)
               ORDER BY f.used_at LIMIT ${limit}) RETURNING id`
           ),
           ({ length }) => length

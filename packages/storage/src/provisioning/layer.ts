@@ -5,6 +5,7 @@ import { Layer } from "effect"
 import { layer as files } from "./FileRepository.js"
 import { layer as jobLogs } from "./JobLogRepository.js"
 import { layer as jobQueue } from "./JobQueueRepository.js"
+import { layer as moduleArchives } from "./ModuleArchiveRepository.js"
 import { layer as provisionerDaemons } from "./ProvisionerDaemonRepository.js"
 import { layer as provisionerKeys } from "./ProvisionerKeyRepository.js"
 import { layer as provisionerJobs } from "./ProvisionerJobRepository.js"
@@ -13,13 +14,18 @@ import fileUses from "./migrations/0121_file_uses.js"
 import queueOrder from "./migrations/0135_job_queue.js"
 import provisionerKeysMigration from "./migrations/0302_provisioner_keys.js"
 import jobTimings from "./migrations/0155_job_timings.js"
+import moduleArchivesMigration from "./migrations/0470_module_archives.js"
 import lineTimes from "./migrations/0137_line_times.js"
 
-export const layer = Layer.mergeAll(files, jobLogs, jobQueue, provisionerDaemons, provisionerJobs, provisionerKeys) satisfies Layer.Layer<
-  Stored,
-  never,
-  SqlClient.SqlClient
->
+export const layer = Layer.mergeAll(
+  files,
+  jobLogs,
+  jobQueue,
+  moduleArchives,
+  provisionerDaemons,
+  provisionerJobs,
+  provisionerKeys
+) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = {
   "0040_provisioning": provisioning,
@@ -27,5 +33,6 @@ export const migrations = {
   "0135_job_queue": queueOrder,
   "0137_line_times": lineTimes,
   "0155_job_timings": jobTimings,
-  "0302_provisioner_keys": provisionerKeysMigration
+  "0302_provisioner_keys": provisionerKeysMigration,
+  "0470_module_archives": moduleArchivesMigration
 }

@@ -1,0 +1,143 @@
+import { FileTransfer } from "@atelier/agent-protocol"
+import { Chunk, Effect, Either, Schema, Stream } from "effect"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { aVersion, ended, getVersion } from "../../../../test/templates.js"
+import { describeAgents } from "../agents/AgentServer.js"
+import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
+
+const Identified = Schema.Struct({ id: Schema.String })
+
+/** An archive of modules larger than a piece; the service does not look into it. */
+const archive = new Uint8Array(FileTransfer.pieceSize + 3).fill(7)
+
+const hashOf = (content: Uint8Array) => Effect.runPromise(FileTransfer.sha256(content))
+
+describeAgents(
+  "modules that imports have downloaded",
+  (server) => {
+    const owner = () => server().owner().token
+    let daemon: Awaited<ReturnType<typeof aDaemon>>
+
+    beforeAll(async () => {
+      daemon = await aDaemon(server().url, { [keyHeader]: await aKey(server(), "far", { site: "far" }) }, "&name=one")
+    })
+    afterAll(() => daemon.close())
+
+    /** An import that the daemon works on. */
+    const anImport = async () => {
+      const version = await aVersion(server(), {}, { provisioner: "terraform", tags: { site: "far" } })
+      const { job_id } = await daemon.acquire()
+      return { version, job_id }
+    }
+
+    const send = (content: Uint8Array, hash: Uint8Array) =>
+      Effect.runPromise(
+        Effect.either(daemon.calls.UploadFile(FileTransfer.messages({ size: content.length, hash, content: Stream.make(content) })))
+      )
+
+    const complete = (job_id: string, value: object) =>
+      Effect.runPromise(Effect.either(daemon.calls.CompleteJob({ job_id, type: { case: "template_import", value } })))
+
+    let templates = 0
+    const aTemplate = async (template_version_id: string, fields: object = {}) => {
+      const answer = await server().call("POST", "/organizations/default/templates", {
+        token: owner(),
+        body: { name: `far-${++templates}`, template_version_id }
+      })
+      const { id } = answer.as(Identified)
+      await server().call("PATCH", `/templates/${id}`, { token: owner(), body: fields })
+      return id
+    }
+
+    /** The archive that the build of a new workspace is given. */
+    const given = async (template_id: string) => {
+      await server().call("POST", "/users/me/workspaces", { token: owner(), body: { name: `w-${++templates}`, template_id } })
+      const { job_id, type } = await daemon.acquire()
+      await Effect.runPromise(daemon.calls.FailJob({ job_id, error: "enough" }))
+      return type?.case === "workspace_build" ? type.value.metadata?.template_version_modules_file : undefined
+    }
+
+    const download = (of: typeof daemon, file_id: string, upload_type: "MODULE_FILES" | "UNKNOWN" = "MODULE_FILES") =>
+      Effect.runPromise(Effect.either(FileTransfer.receive(of.calls.DownloadFile({ file_id, upload_type }))))
+
+    const reasonOf = (result: Either.Either<unknown, { readonly message: string }>) =>
+      Either.match(result, { onLeft: ({ message }) => message, onRight: () => "" })
+
+    it("come in pieces before the import's result, and go to the builds of its version", async () => {
+      const { job_id, version } = await anImport()
+      const hash = await hashOf(archive)
+      expect(Either.isRight(await send(archive, hash))).toBe(true)
+      expect(Either.isRight(await complete(job_id, { module_files_hash: hash }))).toBe(true)
+      const file = await given(await aTemplate(version.id))
+      expect(file).toMatch(/^[0-9a-f-]{36}$/)
+      const result = Either.getOrThrow(await download(daemon, file ?? ""))
+      expect([result.content.length, Buffer.compare(result.content, archive)]).toStrictEqual([archive.length, 0])
+    })
+
+    it("come with the result, and are stored once", async () => {
+      const small = new Uint8Array([1, 2, 3])
+      const files: Array<string | undefined> = []
+      for (const fields of [{ module_files: small }, { module_files: small, module_files_hash: await hashOf(small) }]) {
+        const { job_id, version } = await anImport()
+        expect(Either.isRight(await complete(job_id, fields))).toBe(true)
+        files.push(await given(await aTemplate(version.id)))
+      }
+      expect(files[0]).toMatch(/^[0-9a-f-]{36}$/)
+      expect(files[1]).toBe(files[0])
+    })
+
+    it("are not given to builds of a template that does not want them, nor of a version without any", async () => {
+      const unwanted = await anImport()
+      await complete(unwanted.job_id, { module_files: new Uint8Array([4]) })
+      expect(await given(await aTemplate(unwanted.version.id, { disable_module_cache: true }))).toBe("")
+      const plain = await anImport()
+      await complete(plain.job_id, {})
+      expect(await given(await aTemplate(plain.version.id))).toBe("")
+    })
+
+    it("are sent once for each import, and by daemons that work on one", async () => {
+      const hash = await hashOf(archive)
+      expect(reasonOf(await send(archive, hash))).toContain("each import")
+      const { job_id } = await anImport()
+      expect(Either.isRight(await send(archive, hash))).toBe(true)
+      expect(reasonOf(await send(archive, hash))).toContain("each import")
+      await Effect.runPromise(daemon.calls.FailJob({ job_id, error: "enough" }))
+    })
+
+    it("are refused with another hash than announced, and the import goes on", async () => {
+      const { job_id, version } = await anImport()
+      expect(reasonOf(await send(archive, new Uint8Array(32)))).toBe("The file is refused: the file has another hash.")
+      expect(reasonOf(await complete(job_id, { module_files_hash: new Uint8Array(32) }))).toContain("has not been sent")
+      expect(reasonOf(await complete(job_id, { module_files: new Uint8Array([1]), module_files_hash: new Uint8Array(32) }))).toContain(
+        "another hash"
+      )
+      expect(Either.isRight(await complete(job_id, {}))).toBe(true)
+      expect((await getVersion(server(), version.id)).job.status).toBe("succeeded")
+    })
+
+    it("do not exist for daemons of other organizations, as other files do not", async () => {
+      const { job_id, version } = await anImport()
+      await complete(job_id, { module_files: new Uint8Array([5, 6]) })
+      await ended(server(), version.job)
+      const file = (await given(await aTemplate(version.id))) ?? ""
+      await server().call("POST", "/organizations", { token: owner(), body: { name: "other" } })
+      const other = await aDaemon(server().url, { [keyHeader]: await aKey(server(), "near", {}, "other") }, "&name=two", "other")
+      const answers = await Promise.all([
+        download(other, file),
+        download(daemon, file, "UNKNOWN"),
+        download(daemon, version.id),
+        download(daemon, "main.tf")
+      ])
+      await other.close()
+      expect(answers.map(reasonOf)).toStrictEqual(answers.map(() => "There is no such file."))
+      expect(
+        Chunk.toReadonlyArray(
+          await Effect.runPromise(Stream.runCollect(daemon.calls.DownloadFile({ file_id: file, upload_type: "MODULE_FILES" })))
+        )
+      ).toHaveLength(2)
+    })
+  },
+  {
+    entitlements: { has: (feature) => feature === "external_provisioner_daemons" || feature === "multiple_organizations" }
+  }
+)

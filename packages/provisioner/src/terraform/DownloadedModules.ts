@@ -1,0 +1,78 @@
+/** Modules that `terraform init` has downloaded, kept for later jobs of the same version. templates-and-provisioning.md §8.4. */
+import { type LogSink, type ProvisionFailure } from "@atelier/core/provisioning"
+import { Effect, Option, Schema } from "effect"
+import type { Dirent } from "node:fs"
+import * as fs from "node:fs/promises"
+import { join } from "node:path"
+import { buffer } from "node:stream/consumers"
+import { pack } from "tar-stream"
+import { type ArchiveFile, maximumEntries, maximumFileSize, readFiles } from "../Archive.js"
+import { attempt } from "../WorkspaceDirectory.js"
+import { refused, writeFiles } from "./Machine.js"
+
+/** Where Terraform keeps modules, in the folder of a source. */
+const folder = ".terraform/modules"
+
+/** Bytes of the archive's files together. §8.4. */
+const maximumSize = 20 * 1024 * 1024
+
+const Manifest = Schema.parseJson(Schema.Struct({ Modules: Schema.Array(Schema.Struct({ Dir: Schema.String })) }))
+
+/** Whether a manifest of Terraform names a module that is not in the source itself. */
+const namesDownloads = (manifest: string): boolean =>
+  Option.exists(Schema.decodeUnknownOption(Manifest)(manifest), ({ Modules }) => Modules.some(({ Dir }) => Dir.startsWith(`${folder}/`)))
+
+/** The files as paths in the source, in their order; undefined if an archive of them would not be whole. */
+const listed = async (directory: string): Promise<ReadonlyArray<string> | undefined> => {
+  const found: Array<string> = []
+  let size = 0
+  const visit = async (path: string): Promise<boolean> => {
+    const entries: ReadonlyArray<Dirent> = await fs.readdir(join(directory, path), { withFileTypes: true })
+    for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+      const inner = `${path}/${entry.name}`
+      // The history of a repository is no part of the module
+      if (entry.name === ".git") continue
+      if (entry.isDirectory()) {
+        if (!(await visit(inner))) return false
+      } else {
+        const bytes = (await fs.lstat(join(directory, inner))).size
+        size += bytes
+        // Readers of archives pass over links, so a module with one would lose it
+        if (!entry.isFile() || bytes > maximumFileSize || size > maximumSize || found.length === maximumEntries) return false
+        found.push(inner)
+      }
+    }
+    return true
+  }
+  return (await visit(folder)) ? found : undefined
+}
+
+const tarOf = async (directory: string, paths: ReadonlyArray<string>): Promise<Uint8Array> => {
+  const writer = pack()
+  for (const name of paths) {
+    const mode = (await fs.stat(join(directory, name))).mode & 0o700
+    // Of one time, so that the same modules make the same archive
+    writer.entry({ name, mode, mtime: new Date(0) }, await fs.readFile(join(directory, name)))
+  }
+  writer.finalize()
+  return new Uint8Array(await buffer(writer))
+}
+
+/** The archive of what `init` has downloaded into the folder of a source. None without downloads, and for what no archive can hold. */
+export const archived = (directory: string, log: LogSink): Effect.Effect<Option.Option<Uint8Array>, ProvisionFailure> =>
+  Effect.gen(function* () {
+    const manifest = yield* Effect.promise(() => fs.readFile(join(directory, folder, "modules.json"), "utf8").catch(() => ""))
+    if (!namesDownloads(manifest)) return Option.none()
+    const paths = yield* attempt("the modules cannot be read", () => listed(directory))
+    if (paths !== undefined) return Option.some(yield* attempt("the modules cannot be archived", () => tarOf(directory, paths)))
+    const output = "Builds download the modules again: they are larger than 20 MiB, or hold links or a file of more than 10 MiB."
+    yield* log({ source: "provisioner", level: "warn", stage: "Detecting ephemeral resources", output })
+    return Option.none()
+  }).pipe(Effect.mapError(refused))
+
+/** Puts modules from an archive where `init` finds them. */
+export const restored = (archive: Uint8Array, directory: string): Effect.Effect<void, ProvisionFailure> =>
+  Effect.gen(function* () {
+    const files: ReadonlyMap<string, ArchiveFile> = yield* Effect.mapError(readFiles(archive), refused)
+    yield* writeFiles(new Map([...files].filter(([path]) => path.startsWith(`${folder}/`))), directory)
+  })

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { aLog, aPlanInput, tarOf } from "../builders.js"
+import { readArchive } from "../../src/Archive.js"
+import { anEngine, aProgram } from "./engine.js"
+
+const nothing = `show) echo '{"format_version":"1.0"}' ;; graph) echo 'digraph {}' ;;`
+
+const manifest = (dir: string) => `{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"pod","Source":"x","Dir":"${dir}"}]}`
+
+/** A program whose `init` downloads a module into a folder, unless it is there; lists what `init` has found. */
+const downloading = (more = "", dir = ".terraform/modules/pod") =>
+  aProgram(`case "$1" in init)
+if [ -e .terraform/modules/modules.json ]; then echo '{"@level":"info","@message":"found '$(cat .terraform/modules/pod/main.tf)'","type":"log"}'
+else mkdir -p .terraform/modules/pod/.git; echo pod > .terraform/modules/pod/main.tf; echo history > .terraform/modules/pod/.git/HEAD
+echo '${manifest(dir)}' > .terraform/modules/modules.json
+${more}
+fi ;; ${nothing} esac`)
+
+const source = Effect.promise(() => tarOf([["main.tf", ""]]))
+
+/** The modules after an import's plan. */
+const imported = (binary: string) =>
+  Effect.gen(function* () {
+    const { engine } = yield* anEngine({ binary })
+    const log = aLog()
+    const session = yield* engine.open(yield* source, log.sink)
+    yield* session.plan(aPlanInput())
+    const modules = yield* session.modules ?? Effect.succeedNone
+    return { engine, modules, log }
+  })
+
+const namesIn = (archive: Option.Option<Uint8Array>) => Effect.map(readArchive(Option.getOrThrow(archive)), (files) => [...files.keys()])
+
+describe("downloaded modules", () => {
+  it.scoped("are archived without their history, the same each time, and found by the next init", () =>
+    Effect.gen(function* () {
+      const binary = yield* downloading()
+      const { engine, modules } = yield* imported(binary)
+      expect(yield* namesIn(modules)).toStrictEqual([".terraform/modules/modules.json", ".terraform/modules/pod/main.tf"])
+      expect((yield* imported(binary)).modules).toStrictEqual(modules)
+
+      const log = aLog()
+      const session = yield* engine.open(yield* source, log.sink, Option.getOrThrow(modules))
+      yield* session.plan(aPlanInput())
+      expect(JSON.stringify(log.lines)).toContain("found pod")
+    })
+  )
+
+  it.scoped("are none where all modules are in the source", () =>
+    Effect.gen(function* () {
+      expect((yield* imported(yield* downloading("", "pod"))).modules).toStrictEqual(Option.none())
+      expect((yield* imported(yield* aProgram(`case "$1" in ${nothing} esac`))).modules).toStrictEqual(Option.none())
+    })
+  )
+
+  it.scoped.each([
+    ["a link", "ln -s main.tf .terraform/modules/pod/link.tf"],
+    ["a file of more than 10 MiB", "head -c 10485761 /dev/zero > .terraform/modules/pod/large"],
+    ["more than 20 MiB", "for number in 1 2 3; do head -c 7340032 /dev/zero > .terraform/modules/pod/part$number; done"]
+  ])("are not kept with %s, and the log says so", ([, more]) =>
+    Effect.gen(function* () {
+      const { log, modules } = yield* imported(yield* downloading(more))
+      expect(modules).toStrictEqual(Option.none())
+      expect(JSON.stringify(log.lines)).toContain("Builds download the modules again")
+    })
+  )
+
+  it.scoped("are put into the folder of modules alone", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* imported(yield* downloading())
+      const archive = yield* Effect.promise(() =>
+        tarOf([
+          [".terraform/modules/modules.json", manifest(".terraform/modules/pod")],
+          [".terraform/modules/pod/main.tf", "restored"],
+          ["extra.tf", "resource"],
+          ["terraform.tfstate", "{}"]
+        ])
+      )
+      const binary = yield* aProgram(
+        `case "$1" in init) echo '{"@level":"info","@message":"'$(ls -A | tr '\\n' ' ')'","type":"log"}' ;; ${nothing} esac`
+      )
+      const { engine: listing } = yield* anEngine({ binary })
+      const log = aLog()
+      const session = yield* listing.open(yield* source, log.sink, archive)
+      yield* session.plan(aPlanInput())
+      expect(engine.type).toBe("terraform")
+      expect(JSON.stringify(log.lines)).toContain(".terraform main.tf ")
+      expect(JSON.stringify(log.lines)).not.toContain("extra.tf")
+    })
+  )
+})
