@@ -29,6 +29,8 @@ const cut = (target: ServerResponse) => Effect.sync(() => target.destroy())
 const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unknown>): Effect.Effect<void> => {
   const drained = Effect.unsafeMakeLatch(true)
   target.on("drain", () => drained.unsafeOpen())
+  // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
+  setImmediate(() => target.flushHeaders())
   return body.pipe(
     Stream.runForEachChunk((parts) => {
       let isFull = false

@@ -106,6 +106,17 @@ describeAgentInterface("an agent's token", (server) => {
     expect((await ask(server().owner().token, "")).status).toBe(401)
   })
 
+  it("opens the stream of claims before there is one", async () => {
+    const agent = await server().anAgent()
+    // Sooner than the first sign of life
+    const response = await fetch(`${server().url}/api/v2/workspaceagents/me/reinit`, {
+      headers: { "Service-Session-Token": agent.token },
+      signal: AbortSignal.timeout(10_000)
+    })
+    expect([response.status, response.headers.get("content-type")]).toStrictEqual([200, "text/event-stream"])
+    await response.body?.cancel()
+  })
+
   it("is not accepted where agents are looked at from outside", async () => {
     const agent = await server().anAgent()
     expect((await server().call("GET", `/workspaceagents/${agent.id}`, { token: agent.token })).status).toBe(401)
