@@ -18,7 +18,7 @@ const hashSize = 32
 /** The sender broke a rule, or has no file to send. */
 export class FileRefused extends Data.TaggedError("FileRefused")<{ readonly message: string }> {}
 
-/** A file as its sender has it. */
+/** A file to send. */
 export interface File<E = never> {
   /** In bytes. */
   readonly size: number

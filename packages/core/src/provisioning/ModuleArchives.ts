@@ -18,7 +18,7 @@ const make = Effect.gen(function* () {
     /** Notes the archive of the modules that a version's import has downloaded. */
     link: repository.link,
 
-    /** An archive for a daemon of an organization; None if no version of the organization has it. */
+    /** An archive for a daemon of an organization; None if it belongs to no version of the organization. */
     inOrganization: (id: FileId, organizationId: Uuid): Effect.Effect<Option.Option<ModuleArchive>> =>
       Effect.map(
         repository.inOrganization(id, organizationId),

@@ -152,7 +152,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Decides whether a daemon may connect, and as which one. Fails with the first check that does not hold, in the order of
-     * templates-licensed-observed.md 20. The right ends with the key or the session.
+     * §7.3. The right ends with the key or the session.
      */
     admit: Effect.fn("RemoteDaemons.admit")(function* (
       reference: string,

@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
      * The tags that a source gives its jobs, with the given variables, no parameters and the actor as the owner. None where no engine of
      * this process understands the source, or where it is broken: its import then says why. Fails with `Invalid` for what no import has to
      * tell: a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
-     * used. templates-observed.md 1 to 3.
+     * used. templates-and-provisioning.md §3.2.
      */
     evaluate: Effect.fn("SourceTags.evaluate")(function* (
       file: File,

@@ -1,4 +1,4 @@
-/** What a version is told of its source when it is made, by engines that need long or fail. templates-observed.md 1 to 3. */
+/** What a version is told of its source when it is made, by engines that need long or fail. templates-and-provisioning.md §3.2. */
 import { anonymousActor, CurrentActor } from "@atelier/core/access"
 import { Cryptography, Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import {

@@ -174,7 +174,7 @@ const agentOf = (agent: ProvisionerMessages.Agent): Effect.Effect<ProvisionedAge
     } satisfies ProvisionedAgent
   })
 
-/** `isPlan`: values that are not known yet are listed as empty. templates-observed.md 17. */
+/** `isPlan`: values that are not known yet are listed as empty. templates-and-provisioning.md §3.4. */
 export const resourcesOf = (
   messages: ReadonlyArray<ProvisionerMessages.Resource>,
   isPlan: boolean

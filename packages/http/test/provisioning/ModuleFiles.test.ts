@@ -86,7 +86,7 @@ describeAgents(
       expect(files[1]).toBe(files[0])
     })
 
-    it("are not given to builds of a template that does not want them, nor of a version without any", async () => {
+    it("are not given to builds of templates that switch them off", async () => {
       const unwanted = await anImport()
       await complete(unwanted.job_id, { module_files: new Uint8Array([4]) })
       expect(await given(await aTemplate(unwanted.version.id, { disable_module_cache: true }))).toBe("")

@@ -1,4 +1,4 @@
-/** Addresses of Terraform: `module.a["k"].coder_agent.main[0]`. terraform-observed.md 1. */
+/** Addresses of Terraform: `module.a["k"].coder_agent.main[0]`. terraform.md §1 no. 1. */
 
 /** The parts of an instance's address that place it among the other instances. */
 export interface Place {

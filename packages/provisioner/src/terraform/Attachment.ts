@@ -98,7 +98,7 @@ export const agentOf = (attached: Attached, labelled: ReturnType<typeof withLabe
   return agent
 }
 
-/** The resource that metadata describes, instance by instance. terraform-observed.md 4, 5. */
+/** The resource that metadata describes, instance by instance. templates-and-provisioning.md §10.1 no. 4. */
 export const describedBy = (
   attached: Attached,
   labelled: ReturnType<typeof withLabel>,

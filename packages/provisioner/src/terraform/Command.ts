@@ -1,5 +1,5 @@
 /**
- * Runs one command of Terraform to its end. Whatever it has started is gone when the effect has ended. terraform-observed.md 41, 42.
+ * Runs one command of Terraform to its end. Whatever it has started is gone when the effect has ended. terraform.md §4 nos. 5, 6.
  */
 import { Data, Deferred, Duration, Effect, Exit, Fiber, Option, Queue } from "effect"
 import { spawn } from "node:child_process"

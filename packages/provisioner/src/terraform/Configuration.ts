@@ -1,4 +1,4 @@
-/** The blocks of a template's modules, from files in both syntaxes. Override files replace single attributes. terraform-observed.md 28, 29. */
+/** The blocks of a template's modules, from files in both syntaxes. Override files replace single attributes. terraform.md §2. */
 import { Either } from "effect"
 import { posix } from "node:path"
 import { type Expression, parseExpression, parseTemplate } from "./Expressions.js"

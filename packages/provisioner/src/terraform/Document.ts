@@ -1,4 +1,4 @@
-/** The JSON of `terraform show`: plans and states. terraform-observed.md 26, 39, 40. */
+/** The JSON of `terraform show`: plans and states. terraform.md §2, §4 nos. 3, 4. */
 import type { ResourceReplacement } from "@atelier/core/provisioning"
 import { Data, Either, Schema } from "effect"
 import { type Place, placeOf } from "./Address.js"

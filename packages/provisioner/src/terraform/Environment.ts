@@ -1,4 +1,4 @@
-/** The environment of Terraform, in which the provider finds the workspace. templates-and-provisioning.md §10.3; terraform-observed.md C. */
+/** The environment of Terraform, in which the provider finds the workspace. templates-and-provisioning.md §10.3; terraform.md §3. */
 import type { BuildMetadata, PlanInput } from "@atelier/core/provisioning"
 import { Option, Redacted, Schema } from "effect"
 import { createHash } from "node:crypto"
@@ -66,7 +66,7 @@ const agentsIn = (state: Uint8Array): ReadonlyArray<readonly [id: string, token:
 
 const valueOf = (secret: Redacted.Redacted<string> | undefined): string => (secret === undefined ? "" : Redacted.value(secret))
 
-/** Agents of a claimed workspace keep their tokens. The provider reads the name of the empty id. terraform-observed.md 31. */
+/** Agents of a claimed workspace keep their tokens. The provider reads the name of the empty id. terraform.md §3 no. 1. */
 const runningTokens = ({ metadata, state }: PlanInput): ReadonlyArray<readonly [string, string]> => {
   if (metadata.prebuilt_workspace_stage !== "claim") return []
   const agents = agentsIn(state)
@@ -103,7 +103,7 @@ const workspaceEnvironment = (metadata: BuildMetadata): Readonly<Record<string, 
   ...(metadata.prebuilt_workspace_stage === "claim" ? { CODER_WORKSPACE_IS_PREBUILD_CLAIM: "true" } : {})
 })
 
-/** The same for the plan and the apply, since parameters that depend on resources are read in the apply. terraform-observed.md 32. */
+/** The same for the plan and the apply, since parameters that depend on resources are read in the apply. terraform.md §3 no. 2. */
 export const buildEnvironment = (input: PlanInput): Readonly<Record<string, string>> => ({
   ...workspaceEnvironment(input.metadata),
   ...Object.fromEntries([

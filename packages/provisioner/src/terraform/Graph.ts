@@ -1,4 +1,4 @@
-/** The dependency graph that `terraform graph -type=plan` prints. terraform-observed.md A. */
+/** The dependency graph that `terraform graph -type=plan` prints. terraform.md §1. */
 
 /** Who depends on whom, by the labels of nodes. Locals, variables, outputs and modules are nodes too. */
 export interface Graph {

@@ -1,4 +1,4 @@
-/** The lines that Terraform prints with `-json`, as lines of a job's log and as timings. terraform-observed.md 38. */
+/** The lines that Terraform prints with `-json`, as lines of a job's log and as timings. terraform.md §4 no. 2. */
 import type { LogLevel } from "@atelier/core/platform"
 import type { EngineTiming } from "@atelier/core/provisioning"
 import { Option, Schema } from "effect"

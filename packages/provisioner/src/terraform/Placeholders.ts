@@ -1,6 +1,6 @@
 /**
  * Values for required parameters whose rules refuse an empty value: without them, Terraform cannot plan what an import looks at.
- * terraform-observed.md 13.
+ * terraform.md §2.
  */
 import { compilePattern, matchesPattern } from "@atelier/core/platform"
 import type { ParameterValue } from "@atelier/core/provisioning"

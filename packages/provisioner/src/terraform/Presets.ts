@@ -1,4 +1,4 @@
-/** What no version can be made with, in a template's presets, found without Terraform. templates-observed.md 2. */
+/** What no version can be made with, in a template's presets, found without Terraform. templates-and-provisioning.md §3.2. */
 import type { Validation } from "@atelier/core/platform"
 import type { PreviewInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect } from "effect"

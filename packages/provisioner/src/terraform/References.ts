@@ -1,4 +1,4 @@
-/** The resources that an expression of the configuration refers to, through variables and outputs of modules. terraform-observed.md 3. */
+/** The resources that an expression of the configuration refers to, through variables and outputs of modules. terraform.md §1 no. 3. */
 import type { ConfiguredModule } from "./Document.js"
 
 interface Scope {

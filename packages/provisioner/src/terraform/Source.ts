@@ -1,4 +1,4 @@
-/** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform-observed.md 28, 29. */
+/** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform.md §2. */
 import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
 import { Either, Schema } from "effect"
 import { type Block, type Body, literalValue, parseBody } from "./Hcl.js"

@@ -47,7 +47,7 @@ describe("downloaded modules", () => {
     })
   )
 
-  it.scoped("are none where all modules are in the source", () =>
+  it.scoped("do not exist where the source has all modules", () =>
     Effect.gen(function* () {
       expect((yield* imported(yield* downloading("", "pod"))).modules).toStrictEqual(Option.none())
       expect((yield* imported(yield* aProgram(`case "$1" in ${nothing} esac`))).modules).toStrictEqual(Option.none())
