@@ -3,10 +3,8 @@ import { auth, type OAuthClientProvider } from "@modelcontextprotocol/sdk/client
 import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
 import * as oauth from "oauth4webapi"
 import * as openid from "openid-client"
-import type { Browser } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { aWindow, chromiumPath, startChromium } from "../../../../test/chromium.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describe, expect, it } from "vitest"
+import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
 const redirect_uri = "https://client.example/callback"
 
@@ -18,35 +16,8 @@ const fetchAt =
     return fetch(`${at}${pathname}${search}`, init)
   }
 
-const elsewhere = new URL(redirect_uri).origin
-
-let chromium: Browser | undefined
-beforeAll(async () => {
-  if (chromiumPath !== undefined) chromium = await startChromium()
-})
-afterAll(() => chromium?.close())
-
-/** The user consents in a browser; answers where it is sent. */
-const consentIn = async (browser: Browser, { url: at }: TestServer, { token }: Person, authorization: URL): Promise<URL> => {
-  const { context, page } = await aWindow(browser, elsewhere)
-  const { origin } = authorization
-  await context.addCookies([{ name: "service_session_token", value: token, url: origin, httpOnly: true }])
-  await context.route(`${origin}/**`, async (route) => {
-    const { pathname, search } = new URL(route.request().url())
-    await route.fulfill({ response: await route.fetch({ url: `${at}${pathname}${search}`, maxRedirects: 0 }) })
-  })
-  await page.goto(authorization.href)
-  await page.getByRole("button", { name: "Allow", exact: true }).click()
-  await page.waitForURL(`${redirect_uri}?*`)
-  const back = new URL(page.url())
-  await context.close()
-  return back
-}
-
-/** The user consents, in Chromium where it is installed; answers where the browser is sent. */
-const consentAt = async (server: TestServer, person: Person, authorization: URL): Promise<URL> => {
-  if (chromium !== undefined) return consentIn(chromium, server, person, authorization)
-  const { token } = person
+/** The user consents; answers where the browser is sent. `Chromium.test.ts` does so in a browser. */
+const consentAt = async (server: TestServer, { token }: Person, authorization: URL): Promise<URL> => {
   const answer = await fetchAt(server)(authorization, {
     method: "POST",
     redirect: "manual",
@@ -170,5 +141,5 @@ describe("at the root", () => {
 
 describe("below a prefix", () => {
   const base = "https://atelier.test/dev/atelier"
-  describeServer("the authorization server", flows(base), { accessUrl: base })
+  describeInterface("the authorization server", flows(base), { accessUrl: base })
 })
