@@ -4,6 +4,9 @@ import { Sqlite } from "@atelier/storage-sqlite"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import pg from "pg"
 import { inject } from "vitest"
 
@@ -52,7 +55,9 @@ const makeTemplate = async (): Promise<void> => {
 }
 
 let template: Promise<void> | undefined
-const migratedDatabaseUrl = Effect.zipRight(
+
+/** Connection URL of a new PostgreSQL database with all tables and no rows; it goes with the scope. */
+export const databaseUrl = Effect.zipRight(
   Effect.promise(() => (template ??= makeTemplate())),
   // Copying files takes less than logging each of their pages
   freshDatabase("TEMPLATE migrated STRATEGY file_copy")
@@ -76,11 +81,21 @@ export const sqlite = Layer.unwrapEffect(
   )
 )
 
+/** SQLite in a file of a folder, which outlives the server on it: the first time a copy of a database that is migrated once. */
+export const sqliteIn = (folder: string) =>
+  Layer.unwrapEffect(
+    Effect.promise(async () => {
+      const filename = join(folder, "atelier.db")
+      if (!existsSync(filename)) await writeFile(filename, await (image ??= makeImage()))
+      return Sqlite.layer({ filename })
+    })
+  )
+
 const postgresAt = (database: typeof freshDatabaseUrl) =>
   Layer.unwrapScoped(Effect.map(database, (url) => Postgres.layer({ url, maxConnections: 5 })))
 
 /** A database without rows on the run's PostgreSQL server. */
-export const postgres = postgresAt(migratedDatabaseUrl)
+export const postgres = postgresAt(databaseUrl)
 
 /** One that knows the case of all of Unicode's letters, as most operators have it. */
 export const postgresOfUnicode = postgresAt(freshDatabase("TEMPLATE template0 LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"))

@@ -4,7 +4,7 @@ import { Context, Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { aBuild, aWorkspace } from "../../../../test/agentWorkspaces.js"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/databases.js"
 import { type Person, startServer, type TestServer } from "../../../../test/server.js"
 import { aWaitingJob } from "../../../../test/jobs.js"
 import { storedVersion } from "../../../../test/workspaces.js"
@@ -302,7 +302,7 @@ describe("streams of one replica", () => {
   const scope = Effect.runSync(Scope.make())
   let replicas: ReadonlyArray<TestServer> = []
   beforeAll(async () => {
-    const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+    const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
     const first = await startServer(Postgres.layer({ url, maxConnections: 3 }))
     replicas = [first, await startServer(Postgres.layer({ url, maxConnections: 3 }), { empty: true })]
   })

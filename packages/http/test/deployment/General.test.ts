@@ -1,7 +1,7 @@
 import { Effect, Schema, Tracer } from "effect"
 import { expect, it } from "vitest"
 import { describeInterface, startServer } from "../../../../test/server.js"
-import { sqlite } from "../../../../test/databases.js"
+import { sqlite, sqliteIn } from "../../../../test/databases.js"
 import { BuildInfo } from "../../src/contract/deployment.js"
 
 const silent = Effect.runSync(Effect.tracer)
@@ -52,10 +52,9 @@ it("the deployment's id outlives its processes", async () => {
   const { mkdtemp, rm } = await import("node:fs/promises")
   const { join } = await import("node:path")
   const { tmpdir } = await import("node:os")
-  const { Sqlite } = await import("@atelier/storage-sqlite")
   const folder = await mkdtemp(join(tmpdir(), "atelier-"))
   const id = async (): Promise<string> => {
-    const server = await startServer(Sqlite.layer({ filename: join(folder, "atelier.db") }), { empty: true })
+    const server = await startServer(sqliteIn(folder), { empty: true })
     const { deployment_id } = (await server.call("GET", "/buildinfo")).as(Schema.Struct({ deployment_id: Schema.String }))
     await server.close()
     return deployment_id

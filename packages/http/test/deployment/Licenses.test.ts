@@ -1,12 +1,11 @@
 import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration, Effect, Schema } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, it } from "vitest"
 import { issueLicense, newKey, verificationKey } from "../../../../examples/embed-node/src/issueLicense.js"
-import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
+import { databaseUrl, sqlite, sqliteIn } from "../../../../test/databases.js"
 import { describeInterface, describeServer, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const key = newKey("vendor")
@@ -206,7 +205,7 @@ describe("processes on one store", () => {
 
   it("learn of licenses from events on PostgreSQL", () =>
     Effect.gen(function* () {
-      const url = yield* freshDatabaseUrl
+      const url = yield* databaseUrl
       yield* Effect.promise(async () => {
         const one = await startServer(Postgres.layer({ url, maxConnections: 3 }), licensed)
         const other = await startServer(Postgres.layer({ url, maxConnections: 3 }), { ...licensed, empty: true })
@@ -227,7 +226,7 @@ describe("processes on one store", () => {
 
   it("do not count a stored license whose key is gone", async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-licenses-"))
-    const storage = Sqlite.layer({ filename: join(directory, "atelier.db") })
+    const storage = sqliteIn(directory)
     const before = await startServer(storage, licensed)
     const { token } = before.owner()
     await upload(before, issueLicense(key))
@@ -240,7 +239,7 @@ describe("processes on one store", () => {
   })
 
   it("do not start with invalid keys, or with another rule for licenses", async () => {
-    const storage = Sqlite.layer({ filename: ":memory:" })
+    const storage = sqlite
     await expect(startServer(storage, { options: { licenseKeys: ["vendor=AAAA"] } })).rejects.toThrow("licenseKeys")
     await expect(startServer(storage, { ...licensed, ...unlicensed, options: licensed.options })).rejects.toThrow("entitlements")
   })

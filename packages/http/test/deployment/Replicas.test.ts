@@ -1,9 +1,9 @@
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Schema } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { sqliteIn } from "../../../../test/databases.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
 const List = Schema.Array(Schema.Struct({ id: Schema.String, error: Schema.String, region_id: Schema.Number }))
@@ -33,7 +33,7 @@ describeServer("regions", (server) => {
 describe("the replicas of a store", () => {
   it("are those of its running processes", async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-replicas-"))
-    const storage = Sqlite.layer({ filename: join(directory, "atelier.db") })
+    const storage = sqliteIn(directory)
     const idsOf = async (server: TestServer, token: string) =>
       (await server.call("GET", "/replicas", { token })).as(List).map(({ id }) => id)
     const first = await startServer(storage)

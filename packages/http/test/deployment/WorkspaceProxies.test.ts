@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/databases.js"
 import { startServer } from "../../../../test/server.js"
 import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, clientNode, coordinate, tunnelTo } from "../network/peers.js"
@@ -121,7 +121,7 @@ describeAgents("a workspace proxy", (server) => {
 
 it("is asked by every process once it has registered with one", async () => {
   await Effect.gen(function* () {
-    const storage = Postgres.layer({ url: yield* freshDatabaseUrl, maxConnections: 3 })
+    const storage = Postgres.layer({ url: yield* databaseUrl, maxConnections: 3 })
     yield* Effect.promise(async () => {
       const one = await startServer(storage)
       const other = await startServer(storage, { empty: true })

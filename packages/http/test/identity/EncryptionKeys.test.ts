@@ -4,7 +4,6 @@ import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository 
 import { Cryptography, Encryption, Ids, StartError, Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Layer, Logger, LogLevel, Option, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -12,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
-import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
+import { databaseUrl, sqlite, sqliteIn } from "../../../../test/databases.js"
 import { startServer, type TestServer } from "../../../../test/server.js"
 
 /** Keys of the service itself, for apps and for terminals, which are encrypted beside the values of the tests. */
@@ -25,8 +24,8 @@ const directory = Effect.acquireRelease(
 
 /** Stores that outlive the server on them. */
 const stores = [
-  ["SQLite", Effect.map(directory, (path) => Sqlite.layer({ filename: join(path, "atelier.db") }))],
-  ["PostgreSQL", Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 }))]
+  ["SQLite", Effect.map(directory, (path) => sqliteIn(path))],
+  ["PostgreSQL", Effect.map(databaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 }))]
 ] as const
 
 const aKey = (): string => randomBytes(32).toString("base64")
@@ -259,7 +258,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
 describe("an encryption key", () => {
   it("is created once by processes that start together on an empty store", () =>
     Effect.gen(function* () {
-      const url = yield* freshDatabaseUrl
+      const url = yield* databaseUrl
       const process = NodeEncryption.layer().pipe(
         Layer.provide(Postgres.layer({ url, maxConnections: 2 })),
         Layer.provide(Cryptography.layerWeb)

@@ -2,14 +2,13 @@ import { Access, SystemActor } from "@atelier/core/access"
 import { SecretValues, Sessions, UserLinkRepository } from "@atelier/core/identity"
 import { Encryption } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl, sqliteIn } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 import { statementsOf } from "../../../../test/statements.js"
@@ -154,7 +153,7 @@ it("the tokens that a provider gave outlive the key they were encrypted with", a
   const directory = await mkdtemp(join(tmpdir(), "atelier-links-"))
   const [first, second] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")]
   const start = (...encryptionKeys: ReadonlyArray<string>) =>
-    startServer(Sqlite.layer({ filename: join(directory, "atelier.db") }), {
+    startServer(sqliteIn(directory), {
       empty: true,
       options: { externalTokenEncryptionKeys: encryptionKeys },
       loginProviders: [provider]
@@ -182,7 +181,7 @@ it("the tokens that a provider gave outlive the key they were encrypted with", a
 
 it("a token is renewed once by several processes on one store", () =>
   Effect.gen(function* () {
-    const url = yield* freshDatabaseUrl
+    const url = yield* databaseUrl
     const [one, other] = [aHostProvider(), aHostProvider()]
     yield* Effect.promise(async () => {
       const start = (own: typeof one) =>

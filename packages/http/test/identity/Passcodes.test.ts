@@ -4,7 +4,6 @@ import { Mailer, MailNotSent } from "@atelier/core/notifications"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { SmtpMailer } from "@atelier/node"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { randomUUID } from "node:crypto"
@@ -14,7 +13,7 @@ import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { oneDatabase, freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl, oneDatabase, sqliteIn } from "../../../../test/databases.js"
 import { type ReceivedMail, startMailServer } from "../../../../test/mailServer.js"
 import { describeServer, describeInterface, startServer, type TestServer } from "../../../../test/server.js"
 
@@ -369,8 +368,8 @@ const directory = Effect.acquireRelease(
 
 /** Stores that outlive the server on them. */
 const stores = [
-  ["SQLite", Effect.map(directory, (path) => Sqlite.layer({ filename: join(path, "atelier.db") }))],
-  ["PostgreSQL", Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 }))]
+  ["SQLite", Effect.map(directory, (path) => sqliteIn(path))],
+  ["PostgreSQL", Effect.map(databaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 }))]
 ] as const
 
 describe.each(stores)("a server that ends before a code is sent, on %s", (_, store) => {

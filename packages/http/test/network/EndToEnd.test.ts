@@ -5,7 +5,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Exit, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { expect, it } from "vitest"
-import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
+import { databaseUrl, sqlite } from "../../../../test/databases.js"
 import { type AgentConnection, type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { address } from "./address.js"
 import { agentNode, bytesOf, clientNode, coordinate, tunnelTo } from "./peers.js"
@@ -82,7 +82,7 @@ it("goes on after the agent was lost and has come back, on one process", async (
 
 it("goes on after the agent's process was lost, on two processes", async () => {
   const scope = Effect.runSync(Scope.make())
-  const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
   const ways = [await address(), await address()] as const
   const start = (at: 0 | 1, empty: boolean) =>
     startAgentServer(Postgres.layer({ url, maxConnections: 3 }), { empty, options: { derpServerRelayUrl: ways[at].url } })

@@ -7,7 +7,7 @@ import { Effect, Exit, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/databases.js"
 import { Passes } from "../../src/replicas/Passes.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { address } from "./address.js"
@@ -19,7 +19,7 @@ let near: AgentServer
 let far: AgentServer
 let way: Awaited<ReturnType<typeof address>>
 beforeAll(async () => {
-  const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
   way = await address()
   near = await startAgentServer(Postgres.layer({ url, maxConnections: 3 }), {})
   far = await startAgentServer(Postgres.layer({ url, maxConnections: 3 }), { empty: true, options: { derpServerRelayUrl: way.url } })

@@ -3,14 +3,14 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/databases.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { agentNode, bytesOf, clientNode, coordinate, tunnelTo } from "./peers.js"
 
 const scope = Effect.runSync(Scope.make())
 let replicas: readonly [AgentServer, AgentServer]
 beforeAll(async () => {
-  const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
   const first = await startAgentServer(Postgres.layer({ url, maxConnections: 3 }), {})
   replicas = [first, await startAgentServer(Postgres.layer({ url, maxConnections: 3 }), { empty: true })]
 })

@@ -1,13 +1,13 @@
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/databases.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 
 const scope = Effect.runSync(Scope.make())
 let replicas: readonly [AgentServer, AgentServer]
 beforeAll(async () => {
-  const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
   const store = () => Postgres.layer({ url, maxConnections: 3 })
   // Only events tell of messages: no process looks for them within this test
   const options = { notificationsFetchInterval: "1 hour" } as const

@@ -1,14 +1,14 @@
 import { Atelier } from "@atelier/http"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { expect, it } from "vitest"
+import { sqlite } from "../../../../test/databases.js"
 
 it("the service ends although a request does not", async () => {
   const atelier = await Atelier.make({
     accessUrl: "http://127.0.0.1:3000",
-    storage: Sqlite.layer({ filename: ":memory:" }),
+    storage: sqlite,
     logLevel: "error",
     drainTimeout: "50 millis"
   })

@@ -3,7 +3,6 @@ import { describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Option, Schema, Scope, Stream } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Atelier } from "@atelier/http"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
 import { namesOf } from "../../src/Brand.js"
@@ -15,6 +14,7 @@ import { Body, text } from "../../src/input.js"
 import { CurrentRequest } from "../../src/server/CurrentRequest.js"
 import { jsonSocket } from "../../src/sockets/json.js"
 import { anyRight, listen, listening, memberToken, type Options, request, serve } from "./TestServer.js"
+import { sqlite } from "../../../../test/databases.js"
 
 const Thing = Schema.Struct({ name: Schema.String, parent_id: NullableUuid })
 
@@ -167,7 +167,7 @@ describe("mounted in a Node server", () => {
 })
 
 describe("the path of a mount", () => {
-  const storage = Sqlite.layer({ filename: ":memory:" })
+  const storage = sqlite
 
   it.each(["workspaces", "workspaces/", "http://atelier.test/workspaces", "/workspaces?a=b", "/workspaces#a"])(
     "%s is refused with the option's name",

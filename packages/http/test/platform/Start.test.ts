@@ -7,8 +7,9 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { refuseOldNode } from "../../src/version.js"
+import { sqlite } from "../../../../test/databases.js"
 
-const storage = Sqlite.layer({ filename: ":memory:" })
+const storage = sqlite
 const accessUrl = "https://dev.example.com"
 const here = fileURLToPath(import.meta.url)
 

@@ -1,7 +1,6 @@
 import { StoreUnavailable, Transactor } from "@atelier/core/platform"
 import { ProvisionerDaemonRepository } from "@atelier/core/provisioning"
 import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { SqlClient } from "@effect/sql"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -9,7 +8,7 @@ import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
+import { databaseUrl, sqlite, sqliteIn } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
 import { startServer, type TestServer } from "../../../../test/server.js"
 import { StoreFaults } from "../../src/server/StoreFaults.js"
@@ -75,7 +74,7 @@ describe("a server whose PostgreSQL", () => {
   let proxy: Awaited<ReturnType<typeof aProxy>>
   let server: TestServer
   beforeAll(async () => {
-    proxy = await aProxy(new URL(await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))))
+    proxy = await aProxy(new URL(await Effect.runPromise(Scope.extend(databaseUrl, scope))))
     const storage = Postgres.layer({ url: proxy.url, maxConnections: 4, connectionTimeout: "1 second" })
     server = await startServer(storage, { logger: log.logger, logLevel: "error" })
   })
@@ -128,7 +127,7 @@ describe("a server whose SQLite database is full", () => {
   let server: TestServer
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "atelier-full-"))
-    server = await startServer(Sqlite.layer({ filename: join(directory, "atelier.db") }), { logger: log.logger, logLevel: "error" })
+    server = await startServer(sqliteIn(directory), { logger: log.logger, logLevel: "error" })
   })
   afterAll(async () => {
     await server.close()

@@ -9,13 +9,12 @@ import {
   untagged
 } from "@atelier/core/provisioning"
 import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration, Effect, Exit, Layer, Option, Scope, Stream } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl, sqliteIn } from "../../../../test/databases.js"
 import { testEngine, testEngines } from "../../../../test/engine.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 import { anImportedVersion, aVersion, ended, getVersion } from "../../../../test/templates.js"
@@ -119,7 +118,7 @@ describe("two servers on one database", () => {
   ): Promise<void> => {
     const scope = await Effect.runPromise(Scope.make())
     try {
-      const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+      const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
       const storage = Layer.suspend(() => Postgres.layer({ url, maxConnections: 4 }))
       const first = await startServer(storage, { provisioner: testEngines })
       const made = await before(first)
@@ -191,7 +190,7 @@ describe("two servers on one database", () => {
 describe("a server that comes back on its own store", () => {
   it("runs at once the jobs that were unfinished when it was killed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "atelier-daemons-"))
-    const storage = Layer.suspend(() => Sqlite.layer({ filename: join(folder, "test.db") }))
+    const storage = Layer.suspend(() => sqliteIn(folder))
     try {
       const before = await startServer(storage, {
         provisioner: testEngines,

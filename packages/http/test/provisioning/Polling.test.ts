@@ -15,11 +15,9 @@ import {
 } from "@atelier/core/provisioning"
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
-import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Option, TestClock } from "effect"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { postgres, sqlite } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
 import { aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
@@ -42,9 +40,6 @@ const watched = Layer.effect(
     acquire: (claim) => Effect.tap(queue.acquire(claim), (job) => (Option.isNone(job) ? Deferred.succeed(looked, undefined) : Effect.void))
   }))
 ).pipe(Layer.provideMerge(Looked.layer))
-
-const sqlite = Sqlite.layer({ filename: ":memory:" })
-const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 })))
 
 const servicesOn = <R>(bus: Layer.Layer<EventBus, never, R>) =>
   JobRunner.layer.pipe(

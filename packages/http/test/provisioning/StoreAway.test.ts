@@ -11,9 +11,9 @@ import {
   TemplateSources,
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Ref, TestClock } from "effect"
+import { sqlite } from "../../../../test/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
@@ -88,7 +88,7 @@ const services = JobRunner.layer.pipe(
   Layer.provideMerge(builds),
   Layer.provideMerge(store),
   Layer.provideMerge(Stage.layer),
-  Layer.provideMerge(Sqlite.layer({ filename: ":memory:" })),
+  Layer.provideMerge(sqlite),
   Layer.provideMerge(runtime)
 )
 

@@ -7,7 +7,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Duration, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option, Scope, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
 import { type Person, startServer, type TestServer } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
@@ -279,7 +279,7 @@ describe("two replicas on one PostgreSQL", () => {
   let replicas: ReadonlyArray<TestServer> = []
   const scope = Effect.runSync(Scope.make())
   beforeAll(async () => {
-    const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+    const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
     const one = await startServer(Layer.orDie(Postgres.layer({ url, maxConnections: 5 })), licensed)
     const other = await startServer(Layer.orDie(Postgres.layer({ url, maxConnections: 5 })), { ...licensed, empty: true })
     replicas = [one, other]

@@ -7,7 +7,7 @@ import { Effect, Exit, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { freshDatabaseUrl } from "../../../../../test/databases.js"
+import { databaseUrl } from "../../../../../test/databases.js"
 import { Passes, type PassTarget } from "../../../src/replicas/Passes.js"
 import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
 import { address } from "../address.js"
@@ -22,7 +22,7 @@ let one: AgentServer
 let two: AgentServer
 let ways: ReadonlyArray<Awaited<ReturnType<typeof address>>>
 beforeAll(async () => {
-  const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
   const [first, second] = [await address(), await address()]
   const store = () => Postgres.layer({ url, maxConnections: 3 })
   one = await startAgentServer(store(), { options: { derpServerRelayUrl: first.url } })
