@@ -216,6 +216,9 @@ export const startServer = async (
 /** Runs a test on one of the databases of a suite: its statements run on each in other tests. */
 export type Once = (title: string, test: () => Promise<void>) => void
 
+/** `once` of a suite that starts its servers itself. */
+export const onceOn = (storage: unknown): Once => (storage === databases[0][1] ? it : () => {})
+
 const describeOn =
   (stores: ReadonlyArray<(typeof databases)[number]>) =>
   (name: string, define: (server: () => TestServer, once: Once) => void, options: ServerOptions = {}): void =>
@@ -225,11 +228,10 @@ const describeOn =
         running = await startServer(storage, options)
       })
       afterAll(() => running?.close())
-      const once: Once = storage === stores[0]?.[1] ? it : () => {}
       define(() => {
         if (running === undefined) throw new Error("the server has not started")
         return running
-      }, once)
+      }, onceOn(storage))
     })
 
 /** A suite against a server of its own on each database: statements that no test of storage runs, races, and what lists and searches find. */

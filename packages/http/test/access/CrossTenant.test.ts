@@ -17,7 +17,7 @@ import { aHostProvider } from "../../../../test/hostLogins.js"
 import { type Example, plainRequestsOf } from "../../../../test/plainRequests.js"
 import { aResource, anAgent } from "../../../../test/resources.js"
 import { fileIdOf, upload } from "../../../../test/templates.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 
 /** Ids and names of an organization's things, by kind. */
 interface Tenant {
@@ -355,7 +355,8 @@ const replaced = (text: string, from: Tenant, to: Tenant): string =>
 
 const valuesOf = (tenant: Tenant): ReadonlyArray<string> => Object.values(tenant).flat()
 
-describeServer(
+// What a database finds is a matter of the lists' tests, on each: here the rights decide
+describeInterface(
   "the things of another organization",
   (server) => {
     const sent = async (request: FuzzRequest, token: string) => {

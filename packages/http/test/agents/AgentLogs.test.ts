@@ -4,7 +4,7 @@ import { publishWorkspaceEvent, workspaceEvents } from "@atelier/core/workspaces
 import { Effect, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgents, describeAgentInterface, type RunningAgent } from "./AgentServer.js"
+import { describeAgentInterface, describeAgents, type RunningAgent } from "./AgentServer.js"
 
 const Logs = Schema.Array(
   Schema.Struct({ id: Schema.Number, created_at: Schema.String, output: Schema.String, level: Schema.String, source_id: Schema.String })
@@ -12,7 +12,7 @@ const Logs = Schema.Array(
 const external = "3b579bf4-1ed8-4b99-87a8-e9a1e3410410"
 const source = "01020304-0506-0708-090a-0b0c0d0e0f10"
 
-describeAgents("an agent's logs", (server) => {
+describeAgents("an agent's logs", (server, once) => {
   const send = (token: string, logs: ReadonlyArray<object>, log_source_id?: string) =>
     server().call("PATCH", "/workspaceagents/me/logs", { token, body: { log_source_id, logs } })
   const read = async ({ id }: RunningAgent, query = "") =>
@@ -44,7 +44,7 @@ describeAgents("an agent's logs", (server) => {
       )
     )
 
-  it("come back in the order in which they were sent, at the service's time", async () => {
+  once("come back in the order in which they were sent, at the service's time", async () => {
     const agent = await server().anAgent()
     const sent = [{ output: "one", level: "warn", created_at: "2001-01-01T00:00:00Z" }, { output: "two" }, { output: "three", level: "" }]
     expect((await send(agent.token, sent)).body).toStrictEqual({ message: expect.any(String) })
@@ -62,11 +62,11 @@ describeAgents("an agent's logs", (server) => {
     expect((await agentOf(agent)).log_sources).toMatchObject([{ id: external, display_name: "External", icon: "/emojis/1f310.png" }])
   })
 
-  it("are empty before anything was sent", async () => {
+  once("are empty before anything was sent", async () => {
     expect(await read(await server().anAgent())).toStrictEqual([])
   })
 
-  it("are read in pages of any number", async () => {
+  once("are read in pages of any number", async () => {
     const agent = await server().anAgent()
     const outputs = Array.from({ length: 2000 }, (_, index) => `line ${index}`)
     await send(
@@ -76,7 +76,7 @@ describeAgents("an agent's logs", (server) => {
     expect((await read(agent)).map(({ output }) => output)).toStrictEqual(outputs)
   })
 
-  it("count as they were sent and are kept as they can be stored", async () => {
+  once("count as they were sent and are kept as they can be stored", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "a\0b" }])
     expect((await agentOf(agent)).logs_length).toBe(5)
@@ -85,7 +85,7 @@ describeAgents("an agent's logs", (server) => {
     expect((await read(agent)).map(({ output }) => output)).toStrictEqual(["a❌b", "x".repeat(1024)])
   })
 
-  it("without lines or with an unknown level are refused as a whole", async () => {
+  once("without lines or with an unknown level are refused as a whole", async () => {
     const agent = await server().anAgent()
     expect((await send(agent.token, [])).status).toBe(400)
     expect((await server().call("PATCH", "/workspaceagents/me/logs", { token: agent.token, body: {} })).status).toBe(400)
@@ -110,7 +110,7 @@ describeAgents("an agent's logs", (server) => {
     expect((await send(agent.token, [{ output: "" }])).status).toBe(200)
   })
 
-  it("tell the workspace's watchers of the first ones", async () => {
+  once("tell the workspace's watchers of the first ones", async () => {
     const agent = await server().anAgent()
     expect(await eventsOf(agent, () => send(agent.token, [{ output: "first" }]))).toStrictEqual(["agt_first_logs"])
     expect(await eventsOf(agent, () => send(agent.token, [{ output: "second" }]))).toStrictEqual([])
@@ -139,7 +139,7 @@ describeAgents("an agent's logs", (server) => {
     expect(answer.text).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z \[error\] \[agent\.main\|Script\] hello\n$/)
   })
 
-  it("are asked for in a way that is known", async () => {
+  once("are asked for in a way that is known", async () => {
     const agent = await server().anAgent()
     const ask = (query: string) => server().call("GET", `/workspaceagents/${agent.id}/logs?${query}`, { token: server().owner().token })
     const fields = async (query: string) => {
@@ -159,7 +159,7 @@ describeAgents("an agent's logs", (server) => {
     expect((await server().call("GET", `/workspaceagents/${agent.id}/logs`, { token: stranger.token })).status).toBe(404)
   })
 
-  it("are followed until the agent's build is no longer the latest", async () => {
+  once("are followed until the agent's build is no longer the latest", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "old" }])
     const socket = server().socket(`/workspaceagents/${agent.id}/startup-logs?follow`, server().owner().token)
@@ -171,7 +171,7 @@ describeAgents("an agent's logs", (server) => {
     expect(await socket.closed).toBe(1000)
   })
 
-  it("are followed from a given line", async () => {
+  once("are followed from a given line", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "old" }])
     const [old] = await read(agent)
@@ -183,7 +183,7 @@ describeAgents("an agent's logs", (server) => {
     expect(await socket.closed).toBe(1000)
   })
 
-  it("of a former build end after the stored lines", async () => {
+  once("of a former build end after the stored lines", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "old" }])
     await server().store(aBuild(agent, { status: "pending" }))

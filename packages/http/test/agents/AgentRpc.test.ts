@@ -30,7 +30,7 @@ const script = {
 
 describeAgents(
   "an agent's connection",
-  (server) => {
+  (server, once) => {
     const get = async ({ id }: RunningAgent) =>
       (await server().call("GET", `/workspaceagents/${id}`, { token: server().owner().token })).body
     const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
@@ -51,7 +51,7 @@ describeAgents(
       expect(disconnected_at >= last_connected_at).toBe(true)
     })
 
-    it("in another role than the agent's changes nothing of that", async () => {
+    once("in another role than the agent's changes nothing of that", async () => {
       const agent = await server().anAgent()
       const connection = await server().connect(agent.token, "?role=other")
       await run(connection.agent.GetManifest({}))
@@ -59,7 +59,7 @@ describeAgents(
       await connection.close()
     })
 
-    it("is refused over HTTP in a version that is not served", async () => {
+    once("is refused over HTTP in a version that is not served", async () => {
       const { token } = await server().anAgent()
       const refused = await server().socket("/workspaceagents/me/rpc?version=99.0", token).refused
       expect(refused).toMatchObject({
@@ -73,7 +73,7 @@ describeAgents(
       expect((await server().call("GET", "/workspaceagents/me/rpc", { token })).status).toBe(426)
     })
 
-    it("ends with a text message", async () => {
+    once("ends with a text message", async () => {
       const { token } = await server().anAgent()
       const socket = server().socket("/workspaceagents/me/rpc", token)
       await expect(socket.refused).rejects.toThrow("opened")
@@ -81,7 +81,7 @@ describeAgents(
       expect(await socket.closed).toBe(1003)
     })
 
-    it("receives the agent's manifest", async () => {
+    once("receives the agent's manifest", async () => {
       const agent = await server().anAgent({
         directory: "/home/dev",
         environment_variables: { KEY: "value" },
@@ -125,7 +125,7 @@ describeAgents(
       await connection.close()
     })
 
-    it("takes the agent's lifecycle in any order", async () => {
+    once("takes the agent's lifecycle in any order", async () => {
       const agent = await server().anAgent()
       const { agent: rpc, close } = await server().connect(agent.token)
       const report = (state: AgentMessages.LifecycleState, at?: number) =>
@@ -174,7 +174,7 @@ describeAgents(
       await close()
     })
 
-    it("takes logs until they overflow, and then nothing more", async () => {
+    once("takes logs until they overflow, and then nothing more", async () => {
       const agent = await server().anAgent()
       const { agent: rpc, close } = await server().connect(agent.token)
       const create = (
@@ -226,7 +226,7 @@ describeAgents(
       await close()
     })
 
-    it("takes the status of apps", async () => {
+    once("takes the status of apps", async () => {
       const agent = await server().anAgent({ apps: [anApp({ slug: "code" })] })
       const { agent: rpc, close } = await server().connect(agent.token)
       await run(rpc.UpdateAppStatus({ slug: "code", state: "IDLE", message: "waiting", uri: "https://example.com" }))
@@ -258,7 +258,7 @@ describeAgents(
       await close()
     })
 
-    it("answers how often to report statistics", async () => {
+    once("answers how often to report statistics", async () => {
       const agent = await server().anAgent()
       const { agent: rpc, close } = await server().connect(agent.token)
       const interval = { report_interval: { seconds: 30, nanos: 0 } }
@@ -269,7 +269,7 @@ describeAgents(
       await close()
     })
 
-    it("takes reports of connections and of the network's boundary", async () => {
+    once("takes reports of connections and of the network's boundary", async () => {
       const agent = await server().anAgent()
       const { agent: rpc, close } = await server().connect(agent.token)
       const connection = { id: bytesOf("01020304-0506-0708-090a-0b0c0d0e0f10"), action: "CONNECT", type: "SSH", ip: "localhost" } as const
@@ -288,7 +288,7 @@ describeAgents(
       await close()
     })
 
-    it("has no sub agents, and accepts context states in the order of their versions", async () => {
+    once("has no sub agents, and accepts context states in the order of their versions", async () => {
       const { token } = await server().anAgent()
       const { agent: rpc, close } = await server().connect(token)
       expect((await run(rpc.ListSubAgents({}))).agents).toStrictEqual([])
@@ -317,7 +317,7 @@ describeAgents(
       await close()
     })
 
-    it("streams a map of relays and keeps a place with the coordinator", async () => {
+    once("streams a map of relays and keeps a place with the coordinator", async () => {
       const agent = await server().anAgent()
       const { close, tailnet } = await server().connect(agent.token)
       const map = await run(Stream.runHead(tailnet.StreamDERPMaps({})))
@@ -339,7 +339,7 @@ describeAgents(
       await close()
     })
 
-    it("is closed when a newer build has replaced the agent's", async () => {
+    once("is closed when a newer build has replaced the agent's", async () => {
       const agent = await server().anAgent()
       const connection = await server().connect(agent.token)
       await run(connection.agent.GetManifest({}))
@@ -348,7 +348,7 @@ describeAgents(
       await expect.poll(() => get(agent)).toMatchObject({ status: "disconnected" })
     })
 
-    it("of an agent that connects again leaves it connected when the former one ends", async () => {
+    once("of an agent that connects again leaves it connected when the former one ends", async () => {
       const agent = await server().anAgent()
       const former = await server().connect(agent.token)
       await run(former.agent.GetManifest({}))
@@ -404,7 +404,7 @@ describeAgents(
       Packet.encode({ kind: Packet.Kind.CloseSend, streamId, messageId: 3, data: new Uint8Array() })
     ]
 
-    it("answers a call on the stream it came on", async () => {
+    once("answers a call on the stream it came on", async () => {
       const { token } = await server().anAgent()
       const answered = Either.getOrThrow(await exchange(token, call("/coder.agent.v2.Agent/GetManifest")))
       expect(answered).toMatchObject([
@@ -416,13 +416,13 @@ describeAgents(
       expect(unknown !== undefined && "data" in unknown ? unknown.data[7] : undefined).toBe(12)
     })
 
-    it("breaks a stream off on which message ids go back", async () => {
+    once("breaks a stream off on which message ids go back", async () => {
       const { token } = await server().anAgent()
       const [invoke = new Uint8Array(), message = new Uint8Array()] = call("/coder.agent.v2.Agent/GetManifest", 2)
       expect(Either.isLeft(await exchange(token, [invoke, message, ...call("/coder.agent.v2.Agent/GetManifest", 1)]))).toBe(true)
     })
 
-    it("survives streams that never end, and refuses more of them than it can serve", async () => {
+    once("survives streams that never end, and refuses more of them than it can serve", async () => {
       const { token } = await server().anAgent()
       const connection = await server().connect(token)
       await Effect.gen(function* () {
@@ -435,7 +435,7 @@ describeAgents(
       await connection.close()
     })
 
-    it("ends when what arrives is not yamux", async () => {
+    once("ends when what arrives is not yamux", async () => {
       const { token } = await server().anAgent()
       const socket = server().socket("/workspaceagents/me/rpc", token)
       await expect(socket.refused).rejects.toThrow("opened")

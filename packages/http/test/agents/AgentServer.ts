@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe } from "vitest"
 import { WebSocket } from "ws"
 import { databases, oneDatabase, sqlite } from "../../../../test/databases.js"
 import { anAgent, aResource } from "../../../../test/resources.js"
-import { type Person, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
+import { type Once, onceOn, type Person, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 import { runtime } from "../../../../test/services.js"
 import { aBuild, aWorkspace, type StoredBuild, type StoredWorkspace } from "../../../../test/agentWorkspaces.js"
 import { connect, emptyTraffic } from "../../../agent/src/WebSocketTransport.js"
@@ -170,7 +170,7 @@ export const startAgentServer = async (database: (typeof databases)[number][1], 
 
 const describeOn =
   (stores: ReadonlyArray<(typeof databases)[number]>) =>
-  (name: string, define: (server: () => AgentServer) => void, options: ServerOptions = {}): void =>
+  (name: string, define: (server: () => AgentServer, once: Once) => void, options: ServerOptions = {}): void =>
     describe.each(stores)(`${name} on %s`, (_, database) => {
       let running: AgentServer | undefined
       beforeAll(async () => {
@@ -180,7 +180,7 @@ const describeOn =
       define(() => {
         if (running === undefined) throw new Error("the server has not started")
         return running
-      })
+      }, onceOn(database))
     })
 
 /** A suite against a server of its own on each database. */

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, request, 
 import { expect, it, onTestFinished } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { anApp } from "../../../../test/resources.js"
-import { type AgentServer, describeAgents } from "../agents/AgentServer.js"
+import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
 import { link, listening, webApp } from "../network/linkedAgents.js"
 
 const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String }), proxy_token: Schema.String })
@@ -88,7 +88,7 @@ const signIn = async (server: AgentServer, url: string, path: string, headers: O
   return { back, session: cookieOf(begun, cookie) }
 }
 
-describeAgents(
+describeAgentInterface(
   "a workspace proxy",
   (server) => {
     it("serves an app by path, to a visitor who signs in at the service", async () => {

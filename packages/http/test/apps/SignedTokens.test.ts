@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { anApp } from "../../../../test/resources.js"
 import type { Person } from "../../../../test/server.js"
-import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
+import { type AgentServer, describeAgentInterface, type RunningAgent } from "../agents/AgentServer.js"
 import { link, webApp } from "../network/linkedAgents.js"
 
 const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String }), proxy_token: Schema.String })
@@ -86,7 +86,7 @@ const tokenIn = (response: Response): string =>
     ?.split(";", 1)[0]
     ?.slice(cookieName.length + 1) ?? ""
 
-describeAgents("a signed token", (server) => {
+describeAgentInterface("a signed token", (server) => {
   it("comes with an app's first answer, and opens that app without a session", async () => {
     const { agent, base } = await anAppAt(server())
     const first = await visit(server(), base, `service_session_token=${server().owner().token}`)
@@ -220,7 +220,7 @@ describeAgents("a signed token", (server) => {
   })
 })
 
-describeAgents(
+describeAgentInterface(
   "a session for an app at a workspace proxy",
   (server) => {
     it("is brought by the browser, encrypted with the deployment's keys", async () => {

@@ -40,7 +40,7 @@ describe("the mask of a key", () => {
   })
 })
 
-describeServer("AI providers", (server) => {
+describeServer("AI providers", (server, once) => {
   it("are read by id and by name, with masked keys", async () => {
     const { id } = await create(server(), { name: "first" })
     for (const reference of [id, "first"]) {
@@ -68,7 +68,7 @@ describeServer("AI providers", (server) => {
     await create(server(), { name: "same" })
   })
 
-  it("keep the keys that a new list names, and lose the rest", async () => {
+  once("keep the keys that a new list names, and lose the rest", async () => {
     const { api_keys } = await create(server(), { name: "keys", api_keys: ["one-key-0123456789", "two-key-0123456789"] })
     const [kept] = api_keys
     const change = (list: unknown) => call(server(), "PATCH", "/keys", { api_keys: list } as object)
@@ -102,7 +102,7 @@ describeServer("AI providers", (server) => {
     expect(entries.text + keys.text).not.toContain(secretKey)
   })
 
-  it("keep credentials of Bedrock that a change does not give, and show none", async () => {
+  once("keep credentials of Bedrock that a change does not give, and show none", async () => {
     const given = { ...bedrock, access_key: "AKIAEXAMPLE0000", access_key_secret: "hidden-secret" }
     const made = await create(server(), { name: "bed", type: "bedrock", api_keys: [], settings: given })
     expect(made.settings).toStrictEqual(bedrock)

@@ -112,8 +112,8 @@ beforeEach(() => {
 
 describeAgents(
   "external authentication",
-  (server) => {
-    it("links a user by way of the provider, and lists the link", async () => {
+  (server, once) => {
+    once("links a user by way of the provider, and lists the link", async () => {
       const person = await server().aMember()
       expect(await list(server(), person)).toStrictEqual([])
       const done = await link(server(), person)
@@ -130,7 +130,7 @@ describeAgents(
       expect(await list(server(), await server().aMember())).toStrictEqual([])
     })
 
-    it("leads back to a path of the service and never to another host", async () => {
+    once("leads back to a path of the service and never to another host", async () => {
       const person = await server().aMember()
       const to = async (redirect: string) =>
         (await link(server(), person, browserOf(server(), "octo"), `?redirect=${encodeURIComponent(redirect)}`)).location
@@ -139,7 +139,7 @@ describeAgents(
       expect(await to("//evil.example.com/x")).toBe(`${accessUrl}/evil.example.com/x`)
     })
 
-    it("refuses a return with the state of another browser", async () => {
+    once("refuses a return with the state of another browser", async () => {
       const person = await server().aMember()
       const browser = browserOf(server(), "octo")
       const start = await browser.visit(`${accessUrl}/external-auth/git/callback`, asPerson(person))
@@ -160,7 +160,7 @@ describeAgents(
       expect(await list(server(), person)).toStrictEqual([])
     })
 
-    it("refuses a return in another session than that of the start", async () => {
+    once("refuses a return in another session than that of the start", async () => {
       const [person, victim] = [await server().aMember(), await server().aMember()]
       const browser = browserOf(server(), "octo")
       const start = await browser.visit(`${accessUrl}/external-auth/git/callback`, asPerson(person))
@@ -191,7 +191,7 @@ describeAgents(
       expect((await agentToken(server(), agent.token, "id=git")).access_token).not.toBe("")
     })
 
-    it("sends a browser that is signed out to the login first", async () => {
+    once("sends a browser that is signed out to the login first", async () => {
       const answer = await browserOf(server(), "octo").visit(`${accessUrl}/external-auth/git/callback?redirect=/x`)
       expect(answer.status).toBe(303)
       expect(new URL(answer.location ?? "").searchParams.get("redirect")).toBe("/external-auth/git/callback?redirect=%2Fx")
@@ -226,7 +226,7 @@ describeAgents(
       expect(tokens[0]?.access_token).not.toBe("")
     })
 
-    it("gives a token up for good once the provider refuses to renew it", async () => {
+    once("gives a token up for good once the provider refuses to renew it", async () => {
       const person = await server().aMember()
       await link(server(), person)
       server().advance("2 hours")
@@ -278,7 +278,7 @@ describeAgents(
       expect(await list(server(), person)).toStrictEqual([])
     })
 
-    it("links a device whose code the user enters at the provider", async () => {
+    once("links a device whose code the user enters at the provider", async () => {
       const { token } = await server().aMember()
       const started = await server().call("GET", "/external-auth/box/device", { token })
       const { device_code, user_code } = started.as(Schema.Struct({ device_code: Schema.String, user_code: Schema.String }))
@@ -303,13 +303,13 @@ describeAgents(
       expect((await server().call("GET", "/external-auth/nope/device", { token })).status).toBe(404)
     })
 
-    it("answers 502 where the provider does not begin a device flow", async () => {
+    once("answers 502 where the provider does not begin a device flow", async () => {
       provider.broken.set("/device/auth", { status: 400, body: JSON.stringify({ error: "unauthorized_client" }) })
       const { token } = await server().aMember()
       expect((await server().call("GET", "/external-auth/box/device", { token })).status).toBe(502)
     })
 
-    it("chooses an agent's provider by its id or by the address of a repository", async () => {
+    once("chooses an agent's provider by its id or by the address of a repository", async () => {
       const agent = await server().anAgent({}, await server().aMember())
       const url = async (query: string) => (await agentToken(server(), agent.token, query)).url
       expect(await url("id=git")).toBe(`${accessUrl}/external-auth/git`)
@@ -325,12 +325,12 @@ describeAgents(
       expect(old.as(Token).url).toBe(`${accessUrl}/external-auth/git`)
     })
 
-    it("refuses an agent without access to its owner's data", async () => {
+    once("refuses an agent without access to its owner's data", async () => {
       const agent = await server().anAgent({ api_key_scope: "no_user_data" }, await server().aMember())
       expect((await server().call("GET", "/workspaceagents/me/external-auth?id=git", { token: agent.token })).status).toBe(403)
     })
 
-    it("gives an agent the token of its workspace's owner", async () => {
+    once("gives an agent the token of its workspace's owner", async () => {
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)
       const stranger = await server().anAgent({}, await server().aMember())
@@ -341,7 +341,7 @@ describeAgents(
       expect((await agentToken(server(), stranger.token, "id=git")).access_token).toBe("")
     })
 
-    it("answers a waiting agent when its owner has linked the provider", async () => {
+    once("answers a waiting agent when its owner has linked the provider", async () => {
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)
       const waiting = agentToken(server(), agent.token, "id=git&listen=true")
@@ -357,7 +357,7 @@ describeAgents(
       }
     })
 
-    it("ends the wait of an agent whose token ends", async () => {
+    once("ends the wait of an agent whose token ends", async () => {
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)
       const waiting = server().call("GET", "/workspaceagents/me/external-auth?id=git&listen", { token: agent.token })
@@ -366,7 +366,7 @@ describeAgents(
       expect((await waiting).status).toBe(401)
     })
 
-    it("creates workspaces only for owners who are linked to the required provider", async () => {
+    once("creates workspaces only for owners who are linked to the required provider", async () => {
       const template = await aTemplate(server(), {
         external_auth: [
           { id: "lab", optional: true },
@@ -408,7 +408,7 @@ describeAgents(
       expect((await create("one", server().owner().token)).status).toBe(201)
     })
 
-    it("fails the import of a template that needs a provider which is not configured", async () => {
+    once("fails the import of a template that needs a provider which is not configured", async () => {
       const version = await aVersion(server(), { external_auth: [{ id: "nope", optional: false }] })
       await ended(server(), version.job)
       const { job } = await getVersion(server(), version.id)
@@ -418,7 +418,7 @@ describeAgents(
       )
     })
 
-    it("shows a page to sign in to a provider, and that it is connected afterwards", async () => {
+    once("shows a page to sign in to a provider, and that it is connected afterwards", async () => {
       const person = await server().aMember()
       const browser = browserOf(server(), "octo")
       const before = await browser.visit(`${accessUrl}/external-auth/git`, asPerson(person))

@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeServer, describeInterface, type Person, startServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
 
 const licensed = (...features: ReadonlyArray<string>) => ({ has: (feature: string) => features.includes(feature) })
 const entitlements = licensed("template_rbac", "aibridge")
@@ -237,8 +237,8 @@ describeServer(
 
 describeServer(
   "the AI budget of a user",
-  (server) => {
-    it("is the highest of the user's groups, its override, or unlimited", async () => {
+  (server, once) => {
+    once("is the highest of the user's groups, its override, or unlimited", async () => {
       const one = await server().aMember()
       const [five, nine] = [await aGroup(server(), [one]), await aGroup(server(), [one])]
       const everyone = five.organization_id
@@ -390,7 +390,7 @@ it("a budget override waits for a group or membership that is ending before it l
   }
 })
 
-describeServer(
+describeInterface(
   "the export of what AI cost",
   (server) => {
     it("is a table of users' spend, for readers of all group members", async () => {

@@ -8,7 +8,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeServer, describeInterface, type Person, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -123,7 +123,7 @@ describeInterface(
 describeServer(
   "a group",
   (server, once) => {
-    it("is created empty by group administrators, and audited", async () => {
+    once("is created empty by group administrators, and audited", async () => {
       const answer = await create(server(), { name: "Makers", display_name: "The makers", avatar_url: "/x.png", quota_allowance: 7 })
       const { id, organization_id } = answer.as(Shown)
       const made = {
@@ -159,7 +159,7 @@ describeServer(
       expect((await create(server(), {}, (await store(server())).id, admin.token)).status).toBe(404)
     })
 
-    it("has a name of its own", async () => {
+    once("has a name of its own", async () => {
       const { id: organization } = await store(server())
       const alpha = await aGroup(server(), { name: "Alpha" }, organization)
       await aGroup(server(), { name: "alpha" }, organization)
@@ -388,7 +388,7 @@ describeServer(
   { entitlements: { has: (feature) => feature === "template_rbac" || feature === "multiple_organizations" } }
 )
 
-describeServer(
+describeInterface(
   "the group of all members",
   (server) => {
     it("is there from the start, with the organization's id and members", async () => {
@@ -425,7 +425,7 @@ describeServer(
 
 describeServer(
   "lists of groups",
-  (server) => {
+  (server, once) => {
     const names = async (path: string, token?: string) => (await get(server(), path, token)).as(Schema.Array(Shown)).map(({ name }) => name)
 
     it("hold the requested groups that the caller may read", async () => {
@@ -446,7 +446,7 @@ describeServer(
       expect((await get(server(), `/organizations/${id}/groups`, stranger.token)).status).toBe(404)
     })
 
-    it("name unknown parameters in the refusal", async () => {
+    once("name unknown parameters in the refusal", async () => {
       const one = await server().aMember()
       expect(refusal(await get(server(), "/groups?foo=1"))).toStrictEqual([400, "foo"])
       expect(refusal(await get(server(), "/groups?organization=missing"))).toStrictEqual([400, "organization"])

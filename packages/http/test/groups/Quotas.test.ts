@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
@@ -42,13 +42,13 @@ const logsOf = async (server: TestServer, { id }: { readonly id: string }, { tok
 
 describeServer(
   "quotas",
-  (server) => {
+  (server, once) => {
     const everyone = async (quota_allowance: number) => {
       const { id } = await server().run(Effect.flatten(Effect.flatMap(OrganizationRepository, (organizations) => organizations.default)))
       await server().call("PATCH", `/groups/${id}`, { token: server().owner().token, body: { quota_allowance } })
     }
 
-    it("are the total allowance of a user's groups, and the cost of its latest builds", async () => {
+    once("are the total allowance of a user's groups, and the cost of its latest builds", async () => {
       await everyone(1)
       const one = await server().aMember()
       await allow(server(), 1, one)
@@ -76,7 +76,7 @@ describeServer(
       expect(await quota(server(), await server().aMember())).toStrictEqual([0, 1])
     })
 
-    it("admit only builds that lower the cost when exceeded", async () => {
+    once("admit only builds that lower the cost when exceeded", async () => {
       await everyone(4)
       const one = await server().aMember()
       const template = await aTemplate(server(), { daily_cost: { start: 2, stop: 1 } })
@@ -93,7 +93,7 @@ describeServer(
       expect((await aBuild(server(), second, one, { transition: "start" })).job.error_code).toBe("INSUFFICIENT_QUOTA")
     })
 
-    it("let a stop through that costs more than the refused start before it", async () => {
+    once("let a stop through that costs more than the refused start before it", async () => {
       await everyone(2)
       const one = await server().aMember()
       const template = await aTemplate(server(), { daily_cost: { start: 2, stop: 1 } })

@@ -32,7 +32,7 @@ const statusLog = (server: TestServer, { id }: User) =>
 
 const job = (server: TestServer) => server.run(Effect.flatMap(UserDormancy, ({ worker }) => worker.run))
 
-describeServer("users whom nobody sees", (server) => {
+describeServer("users whom nobody sees", (server, once) => {
   it("become dormant after 90 days, with an audit entry", async () => {
     const [gone, recent, never, suspended, service, own] = await server().run(
       Effect.all([
@@ -96,7 +96,7 @@ describeServer("users whom nobody sees", (server) => {
     expect(rows.every(({ changes, entries }) => Number(changes) === 2 && Number(entries) === 1)).toBe(true)
   })
 
-  it("are active again with their first request, and stay so", async () => {
+  once("are active again with their first request, and stay so", async () => {
     const { token, user } = await server().aMember()
     await job(server())
     expect(await statusOf(server(), user)).toBe("dormant")

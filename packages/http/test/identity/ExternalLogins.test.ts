@@ -7,7 +7,7 @@ import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { databases, postgresOfUnicode, sqlite } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../test/hostLogins.js"
-import { describeServer, describeInterface, startServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
 const logIn = async (server: TestServer, identity: DescribedIdentity) => {
   const browser = browserOf(server)
@@ -55,8 +55,8 @@ const options = { loginProviders: [aHostProvider()] }
 
 describeServer(
   "somebody whom a provider vouches for",
-  (server) => {
-    it("gets an account at the first login, and the same one at the next", async () => {
+  (server, once) => {
+    once("gets an account at the first login, and the same one at the next", async () => {
       const ada = somebody({ name: " Ada\u0007Lovelace ", avatar_url: "https://example.com/ada.png" })
       const first = await logIn(server(), ada)
       expect([first.page.status, first.page.location]).toStrictEqual([307, "http://atelier.test/"])
@@ -86,7 +86,7 @@ describeServer(
       expect(Option.isSome(pair)).toBe(true)
     })
 
-    it("is found by the provider's id after its address changed", async () => {
+    once("is found by the provider's id after its address changed", async () => {
       const person = somebody({ name: "Before", avatar_url: "https://example.com/a.png" })
       const before = await me(server(), (await logIn(server(), person)).token)
       const moved = { ...person, email: `moved.${person.email}`, username: "another", avatar_url: "javascript:alert(1)", name: "" }
@@ -94,7 +94,7 @@ describeServer(
       expect(after).toMatchObject({ id: before.id, email: moved.email, username: person.username, name: "", avatar_url: "" })
     })
 
-    it("is linked to the unlinked account of that login type with the same address", async () => {
+    once("is linked to the unlinked account of that login type with the same address", async () => {
       const person = somebody()
       const user = await stored(server(), { email: person.email.toUpperCase(), login_type: "oidc", status: "dormant" })
       const { token } = await logIn(server(), person)
@@ -111,7 +111,7 @@ describeServer(
       ])
     })
 
-    it("is refused where another one of the same address is linked", async () => {
+    once("is refused where another one of the same address is linked", async () => {
       const person = somebody()
       const { token } = await logIn(server(), person)
       const other = await logIn(server(), { ...person, linked_id: "issuer||another" })
@@ -126,7 +126,7 @@ describeServer(
       ])
     })
 
-    it("is refused for an account with another login type", async () => {
+    once("is refused for an account with another login type", async () => {
       const [byPassword, byGithub] = [somebody(), somebody()]
       const user = await stored(server(), { email: byPassword.email, login_type: "password" })
       await stored(server(), { email: byGithub.email, login_type: "github" })
@@ -187,7 +187,7 @@ describeServer(
       expect(pages.map(({ page }) => page.status).toSorted()).toStrictEqual([307, 403])
     })
 
-    it("cannot get another user's address", async () => {
+    once("cannot get another user's address", async () => {
       const [one, other] = [somebody(), somebody()]
       await logIn(server(), one)
       await logIn(server(), other)
@@ -196,14 +196,14 @@ describeServer(
       expect(page.text).toContain("belongs to another account")
     })
 
-    it("is refused without an id or a usable address", async () => {
+    once("is refused without an id or a usable address", async () => {
       const wrongIds = ["", "x".repeat(1025), "half of a pair \ud800", "x\u0000"]
       for (const wrong of [...wrongIds.map((linked_id) => ({ linked_id })), { email: "nobody" }, { email: "" }]) {
         expect((await logIn(server(), somebody(wrong))).page.status).toBe(400)
       }
     })
 
-    it("is refused with claims that no store could read", async () => {
+    once("is refused with claims that no store could read", async () => {
       const nested = (levels: number): unknown => (levels === 0 ? "inside" : [nested(levels - 1)])
       expect((await logIn(server(), somebody({ claims: { deep: nested(60) } }))).page.status).toBe(307)
       expect((await logIn(server(), somebody({ claims: { deep: nested(1500) } }))).page.status).toBe(400)
@@ -211,7 +211,7 @@ describeServer(
       expect((await server().call("GET", "/settings/idpsync/field-values?claimField=deep", { token })).body).toStrictEqual([])
     })
 
-    it("shows the provider's claims to the user alone", async () => {
+    once("shows the provider's claims to the user alone", async () => {
       const person = somebody()
       const { token = "" } = await logIn(server(), person)
       const claims = await server().call("GET", "/users/oidc-claims", { token })
@@ -244,7 +244,7 @@ describeServer(
       expect((await Promise.all(statuses)).map(({ status }) => status)).toStrictEqual([403, 401, 400, 404])
     })
 
-    it("shows it to no token that is not for what is personal", async () => {
+    once("shows it to no token that is not for what is personal", async () => {
       const { token = "" } = await logIn(server(), somebody())
       const made = await server().call("POST", "/users/me/keys/tokens", { token, body: { scope: "application_connect" } })
       const { key } = made.as(Schema.Struct({ key: Schema.String }))
@@ -267,7 +267,7 @@ describeServer(
       }
     })
 
-    it("starts anew after having been deleted", async () => {
+    once("starts anew after having been deleted", async () => {
       const person = somebody()
       const before = await me(server(), (await logIn(server(), person)).token)
       expect((await server().call("DELETE", `/users/${before.id}`, { token: server().owner().token })).status).toBe(200)

@@ -32,8 +32,8 @@ const provider = aHostProvider()
 
 describeServer(
   "a session of somebody who logged in at a provider",
-  (server) => {
-    it("lasts as long as the provider renews its token", async () => {
+  (server, once) => {
+    once("lasts as long as the provider renews its token", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "first" }))
       expect([await statusOf(server(), token), provider.renewals]).toStrictEqual([200, []])
@@ -44,7 +44,7 @@ describeServer(
       expect([await statusOf(server(), token), provider.renewals]).toStrictEqual([200, ["first", "after first"]])
     })
 
-    it("continues with new tokens if the old ones were encrypted again", async () => {
+    once("continues with new tokens if the old ones were encrypted again", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ linked_id: "sealed anew", refresh_token: "sealed anew" }))
       server().advance("2 minutes")
@@ -81,7 +81,7 @@ describeServer(
       expect(provider.renewals).toStrictEqual(["one"])
     })
 
-    it("stores the provider's answer even if the caller stops waiting", async () => {
+    once("stores the provider's answer even if the caller stops waiting", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "left" }))
       server().advance("2 minutes")
@@ -98,7 +98,7 @@ describeServer(
       expect(new Set(provider.renewals).size).toBe(provider.renewals.length)
     })
 
-    it("ends when the provider refuses, which is not asked again with the same token", async () => {
+    once("ends when the provider refuses, which is not asked again with the same token", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "refused" }))
       server().advance("2 minutes")
@@ -123,7 +123,7 @@ describeServer(
       expect(await statusOf(server(), token)).toBe(200)
     })
 
-    it("ends with a token that cannot be renewed, and goes on with the next login", async () => {
+    once("ends with a token that cannot be renewed, and goes on with the next login", async () => {
       const person = somebody({ refresh_token: "" })
       const token = await logIn(server(), person)
       server().advance("2 minutes")

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, describeInterface } from "../../../../test/server.js"
+import { describeInterface, describeServer } from "../../../../test/server.js"
 
 const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace", password: "SomeSecurePassword!" }
 
 describeServer(
   "a deployment without users",
-  (server) => {
-    it("answers 404, and refuses an invalid first user, naming every field", async () => {
+  (server, once) => {
+    once("answers 404, and refuses an invalid first user, naming every field", async () => {
       const first = await server().call("GET", "/users/first")
       expect([first.status, first.headers.has("Service-Session-Token"), first.headers.has("X-Service-Build-Version")]).toStrictEqual([
         404,

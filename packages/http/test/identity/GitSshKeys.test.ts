@@ -22,7 +22,7 @@ import sshpk from "sshpk"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
 const isSshInstalled = spawnSync("ssh-keygen", ["-?"]).error === undefined
 
@@ -93,8 +93,8 @@ const rowOf = (userId: UserId) =>
     return yield* sql`SELECT private_key, sealed_key_id, sealed_key FROM git_ssh_keys WHERE user_id = ${userId}`
   })
 
-describeServer("a user's SSH key pair", (server) => {
-  it("is there from the user's creation on, and given to the user's agents alone", async () => {
+describeServer("a user's SSH key pair", (server, once) => {
+  once("is there from the user's creation on, and given to the user's agents alone", async () => {
     const { user } = server().owner()
     const owner = { userId: user.id, siteRoles: ["owner"], memberships: [] }
     const ids = { agentId: user.id, workspaceId: user.id, templateId: user.id, templateVersionId: user.id }
@@ -141,7 +141,7 @@ describeServer("a user's SSH key pair", (server) => {
     expect((await server().call("GET", "/users/me/gitsshkey", { token: member.token })).status).toBe(404)
   })
 
-  it("is replaced as a whole, which the audit log shows without the private half", async () => {
+  once("is replaced as a whole, which the audit log shows without the private half", async () => {
     const { token, user } = await server().aMember()
     const replace = async () => (await server().call("PUT", "/users/me/gitsshkey", { token })).as(GitSshKey)
     const first = await replace()
@@ -181,7 +181,7 @@ describeServer("a user's SSH key pair", (server) => {
     expect(body).toMatchObject({ public_key })
   })
 
-  it("is generated one at a time per caller, so that others need not wait", async () => {
+  once("is generated one at a time per caller, so that others need not wait", async () => {
     const [busy, other] = [await server().aMember(), await server().aMember()]
     let asked = 0
     const program = Effect.gen(function* () {
@@ -253,7 +253,7 @@ describeServer("a user's SSH key pair", (server) => {
     expect(await given()).toStrictEqual(plain)
   })
 
-  it("is not made for deleted users and the service's own", async () => {
+  once("is not made for deleted users and the service's own", async () => {
     const { token } = server().owner()
     const [deleted, system] = await server().run(
       Effect.gen(function* () {
@@ -269,7 +269,7 @@ describeServer("a user's SSH key pair", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "a deployment that makes ECDSA keys",
   (server) => {
     it("replaces a user's key by one", async () => {

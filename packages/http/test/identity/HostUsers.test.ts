@@ -56,7 +56,7 @@ const actionsOf = async (server: TestServer, id: Uuid.Uuid) =>
 
 describeServer(
   "users of the host",
-  (server) => {
+  (server, once) => {
     it("are created at their first request, once for concurrent ones, and audited", async () => {
       const browser = signedIn(aUser({ username: "ada", name: "Ada Lovelace" }))
       const all = await Promise.all(Array.from({ length: 5 }, () => me(server(), browser)))
@@ -66,7 +66,7 @@ describeServer(
       expect(await actionsOf(server(), first?.id ?? Uuid.nil)).toStrictEqual([["register", 200]])
     })
 
-    it("log in once in each session of the host, and are found by their subject", async () => {
+    once("log in once in each session of the host, and are found by their subject", async () => {
       const user = aUser()
       const { id } = await me(server(), signedIn(user))
       const again = signedIn({ ...user, email: `renamed-${user.email}` })
@@ -78,7 +78,7 @@ describeServer(
       ])
     })
 
-    it("are shown as the host describes them from the next request on", async () => {
+    once("are shown as the host describes them from the next request on", async () => {
       let name = "Before"
       const user = aUser()
       const browser = signedIn(() => ({ ...user, name }))
@@ -87,7 +87,7 @@ describeServer(
       expect(await me(server(), browser)).toMatchObject({ id, name: "After" })
     })
 
-    it("have the roles that their claims give, and lose them with the claims", async () => {
+    once("have the roles that their claims give, and lose them with the claims", async () => {
       let roles: ReadonlyArray<string> = ["auditor"]
       const user = aUser()
       const browser = signedIn(() => ({ ...user, claims: { roles } }))
@@ -96,7 +96,7 @@ describeServer(
       expect((await me(server(), browser)).roles).toStrictEqual([])
     })
 
-    it("are members of the organizations that their claims name", async () => {
+    once("are members of the organizations that their claims name", async () => {
       const { token } = server().owner()
       const made = await server().call("POST", "/organizations", { token, body: { name: `o${crypto.randomUUID().slice(0, 8)}` } })
       const { id } = made.as(Schema.Struct({ id: Uuid.Uuid }))
@@ -107,7 +107,7 @@ describeServer(
       expect(organization_ids).toContain(id)
     })
 
-    it("are anonymous where the host knows no session, and from its end on", async () => {
+    once("are anonymous where the host knows no session, and from its end on", async () => {
       const browser = signedIn(aUser())
       await me(server(), browser)
       browser.end()
@@ -125,7 +125,7 @@ describeServer(
       expect([unverified.status, unverified.text]).toStrictEqual([403, expect.stringContaining("not verified")])
     })
 
-    it("do not get the account of a user with the same address who logs in otherwise", async () => {
+    once("do not get the account of a user with the same address who logs in otherwise", async () => {
       const { user } = await server().aMember({ email: "taken@example.com" })
       const answer = await server().call("GET", "/users/me", signedIn(aUser({ email: "taken@example.com" })))
       expect(answer.status).toBe(403)
@@ -133,7 +133,7 @@ describeServer(
       expect(stored.login_type).toBe("password")
     })
 
-    it("are outranked by a token of the service, which the host is not asked about", async () => {
+    once("are outranked by a token of the service, which the host is not asked about", async () => {
       const browser = signedIn(aUser())
       await me(server(), browser)
       asked = []
@@ -141,7 +141,7 @@ describeServer(
       expect([answer.body, asked]).toMatchObject([{ username: "owner" }, []])
     })
 
-    it("are shown to the host with the request as it came", async () => {
+    once("are shown to the host with the request as it came", async () => {
       asked = []
       await server().call("GET", "/users/me?x=1", { headers: { "x-custom": "y" } })
       expect(asked.map(({ address, method, url }) => [method, url, address])).toStrictEqual([["GET", "/api/v2/users/me?x=1", "127.0.0.1"]])
@@ -167,7 +167,7 @@ describeServer(
       expect((await me(server(), browser)).name).toBe(status === 200 ? "Changed" : "")
     })
 
-    it("watch until the host's session ends, and not from a page of another origin", async () => {
+    once("watch until the host's session ends, and not from a page of another origin", async () => {
       const browser = signedIn(aUser())
       const { id, organization_ids } = await me(server(), browser)
       const { workspace } = await server().run(
@@ -197,7 +197,7 @@ describeServer(
       }
     })
 
-    it("link a provider of external authentication with the host's session", async () => {
+    once("link a provider of external authentication with the host's session", async () => {
       const browser = signedIn(aUser())
       const page = await server().call("GET", "//external-auth/git", browser)
       expect([page.status, page.text.includes("/external-auth/git/callback")]).toStrictEqual([200, true])
@@ -206,7 +206,7 @@ describeServer(
       expect((await server().call("GET", "//external-auth/git")).status).toBe(401)
     })
 
-    it("show errors in a host's answer in the log only", async () => {
+    once("show errors in a host's answer in the log only", async () => {
       const wrong = (): Identity => JSON.parse('{ "subject": "", "email": 7, "email_verified": "yes" }')
       const answer = await server().call("GET", "/users/me", signedIn(wrong))
       expect([answer.status, answer.text]).toStrictEqual([500, expect.not.stringContaining("email")])

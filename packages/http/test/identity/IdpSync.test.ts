@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, describeInterface, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
 
 const ids = [1, 2, 3].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`)
 const [one, two, three] = ids
@@ -23,8 +23,8 @@ const noGroups = { field: "", mapping: {}, regex_filter: null, auto_create_missi
 
 const fixedId = Uuid.Uuid.make("51a51c00-0000-0000-0000-000000000000")
 
-describeServer("settings of identity providers", (server) => {
-  it("are the deployment's until somebody writes them", async () => {
+describeServer("settings of identity providers", (server, once) => {
+  once("are the deployment's until somebody writes them", async () => {
     const other = await server().run(
       Effect.gen(function* () {
         const organization = yield* anOrganization()
@@ -41,7 +41,7 @@ describeServer("settings of identity providers", (server) => {
     expect((await get(server(), roles())).body).toMatchObject({ field: "" })
   })
 
-  it("of memberships are replaced, configured and mapped, and audited", async () => {
+  once("of memberships are replaced, configured and mapped, and audited", async () => {
     const owner = server().owner()
     const full = { field: "orgs", mapping: { dev: [one] }, organization_assign_default: false }
     expect(await patch(server(), ofDeployment, full)).toMatchObject({ status: 200, body: full })
@@ -82,7 +82,7 @@ describeServer("settings of identity providers", (server) => {
     ])
   })
 
-  it("of groups are replaced, configured and mapped", async () => {
+  once("of groups are replaced, configured and mapped", async () => {
     const full = { field: "groups", mapping: { dev: [one] }, regex_filter: "^dev-", auto_create_missing_groups: true }
     expect((await patch(server(), groups(), full)).body).toStrictEqual(full)
     expect((await patch(server(), `${groups()}/config`, { field: "g", regex_filter: null })).body).toStrictEqual({
@@ -166,7 +166,7 @@ describeServer("settings of identity providers", (server) => {
     }
   })
 
-  it("are refused where they cannot be", async () => {
+  once("are refused where they cannot be", async () => {
     const fieldOf = async (path: string, body: unknown) => {
       const answer = await patch(server(), path, body)
       return [answer.status, answer.as(Refusal).validations[0]?.field]

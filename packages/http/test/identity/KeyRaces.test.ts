@@ -39,8 +39,8 @@ const somebody = async (server: TestServer) => {
   return { user, token: login.as(Schema.Struct({ session_token: Schema.String })).session_token }
 }
 
-describeServer("a key", (server) => {
-  it("is not created with a credential that has ended since authentication", async () => {
+describeServer("a key", (server, once) => {
+  once("is not created with a credential that has ended since authentication", async () => {
     const { token, user } = await server().aMember()
     const actor = await asHolderOf(server(), token)
     await server().run(changePassword(user))

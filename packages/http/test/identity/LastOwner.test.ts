@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { describeServer, type Person } from "../../../../test/server.js"
 
-describeServer("the last owner", (server) => {
+describeServer("the last owner", (server, once) => {
   const remove = (user: string, { token }: Person) => server().call("DELETE", `/users/${user}`, { token })
   const suspend = (user: string, { token }: Person) => server().call("PUT", `/users/${user}/status/suspend`, { token })
   const demote = (user: string, { token }: Person) => server().call("PUT", `/users/${user}/roles`, { token, body: { roles: [] } })
@@ -27,7 +27,7 @@ describeServer("the last owner", (server) => {
     expect(await owners()).toStrictEqual([owner.user.id])
   })
 
-  it("is not demoted by the service itself", async () => {
+  once("is not demoted by the service itself", async () => {
     const refused = server().run(
       Effect.flatMap(UserRoles, ({ replace }) => Effect.flip(replace(server().owner().user.id, ["auditor"]))).pipe(
         Access.actingAs({ ...SystemActor.systemRestricted })

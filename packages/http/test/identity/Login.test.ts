@@ -4,7 +4,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it, vi } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, describeInterface, ownerPassword, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, ownerPassword, type TestServer } from "../../../../test/server.js"
 
 const NewSession = Schema.Struct({ session_token: Schema.String })
 const right = { email: "owner@example.com", password: ownerPassword }
@@ -177,7 +177,7 @@ describeInterface("a logout", (server) => {
   })
 })
 
-describeServer("a login with an older hash of the password", (server) => {
+describeServer("a login with an older hash of the password", (server, once) => {
   const pbkdf2 = Effect.flatMap(PasswordHasher, ({ hash }) => hash(Redacted.make(ownerPassword))).pipe(
     Effect.provide(PasswordHasher.layerPbkdf2(100))
   )
@@ -186,7 +186,7 @@ describeServer("a login with an older hash of the password", (server) => {
       Effect.flatMap(UserRepository, ({ byEmail }) => Effect.map(Effect.flatten(byEmail(email)), ({ hashed_password }) => hashed_password))
     )
 
-  it("replaces it by one of the present kind, and keeps the user's sessions", async () => {
+  once("replaces it by one of the present kind, and keeps the user's sessions", async () => {
     const older = await server().run(pbkdf2)
     const { email } = await store(server(), {}, older)
     expect((await logIn(server(), { email, password: "AWrongPassword!2" })).status).toBe(401)

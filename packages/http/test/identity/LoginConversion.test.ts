@@ -4,7 +4,7 @@ import { Effect, Option, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aHostProvider, browserOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../test/hostLogins.js"
-import { describeServer, ownerPassword, type TestServer } from "../../../../test/server.js"
+import { describeInterface, ownerPassword, type TestServer } from "../../../../test/server.js"
 import type { Browser } from "../../../../test/browser.js"
 
 const Begun = Schema.Struct({ state_string: Schema.String, expires_at: Schema.String, to_type: Schema.String, user_id: Uuid.Uuid })
@@ -51,7 +51,7 @@ const loginTypeOf = (server: TestServer, id: Uuid.Uuid) =>
 
 const statusOf = async (server: TestServer, token: string) => (await server.call("GET", "/users/me", { token })).status
 
-describeServer(
+describeInterface(
   "an account with a password",
   (server) => {
     it("loses its password and session when it is converted", async () => {

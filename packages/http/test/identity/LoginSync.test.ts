@@ -9,7 +9,7 @@ import { databases } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { anAccount, clientId, clientSecret, type OidcServer, startOidc, throughProvider } from "../../../../test/oidc.js"
 import { overtaking } from "../../../../test/overtaking.js"
-import { type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
+import { onceOn, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 
 const callback = callbackOf("oidc")
 
@@ -119,9 +119,10 @@ const aGroup = async (server: TestServer, organization: string, name: string) =>
 
 describe.each(databases)("logins on %s", (_, storage) => {
   const { aPerson, serve } = aWorld(storage)
+  const once = onceOn(storage)
 
   describe("that memberships follow from", () => {
-    it("make the user a member of exactly the mapped organizations", async () => {
+    once("make the user a member of exactly the mapped organizations", async () => {
       const server = await serve()
       const [home, one, two] = [await defaultId(server), await anotherOrganization(server), await anotherOrganization(server)]
       const nowhere = "00000000-0000-4000-8000-000000000001"
@@ -156,7 +157,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
       expect(refused.status).toBe(400)
     })
 
-    it("restore neither rights nor bans of a former membership", async () => {
+    once("restore neither rights nor bans of a former membership", async () => {
       const server = await serve()
       const organization = await anotherOrganization(server)
       const settings = { field: "orgs", mapping: { one: [organization] }, organization_assign_default: true }
@@ -176,7 +177,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
       expect(left?.diff["roles"]).toStrictEqual({ old: roles, secret: false })
     })
 
-    it("fail where the claim cannot be read, and change nothing", async () => {
+    once("fail where the claim cannot be read, and change nothing", async () => {
       const server = await serve()
       await patch(server, "/settings/idpsync/organization", { field: "orgs", organization_assign_default: true })
       const person = aPerson(server)
@@ -189,7 +190,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   describe("that groups follow from", () => {
-    it("put the user into the groups that claims name, and into no others", async () => {
+    once("put the user into the groups that claims name, and into no others", async () => {
       const server = await serve()
       const home = await defaultId(server)
       const elsewhere = await anotherOrganization(server)
@@ -251,7 +252,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   describe("that roles follow from", () => {
-    it("replace the roles that the user was given in the organization", async () => {
+    once("replace the roles that the user was given in the organization", async () => {
       const server = await serve()
       const home = await defaultId(server)
       const { token } = server.owner()
@@ -326,7 +327,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
       oidcUserRoleDefault: ["auditor", "nothing"]
     }
 
-    it("replace the user's roles, and cannot be changed by hand", async () => {
+    once("replace the user's roles, and cannot be changed by hand", async () => {
       const server = await serve({ options })
       const person = aPerson(server)
       const { me } = await person.logIn({ site_roles: ["helpdesk", "template-admin", "nothing"] })
@@ -368,7 +369,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
       expect(left.toSorted((one, other) => one.length - other.length)).toStrictEqual([["auditor"], ["auditor", "owner"]])
     })
 
-    it("follow from nothing without a license", async () => {
+    once("follow from nothing without a license", async () => {
       const server = await serve({ options: { ...options, oidcGroupField: "groups" }, entitlements: { has: () => false } })
       const organization = await anotherOrganization(server)
       const home = await defaultId(server)
@@ -381,7 +382,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     })
   })
 
-  it("store the claims for administrators of the settings", async () => {
+  once("store the claims for administrators of the settings", async () => {
     const server = await serve({ entitlements: { has: () => false } })
     const { token } = server.owner()
     const other = await anotherOrganization(server)
@@ -411,7 +412,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     expect((await get(`/organizations/${other}/settings/idpsync/available-fields`, member.token)).status).toBe(404)
   })
 
-  it("need a group of the list, if there is one", async () => {
+  once("need a group of the list, if there is one", async () => {
     const options = { oidcGroupField: "groups", oidcAllowedGroups: ["staff", "guests"] }
     const server = await serve({ options, entitlements: { has: () => false } })
     const person = aPerson(server)

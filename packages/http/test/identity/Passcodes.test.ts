@@ -15,7 +15,7 @@ import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { databaseUrl, oneDatabase, sqliteIn } from "../../../../test/databases.js"
 import { type ReceivedMail, startMailServer } from "../../../../test/mailServer.js"
-import { describeServer, describeInterface, startServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
 const mails = await startMailServer()
 afterAll(mails.close)
@@ -268,7 +268,7 @@ describeServer(
       expect(statuses.filter((status) => status === 204)).toHaveLength(1)
     })
 
-    it("is removed from the store once it was sent or has expired", async () => {
+    once("is removed from the store once it was sent or has expired", async () => {
       const user = await somebody(server())
       await codeFor(server(), user)
       await server().run(Effect.flatMap(PasscodeDelivery, ({ worker }) => worker.run))
@@ -279,7 +279,7 @@ describeServer(
       expect(await stored(server(), user)).toStrictEqual([])
     })
 
-    it("is sent again when the mail server did not take it", async () => {
+    once("is sent again when the mail server did not take it", async () => {
       const user = await somebody(server())
       mails.refuse(1)
       await request(server(), user.email)

@@ -5,7 +5,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, describeInterface, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
 
 const former = "AFormerPassword!1"
 const next = "TheNextPassword!2"
@@ -44,7 +44,7 @@ const fieldOf = ({ body, status }: { readonly status: number; readonly body: unk
   return [status, validations?.[0]?.field]
 }
 
-describeServer("a change of one's password", (server) => {
+describeServer("a change of one's password", (server, once) => {
   it("ends every session and token of that user only", async () => {
     const [ada, other] = [await somebody(server()), await somebody(server())]
     const again = (await logIn(server(), ada.user.email, former)).as(Schema.Struct({ session_token: Schema.String })).session_token
@@ -67,7 +67,7 @@ describeServer("a change of one's password", (server) => {
     expect(Object.keys(entry?.diff ?? {})).toStrictEqual(["hashed_password"])
   })
 
-  it("needs the password in use and a strong one that is another", async () => {
+  once("needs the password in use and a strong one that is another", async () => {
     const { token, user } = await somebody(server())
     const answer = async (body: object) => fieldOf(await put(server(), token, "me", body))
     expect(await answer({})).toStrictEqual([400, "password"])

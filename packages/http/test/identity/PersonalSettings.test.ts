@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface } from "../../../../test/server.js"
+import { describeInterface, describeServer } from "../../../../test/server.js"
 
 const unchosen = { theme_preference: "", theme_mode: "", theme_light: "", theme_dark: "", terminal_font: "" }
 const synced = {
@@ -46,7 +46,7 @@ describeInterface("an appearance", (server) => {
   })
 })
 
-describeServer("preferences", (server) => {
+describeServer("preferences", (server, once) => {
   it("change where they are sent, also by callers that race", async () => {
     const { token } = await server().aMember()
     const get = async () => (await server().call("GET", "/users/me/preferences", { token })).body
@@ -69,7 +69,7 @@ describeServer("preferences", (server) => {
     expect((await put({ task_notification_alert_dismissed: false })).body).toMatchObject({ task_notification_alert_dismissed: false })
   })
 
-  it("that cannot be are refused, naming the field, and nothing changes", async () => {
+  once("that cannot be are refused, naming the field, and nothing changes", async () => {
     const { token } = await server().aMember()
     const body = { thinking_display_mode: "preview", code_diff_display_mode: "preview" }
     const answer = await server().call("PUT", "/users/me/preferences", { token, body })

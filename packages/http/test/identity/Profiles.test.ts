@@ -5,8 +5,8 @@ import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { describeServer } from "../../../../test/server.js"
 
-describeServer("a profile", (server) => {
-  it("is replaced by its user, and absent fields are cleared", async () => {
+describeServer("a profile", (server, once) => {
+  once("is replaced by its user, and absent fields are cleared", async () => {
     const { token, user } = await server().aMember({ name: "Ada", avatar_url: "/ada.png" })
     const body = { username: user.username, name: "Ada Lovelace", avatar_url: "/lovelace.png" }
     const answer = await server().call("PUT", "/users/me/profile", { token, body })
@@ -29,7 +29,7 @@ describeServer("a profile", (server) => {
     ])
   })
 
-  it("keeps the picture of users who log in at a provider", async () => {
+  once("keeps the picture of users who log in at a provider", async () => {
     const { token, user } = await server().aMember({ login_type: "oidc", avatar_url: "/provider.png" })
     const body = { username: user.username, avatar_url: "/own.png" }
     expect((await server().call("PUT", "/users/me/profile", { token, body })).body).toMatchObject({ avatar_url: "/provider.png" })
@@ -65,7 +65,7 @@ describeServer("a profile", (server) => {
     ])
   })
 
-  it("refuses invalid fields, naming each, and a username taken in another case", async () => {
+  once("refuses invalid fields, naming each, and a username taken in another case", async () => {
     const member = await server().aMember()
     const { token } = server().owner()
     const put = (body: object) => server().call("PUT", `/users/${member.user.username}/profile`, { token, body })
@@ -89,7 +89,7 @@ describeServer("a profile", (server) => {
     expect((await put({ username: member.user.username.toUpperCase() })).status).toBe(200)
   })
 
-  it("of a deleted user cannot be changed", async () => {
+  once("of a deleted user cannot be changed", async () => {
     const user = await server().run(
       Effect.tap(aUser({ deleted: true }), (user) => Effect.flatMap(UserRepository, ({ insert }) => insert(user, null)))
     )

@@ -4,15 +4,15 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
 
 const put = (server: TestServer, token: string, user: string, roles: ReadonlyArray<string>) =>
   server.call("PUT", `/users/${user}/roles`, { token, body: { roles } })
 
 const rolesOf = (server: TestServer, token: string, user: string) => server.call("GET", `/users/${user}/roles`, { token })
 
-describeServer("the roles of a user", (server) => {
-  it("are replaced as a whole and count from the next request", async () => {
+describeServer("the roles of a user", (server, once) => {
+  once("are replaced as a whole and count from the next request", async () => {
     const { token, user } = await server().aMember({ rbac_roles: ["template-admin"] })
     const owner = server().owner()
     expect((await rolesOf(server(), token, owner.user.id)).status).toBe(404)
@@ -41,7 +41,7 @@ describeServer("the roles of a user", (server) => {
     ])
   })
 
-  it("are shown with roles in organizations, with the right to read personal data", async () => {
+  once("are shown with roles in organizations, with the right to read personal data", async () => {
     const member = await server().aMember({ rbac_roles: ["member"] }, ["organization-auditor"])
     const auditor = await server().aMember({ rbac_roles: ["auditor"] })
     const organization = await server().call("GET", "/organizations/default", { token: member.token })
@@ -84,7 +84,7 @@ describeServer("the roles of a user", (server) => {
     ])
   })
 
-  it("are roles of the deployment", async () => {
+  once("are roles of the deployment", async () => {
     const { user } = await server().aMember()
     for (const role of ["nosuchrole", "organization-admin", ""]) {
       const answer = await put(server(), server().owner().token, user.id, ["auditor", role])

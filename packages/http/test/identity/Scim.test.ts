@@ -6,7 +6,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, describeInterface, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
 import { readError, readUser, type ScimAnswer, scimClient, send } from "./ScimClient.js"
 
 const key = "the key of the identity provider"
@@ -217,7 +217,7 @@ describeServer(
       expect((await get(id)).user.active).toBe(false)
     })
 
-    it("rejects taken names, and reinstates no account by its name", async () => {
+    once("rejects taken names, and reinstates no account by its name", async () => {
       const { call, create, delete: suspend } = provider()
       const { user } = await create(person("carol"))
       const other = { userName: "Carol", emails: [{ value: "another-carol@example.com" }] }
@@ -296,13 +296,13 @@ describeServer(
       expect((await provider().get(other.user.id)).user.active).toBe(false)
     })
 
-    it("ends a suspended user's access with the next request", async () => {
+    once("ends a suspended user's access with the next request", async () => {
       const { token, user } = await server().aMember()
       await provider().delete(user.id)
       expect((await server().call("GET", "/users/me", { token })).status).toBe(401)
     })
 
-    it("shows neither deleted users nor the service's own, nor what is not an id", async () => {
+    once("shows neither deleted users nor the service's own, nor what is not an id", async () => {
       const { call } = provider()
       const [deleted, system] = await server().run(
         Effect.gen(function* () {

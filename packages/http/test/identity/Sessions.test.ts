@@ -45,7 +45,7 @@ const me = (server: TestServer, token: string) => server.call("GET", "/users/me"
 const minutes = (from: Timestamp.Timestamp, to: Timestamp.Timestamp) =>
   Math.round((Timestamp.toMillis(to) - Timestamp.toMillis(from)) / 60_000)
 
-describeServer("a credential", (server) => {
+describeServer("a credential", (server, once) => {
   it("is needed, and refused without saying why, for users that do not exist too", async () => {
     const member = await server().aMember()
     const key = await aKey(server(), member)
@@ -63,7 +63,7 @@ describeServer("a credential", (server) => {
     expect((await me(server(), key.token)).status).toBe(200)
   })
 
-  it("is read from the cookie, query, header and bearer token, in that order", async () => {
+  once("is read from the cookie, query, header and bearer token, in that order", async () => {
     const { token, user } = await server().aMember()
     const get = async (path: string, headers: Record<string, string>) => (await server().call("GET", path, { headers })).status
     expect(await get("/users/me", { cookie: `service_session_token=${token}` })).toBe(200)
@@ -76,7 +76,7 @@ describeServer("a credential", (server) => {
     expect((await server().call("GET", `/users/${user.username.toUpperCase()}`, { token })).body).toMatchObject({ id: user.id })
   })
 
-  it("in a cookie does not let other sites' pages act", async () => {
+  once("in a cookie does not let other sites' pages act", async () => {
     const { token } = await server().aMember()
     const post = (headers: Record<string, string>) =>
       server().call("POST", "/users/me/keys", { headers: { cookie: `service_session_token=${token}`, ...headers } })
@@ -85,7 +85,7 @@ describeServer("a credential", (server) => {
     expect((await post({ "service-session-token": token })).status).toBe(201)
   })
 
-  it("that has expired says since when, one that was deleted does not", async () => {
+  once("that has expired says since when, one that was deleted does not", async () => {
     const member = await server().aMember()
     const expired = await aKey(server(), member, (now) => ({ expires_at: Timestamp.minus(now, "1 second") }))
     const deleted = await aKey(server(), member)
@@ -98,14 +98,14 @@ describeServer("a credential", (server) => {
     expect((await me(server(), deleted.token)).body).not.toHaveProperty("detail")
   })
 
-  it("of a deleted user is unknown", async () => {
+  once("of a deleted user is unknown", async () => {
     const { token, user } = await server().aMember()
     await change(server(), (sql) => sql`UPDATE users SET deleted = (1 = 1) WHERE id = ${user.id}`)
     const refused = await me(server(), token)
     expect([refused.status, refused.text]).toStrictEqual([401, (await me(server(), "nonsense")).text])
   })
 
-  it("of a suspended user is refused, saying so, and works again afterwards", async () => {
+  once("of a suspended user is refused, saying so, and works again afterwards", async () => {
     const { token, user } = await server().aMember()
     const move = (from: "active" | "suspended", to: "active" | "suspended") =>
       server().run(
@@ -141,8 +141,8 @@ describeServer("a credential", (server) => {
   })
 })
 
-describeServer("using a session", (server) => {
-  it("extends it by its lifetime once an hour of it has passed", async () => {
+describeServer("using a session", (server, once) => {
+  once("extends it by its lifetime once an hour of it has passed", async () => {
     const member = await server().aMember()
     const used = (now: Timestamp.Timestamp) => ({ last_used: now })
     const late = await aKey(server(), member, (now) => ({ ...used(now), expires_at: Timestamp.plus(now, "1379 minutes") }))
@@ -159,7 +159,7 @@ describeServer("using a session", (server) => {
     expect([await left(late.id), await left(early.id), await left(token.id)]).toStrictEqual([1440, 1410, 1])
   })
 
-  it("is written down hourly, with the address and when the user was seen", async () => {
+  once("is written down hourly, with the address and when the user was seen", async () => {
     const member = await server().aMember()
     const key = await aKey(server(), member)
     await me(server(), key.token)

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, describeInterface, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
 const NewKey = Schema.Struct({ key: Schema.String })
 const Tokens = Schema.Array(Schema.Struct({ id: Schema.String, token_name: Schema.String, username: Schema.String }))
@@ -164,7 +164,7 @@ describeServer("a token", (server, once) => {
     }
   })
 
-  it("that has expired is listed on demand and keeps its name", async () => {
+  once("that has expired is listed on demand and keeps its name", async () => {
     const member = await server().aMember()
     await aToken(server(), member, { token_name: "old", lifetime: 1_000_000 })
     await aToken(server(), member, { token_name: "fresh" })
@@ -272,7 +272,7 @@ describeServer("a token", (server, once) => {
     expect((await create(server(), limited, { allow_list: [`user:${member.user.id}`] })).status).toBe(201)
   })
 
-  it("is audited when it is created and deleted", async () => {
+  once("is audited when it is created and deleted", async () => {
     const member = await server().aMember()
     const token = await aToken(server(), member, { token_name: "audited" })
     await create(server(), member, { token_name: "audited" })
@@ -288,7 +288,7 @@ describeServer("a token", (server, once) => {
     ])
   })
 
-  it("is audited when a reader is refused to delete it", async () => {
+  once("is audited when a reader is refused to delete it", async () => {
     const member = await server().aMember()
     const reader = await aToken(server(), member, { token_name: "reader", scopes: ["user:read", "api_key:read"] })
     const blind = await aToken(server(), member, { token_name: "blind", scopes: ["user:read"] })

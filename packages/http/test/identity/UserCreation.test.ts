@@ -7,7 +7,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const Created = Schema.Struct({ id: Uuid.Uuid, status: Schema.String, organization_ids: Schema.Array(Schema.String) })
 const Refusal = Schema.Struct({
@@ -40,7 +40,7 @@ const outcome = async (server: TestServer, fields: object, person?: Person) => {
   ]
 }
 
-describeServer("a new user", (server) => {
+describeServer("a new user", (server, once) => {
   it("is dormant, in the named organizations, has a git key and can log in", async () => {
     const organization = await server().run(
       Effect.gen(function* () {
@@ -90,7 +90,7 @@ describeServer("a new user", (server) => {
     expect(login.status).toBe(201)
   })
 
-  it("is audited without its password, and not when refused", async () => {
+  once("is audited without its password, and not when refused", async () => {
     const { id } = (await create(server(), aRequest({ username: "audited" }))).as(Created)
     const [entry, ...more] = await server().run(auditEntries({ resource_id: id }))
     expect(more).toStrictEqual([])
@@ -108,7 +108,7 @@ describeServer("a new user", (server) => {
     expect(await server().run(auditEntries({ user_id: member.user.id, resource_type: "user" }))).toStrictEqual([])
   })
 
-  it("gets names and a password that follow the rules", async () => {
+  once("gets names and a password that follow the rules", async () => {
     for (const username of ["a--b", "-a", "a_b", "x".repeat(33), "new", "create", "me", ""]) {
       expect(await outcome(server(), { username })).toStrictEqual([400, ["username"]])
     }
@@ -123,7 +123,7 @@ describeServer("a new user", (server) => {
     expect(await outcome(server(), { password: "x1!Y".repeat(17) })).toStrictEqual([400, ["password"]])
   })
 
-  it("logs in as the deployment offers it, and has a status and roles there are", async () => {
+  once("logs in as the deployment offers it, and has a status and roles there are", async () => {
     expect(await outcome(server(), { login_type: "none", password: "" })).toStrictEqual([400, ["login_type"]])
     expect(await outcome(server(), { login_type: "token" })).toStrictEqual([400, ["login_type"]])
     expect(await outcome(server(), { login_type: "oidc", password: "" })).toStrictEqual([400, ["login_type"]])
@@ -137,7 +137,7 @@ describeServer("a new user", (server) => {
     expect(await outcome(server(), { roles: ["organization-admin"] })).toStrictEqual([400, ["roles"]])
   })
 
-  it("belongs to an organization, which its creator can read", async () => {
+  once("belongs to an organization, which its creator can read", async () => {
     expect(await outcome(server(), { organization_ids: [] })).toStrictEqual([400, ["organization_ids"]])
     expect(await outcome(server(), { organization_ids: undefined, organization_id: Uuid.nil })).toStrictEqual([400, ["organization_ids"]])
     const unknown = "0d4e1d3c-0000-7000-8000-000000000001"
@@ -145,7 +145,7 @@ describeServer("a new user", (server) => {
     expect(await outcome(server(), { organization_ids: ["default"] })).toStrictEqual([400, []])
   })
 
-  it("is refused by the first rule that it breaks", async () => {
+  once("is refused by the first rule that it breaks", async () => {
     const taken = { username: "Owner" }
     const nowhere = { organization_ids: ["0d4e1d3c-0000-7000-8000-000000000001"] }
     const homeless = { organization_ids: [] }
@@ -165,7 +165,7 @@ describeServer("a new user", (server) => {
     expect(await outcome(server(), { ...weak, roles: ["auditor"] }, admin)).toStrictEqual([400, ["password"]])
   })
 
-  it("is created with the right to manage users, and roles that the actor may give", async () => {
+  once("is created with the right to manage users, and roles that the actor may give", async () => {
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     expect(await outcome(server(), {}, admin)).toStrictEqual([201, []])
     expect(await outcome(server(), { roles: ["member"] }, admin)).toStrictEqual([201, []])

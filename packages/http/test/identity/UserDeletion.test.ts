@@ -14,7 +14,7 @@ import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const Usernames = Schema.Struct({ users: Schema.Array(Schema.Struct({ username: Schema.String })) })
 
-describeServer("deleting a user", (server) => {
+describeServer("deleting a user", (server, once) => {
   const remove = (user: string, { token }: Person = server().owner()) => server().call("DELETE", `/users/${user}`, { token })
 
   const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
@@ -67,7 +67,7 @@ describeServer("deleting a user", (server) => {
     expect((await server().call("POST", "/users", { token: owner, body })).status).toBe(201)
   })
 
-  it("is audited with the deleted user, and when refused", async () => {
+  once("is audited with the deleted user, and when refused", async () => {
     const { user } = await server().aMember({ username: "audited" })
     const auditor = await server().aMember({ rbac_roles: ["auditor"] })
     expect((await remove(user.id, auditor)).status).toBe(403)
@@ -85,7 +85,7 @@ describeServer("deleting a user", (server) => {
     ])
   })
 
-  it("is for those who manage users, and not for oneself", async () => {
+  once("is for those who manage users, and not for oneself", async () => {
     const member = await server().aMember()
     const other = await server().aMember()
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
@@ -103,7 +103,7 @@ describeServer("deleting a user", (server) => {
     expect((await server().call("DELETE", `/users/${member.user.id}`)).status).toBe(401)
   })
 
-  it("is refused for the service's own users", async () => {
+  once("is refused for the service's own users", async () => {
     expect((await remove(prebuildsUserId)).status).toBe(403)
   })
 

@@ -25,8 +25,8 @@ const store = (server: TestServer, ...many: ReadonlyArray<Partial<User>>) =>
     })
   )
 
-describeServer("the list of users", (server) => {
-  it("shows members only themselves and administrators all users", async () => {
+describeServer("the list of users", (server, once) => {
+  once("shows members only themselves and administrators all users", async () => {
     const member = await server().aMember({ username: "plain" })
     const admin = await server().aMember({ username: "admin", rbac_roles: ["user-admin"] })
     await store(server(), { username: "gone", deleted: true })
@@ -66,7 +66,7 @@ describeServer("the list of users", (server) => {
     expect([answer.status, answer.as(Refusal).validations.map(({ field }) => field)]).toStrictEqual([400, fields])
   })
 
-  it("refuses pages that cannot be, naming every parameter", async () => {
+  once("refuses pages that cannot be, naming every parameter", async () => {
     const answer = await get(server(), "?limit=-1&offset=2147483648&after_id=7")
     expect([
       answer.status,

@@ -5,7 +5,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Logger, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
 const Shown = Schema.Struct({ id: Uuid.Uuid, name: Schema.String })
 const NewKey = Schema.Struct({ key: Schema.String })
@@ -124,7 +124,7 @@ describeServer("a user's secret", (server, once) => {
     expect(await names(server(), member)).toStrictEqual([])
   })
 
-  it("shares its name, variable and path with no other of its user", async () => {
+  once("shares its name, variable and path with no other of its user", async () => {
     const member = await server().aMember()
     const path = `/${"long".repeat(1000)}`
     await aSecret(server(), member, { file_path: path })
@@ -154,7 +154,7 @@ describeServer("a user's secret", (server, once) => {
     expect(await names(server(), member)).toHaveLength(50)
   })
 
-  it("counts towards the total size of its user's values", async () => {
+  once("counts towards the total size of its user's values", async () => {
     const member = await server().aMember()
     const value = "x".repeat(20_000)
     await aSecret(server(), member, { name: "e1", env_name: "E1", value })
@@ -258,8 +258,8 @@ describeServer("a user's secret", (server, once) => {
   })
 })
 
-describeServer("a secret of a user who is deleted meanwhile", (server) => {
-  it("is not created, even by an actor authenticated before", async () => {
+describeServer("a secret of a user who is deleted meanwhile", (server, once) => {
+  once("is not created, even by an actor authenticated before", async () => {
     const { user } = await server().aMember()
     expect((await server().call("DELETE", `/users/${user.id}`, { token: server().owner().token })).status).toBe(200)
     const actor = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
@@ -393,7 +393,7 @@ const logger = Logger.make(({ cause, message }) => void logged.push(`${JSON.stri
 
 describeServer(
   "the value of a secret",
-  (server) => {
+  (server, once) => {
     /** What the user's workspaces are given. */
     const delivered = ({ user }: Person) =>
       server().run(
@@ -405,7 +405,7 @@ describeServer(
         )
       )
 
-    it("is stored encrypted, anew each time, with the key's id beside it", async () => {
+    once("is stored encrypted, anew each time, with the key's id beside it", async () => {
       const member = await server().aMember()
       const { id } = await aSecret(server(), member)
       const other = await aSecret(server(), member, { name: "same", env_name: "SAME" })

@@ -84,7 +84,7 @@ describeServer(
       expect((await get("/debug/health?format=xml")).body).toMatchObject({ validations: [{ field: "format" }] })
     })
 
-    it("is for owners alone, like its settings and the echo", async () => {
+    once("is for owners alone, like its settings and the echo", async () => {
       const { token } = await server().aMember()
       for (const path of ["/debug/health", "/debug/health?format=xml", "/debug/health/settings", "/debug/ws"]) {
         expect([path, (await server().call("GET", path, { token })).status]).toEqual([path, 403])

@@ -16,7 +16,7 @@ const scrape = async (server: TestServer): Promise<ReadonlyMap<string, number>> 
 }
 
 describeServer("metrics", (server, once) => {
-  it("are for owners alone", async () => {
+  once("are for owners alone", async () => {
     const { token } = await server().aMember()
     expect((await server().call("GET", "/debug/metrics", { token })).status).toBe(403)
     expect((await server().call("GET", "/debug/metrics")).status).toBe(401)

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
 import { describeServer, startServer } from "../../../../test/server.js"
-import { type AgentServer, describeAgents } from "../agents/AgentServer.js"
+import { type AgentServer, describeAgentInterface, describeAgents } from "../agents/AgentServer.js"
 
 const delivered: Array<OutgoingNotification> = []
 
@@ -26,10 +26,10 @@ const sentTo = async (userId: string, count: number): Promise<ReadonlyArray<Outg
 
 describeServer(
   "an event",
-  (server) => {
+  (server, once) => {
     beforeEach(() => void (delivered.length = 0))
 
-    it("tells administrators, and the user, what becomes of an account", async () => {
+    once("tells administrators, and the user, what becomes of an account", async () => {
       const { call } = server()
       const owner = server().owner()
       const admin = await server().aMember({ rbac_roles: ["user-admin"] })
@@ -74,7 +74,7 @@ describeServer(
       expect([page.unread_count, page.notifications[0]?.icon]).toStrictEqual([4, "DEFAULT_ICON_ACCOUNT"])
     })
 
-    it("is not sent to users who have switched it off", async () => {
+    once("is not sent to users who have switched it off", async () => {
       const { call } = server()
       const owner = server().owner()
       const { id: test } = notificationEvents.test
@@ -147,7 +147,7 @@ describeAgents("an event where no mail can be sent", (server) => {
   })
 })
 
-describeAgents(
+describeAgentInterface(
   "an event where mail can be sent",
   (server) => {
     beforeEach(() => void (delivered.length = 0))

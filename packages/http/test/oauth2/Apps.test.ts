@@ -2,7 +2,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { type Call, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { type Call, describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
 const App = Schema.Struct({ id: Uuid.Uuid, name: Schema.String, callback_url: Schema.String, icon: Schema.String })
 const NewSecret = Schema.Struct({ id: Uuid.Uuid, client_secret_full: Schema.String })
@@ -21,7 +21,7 @@ const anApp = async (server: TestServer, fields: object = {}) => {
   return created.as(App)
 }
 
-describeServer("an OAuth2 app", (server) => {
+describeServer("an OAuth2 app", (server, once) => {
   it("is created, read, changed and deleted by an owner", async () => {
     const owner = server().owner()
     const created = await call(server(), owner, "POST", "/apps", { name: "my-editor", callback_url, icon: "/icon.svg" })
@@ -51,7 +51,7 @@ describeServer("an OAuth2 app", (server) => {
     expect(entries[1]?.diff).toMatchObject({ name: { old: "my-editor", new: "other" }, callback_url: { new: changed.callback_url } })
   })
 
-  it("is listed by name and then id, and may share its name", async () => {
+  once("is listed by name and then id, and may share its name", async () => {
     const [beta, first, second] = [
       await anApp(server(), { name: "beta" }),
       await anApp(server(), { name: "alpha" }),
@@ -81,7 +81,7 @@ describeServer("an OAuth2 app", (server) => {
     expect([answer.status, answer.body]).toMatchObject([400, { validations: [{ field }] }])
   })
 
-  it("is read by members, who change nothing and see no secrets", async () => {
+  once("is read by members, who change nothing and see no secrets", async () => {
     const { id } = await anApp(server())
     const member = await server().aMember()
     const body = { name: "app", callback_url }
@@ -99,7 +99,7 @@ describeServer("an OAuth2 app", (server) => {
     expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 403, 403, 403, 404, 403, 403])
   })
 
-  it("lists the apps with tokens of a user to that user and to owners", async () => {
+  once("lists the apps with tokens of a user to that user and to owners", async () => {
     const member = await server().aMember()
     const path = `/apps?user_id=${member.user.id}`
     expect((await call(server(), member, "GET", path)).body).toStrictEqual([])
@@ -116,7 +116,7 @@ describeServer("an OAuth2 app", (server) => {
   })
 })
 
-describeServer("a client secret", (server) => {
+describeInterface("a client secret", (server) => {
   it("is shown once, recognised by its last characters, and deleted", async () => {
     const owner = server().owner()
     const { id } = await anApp(server())
@@ -142,7 +142,7 @@ describeServer("a client secret", (server) => {
   })
 })
 
-describeServer("the settings of the authorization server", (server) => {
+describeInterface("the settings of the authorization server", (server) => {
   it("keep what a change leaves out", async () => {
     const owner = server().owner()
     const put = async (body: object) => (await call(server(), owner, "PUT", "/settings", body)).body

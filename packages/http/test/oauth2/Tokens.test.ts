@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface, ownerPassword } from "../../../../test/server.js"
+import { describeInterface, describeServer, ownerPassword } from "../../../../test/server.js"
 import {
   aClient,
   aCode,
@@ -28,7 +28,7 @@ const basic = ({ client_id, client_secret }: { readonly client_id: string; reado
 })
 
 describeServer("an authorization code", (server, once) => {
-  it("is redeemed once for a token that acts as the user", async () => {
+  once("is redeemed once for a token that acts as the user", async () => {
     const member = await server().aMember()
     const client = await aClient(server())
     const { code, code_verifier } = await aCode(server(), client, member)
@@ -49,7 +49,7 @@ describeServer("an authorization code", (server, once) => {
     expect((await server().call("GET", "/users/me/keys/tokens", { token: member.token })).body).toStrictEqual([])
   })
 
-  it("that comes again ends what was issued with it", async () => {
+  once("that comes again ends what was issued with it", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const code = await aCode(server(), client, member)
@@ -71,7 +71,7 @@ describeServer("an authorization code", (server, once) => {
     for (const answer of succeeded) expect(await statusWith(server(), answer.as(Tokens).access_token)).toBe(401)
   })
 
-  it("is refused when the client's secret is deleted after the client has shown it", async () => {
+  once("is refused when the client's secret is deleted after the client has shown it", async () => {
     const client = await aClient(server())
     const code = await aCode(server(), client, await server().aMember())
     const redeemed = server().run(
@@ -124,7 +124,7 @@ describeServer("an authorization code", (server, once) => {
     expect((await redeem(server(), client, { ...without, redirect_uri: callback })).status).toBe(200)
   })
 
-  it("ends with the session that the user consented with", async () => {
+  once("ends with the session that the user consented with", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const code = await aCode(server(), client, member)
@@ -226,7 +226,7 @@ describeServer("a refresh token", (server, once) => {
     expect(await statusWith(server(), next.access_token)).toBe(200)
   })
 
-  it("that comes again after a minute ends the grant", async () => {
+  once("that comes again after a minute ends the grant", async () => {
     const client = await aClient(server())
     const first = await someTokens(server(), client, await server().aMember())
     const next = (await refresh(server(), client, first.refresh_token)).as(Tokens)
@@ -257,7 +257,7 @@ describeServer("a refresh token", (server, once) => {
 })
 
 describeServer("an app's permission", (server, once) => {
-  it("may be given several times, and each ends by itself", async () => {
+  once("may be given several times, and each ends by itself", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const [laptop, desktop] = [await someTokens(server(), client, member), await someTokens(server(), client, member)]
@@ -268,7 +268,7 @@ describeServer("an app's permission", (server, once) => {
     expect(refusal(await refresh(server(), client, desktop.refresh_token))).toStrictEqual([400, "invalid_grant"])
   })
 
-  it("is revoked by its own client alone", async () => {
+  once("is revoked by its own client alone", async () => {
     const [client, other] = [await aClient(server()), await aClient(server())]
     const tokens = await someTokens(server(), client, await server().aMember())
     for (const token of [tokens.refresh_token, tokens.access_token, "unknown", "service_a_b", "abcdefghij-abcdefghijabcdefghijab"]) {
@@ -343,7 +343,7 @@ describeServer("an app's permission", (server, once) => {
     expect(refusal(consent)).toStrictEqual([403, "access_denied"])
   })
 
-  it("lasts as long as its refresh token, whatever becomes of expired keys", async () => {
+  once("lasts as long as its refresh token, whatever becomes of expired keys", async () => {
     const client = await aClient(server())
     const { access_token, refresh_token } = await someTokens(server(), client, await server().aMember())
     server().advance("20 days")
@@ -355,7 +355,7 @@ describeServer("an app's permission", (server, once) => {
   })
 })
 
-describeServer("the audit log", (server) => {
+describeInterface("the audit log", (server) => {
   it("has every step of a permission, and no part of a secret", async () => {
     const client = await aClient(server())
     const member = await server().aMember()

@@ -243,7 +243,7 @@ const authorship = {
 
 describeServer(
   "of what is deleted",
-  (server) => {
+  (server, once) => {
     let filled: Awaited<ReturnType<typeof fill>> | undefined
     beforeAll(async () => {
       filled = await fill(server())
@@ -262,7 +262,7 @@ describeServer(
       expect(await server().run(unfilled)).toStrictEqual([])
     })
 
-    it("a group leaves the log and the spend", async () => {
+    once("a group leaves the log and the spend", async () => {
       const { group, home, lasting } = world()
       expect((await left(group)).length).toBeGreaterThan(10)
       await made(server(), "DELETE", `/groups/${group}`)
@@ -293,7 +293,7 @@ describeServer(
       expect(others).toStrictEqual(expect.arrayContaining(["organization_members.user_id", "templates.user_acl", "workspaces.user_acl"]))
     })
 
-    it("a user leaves its past actions", async () => {
+    once("a user leaves its past actions", async () => {
       const { going } = world()
       await made(server(), "DELETE", `/users/${going.user.id}`)
       expect(await left(going.user.id)).toStrictEqual(
@@ -306,7 +306,7 @@ describeServer(
       )
     })
 
-    it("an organization leaves the log, the spend, and its jobs and versions", async () => {
+    once("an organization leaves the log, the spend, and its jobs and versions", async () => {
       const { ending, home } = world()
       await made(server(), "DELETE", `/organizations/${ending}`)
       expect(await left(ending)).toStrictEqual(

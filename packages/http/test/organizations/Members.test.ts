@@ -132,7 +132,7 @@ describeServer(
 
 describeServer(
   "members who come and go",
-  (server) => {
+  (server, once) => {
     it("are added once by concurrent callers", async () => {
       const { id, name } = await anOrganization(server())
       const { user } = await server().aMember()
@@ -170,7 +170,7 @@ describeServer(
       })
     })
 
-    it("are not oneself, nor unknown, deleted or the service's own", async () => {
+    once("are not oneself, nor unknown, deleted or the service's own", async () => {
       const { id } = await anOrganization(server())
       expect((await call(server(), "DELETE", `${id}/members/me`)).status).toBe(400)
       const gone = await server().aMember()
@@ -244,8 +244,8 @@ describeServer(
 
 describeServer(
   "the roles of a member",
-  (server) => {
-    it("are replaced as a whole, each once, and count from the next request on", async () => {
+  (server, once) => {
+    once("are replaced as a whole, each once, and count from the next request on", async () => {
       const { id } = await anOrganization(server())
       const member = await aMemberOf(server(), id, ["organization-auditor"])
       const roles = ["organization-template-admin", "agents-access", "agents-access"]

@@ -6,7 +6,7 @@ import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aName, anOrganization, fieldsOf, join, licensed, Organization } from "./calls.js"
 
@@ -31,8 +31,8 @@ const leave = (server: TestServer, organization_id: Uuid.Uuid, { user }: Person)
 
 describeServer(
   "organizations that are created",
-  (server) => {
-    it("have a group Everyone and their creator as the only member, without a role", async () => {
+  (server, once) => {
+    once("have a group Everyone and their creator as the only member, without a role", async () => {
       const { token, user } = server().owner()
       const name = aName()
       const answer = await create(server(), { name, description: "Makes things", icon: "/emojis/1f6e0.png" })
@@ -90,7 +90,7 @@ describeServer(
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409])
     })
 
-    it("are created by owners only, and a refusal leaves no entry", async () => {
+    once("are created by owners only, and a refusal leaves no entry", async () => {
       const admin = await server().aMember({ rbac_roles: ["user-admin", "template-admin"] }, ["organization-admin"])
       const name = aName()
       expect((await create(server(), { name }, admin)).status).toBe(403)
@@ -113,8 +113,8 @@ describeServer(
 
 describeServer(
   "organizations that are changed",
-  (server) => {
-    it("keep fields that are absent and names that are empty", async () => {
+  (server, once) => {
+    once("keep fields that are absent and names that are empty", async () => {
       const { id, name } = await anOrganization(server(), { display_name: "Before", description: "old", icon: "/old.png" })
       const renamed = aName()
       const answer = await patch(server(), name, { name: renamed, display_name: "", description: "", default_org_member_roles: null })
@@ -139,7 +139,7 @@ describeServer(
       expect(written?.diff).not.toHaveProperty("icon")
     })
 
-    it("need fields that keep the rules, and a name that is free", async () => {
+    once("need fields that keep the rules, and a name that is free", async () => {
       const { id, name } = await anOrganization(server())
       const other = await anOrganization(server())
       expect(fieldsOf(await patch(server(), id, { name: "default" }))).toStrictEqual([400, "name"])
@@ -150,7 +150,7 @@ describeServer(
       expect((await patch(server(), "default", { description: "the first" })).body).toMatchObject({ is_default: true })
     })
 
-    it("take only built-in roles for all their members", async () => {
+    once("take only built-in roles for all their members", async () => {
       const { id } = await anOrganization(server())
       for (const role of ["not-a-role", "owner", "organization-member", "organization-service-account"]) {
         const answer = await patch(server(), id, { default_org_member_roles: ["organization-auditor", role] })
@@ -160,7 +160,7 @@ describeServer(
       expect(twice.body).toMatchObject({ default_org_member_roles: ["organization-auditor"] })
     })
 
-    it("change what their members may do from the next request on", async () => {
+    once("change what their members may do from the next request on", async () => {
       const { id } = await anOrganization(server())
       const member = await server().aMember()
       await join(server(), id, member)
@@ -203,8 +203,8 @@ describeServer(
 
 describeServer(
   "organizations that are deleted",
-  (server) => {
-    it("are no longer found by name or id, and free their name", async () => {
+  (server, once) => {
+    once("are no longer found by name or id, and free their name", async () => {
       const { token, user } = server().owner()
       const { id, name } = await anOrganization(server())
       const answer = await remove(server(), name)
@@ -225,7 +225,7 @@ describeServer(
       })
     })
 
-    it("are not the default one", async () => {
+    once("are not the default one", async () => {
       expect((await remove(server(), "default")).status).toBe(400)
     })
 
@@ -319,7 +319,7 @@ describeServer(
       )
     })
 
-    it("have neither templates nor workspaces", async () => {
+    once("have neither templates nor workspaces", async () => {
       const { user } = server().owner()
       const { id } = await anOrganization(server())
       const template = await server().run(storedTemplate({ organization_id: id, created_by: user.id }))

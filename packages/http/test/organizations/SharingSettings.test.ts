@@ -3,7 +3,7 @@ import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aMemberOf, anOrganization, fieldsOf, join, licensed } from "./calls.js"
 
@@ -37,8 +37,8 @@ const isShared = (server: TestServer, id: Uuid.Uuid) =>
 
 describeServer(
   "the sharing of an organization's workspaces",
-  (server) => {
-    it("is everyone's by default, and then as set", async () => {
+  (server, once) => {
+    once("is everyone's by default, and then as set", async () => {
       const { id } = await anOrganization(server())
       expect((await get(server(), id)).body).toStrictEqual(everyone)
       for (const [body, expected] of [
@@ -98,7 +98,7 @@ describeServer(
       ])
     })
 
-    it("decides what members may share and see from the next request on", async () => {
+    once("decides what members may share and see from the next request on", async () => {
       const { id } = await anOrganization(server())
       const ada = await aMemberOf(server(), id)
       const workspace = await aSharedWorkspace(server(), id, ada)

@@ -11,11 +11,11 @@ const zip = "application/zip"
 
 describeServer(
   "files",
-  (server) => {
+  (server, once) => {
     const download = (id: string, token = server().owner().token, query = "") =>
       fetch(`${server().url}/api/v2/files/${id}${query}`, { headers: { "Service-Session-Token": token } })
 
-    it("are stored once per user", async () => {
+    once("are stored once per user", async () => {
       const tar = await aTar({ "main.tf": "x".repeat(100) })
       const member = await server().aMember()
       const [first, again] = [await upload(server(), tar), await upload(server(), tar)]
@@ -31,7 +31,7 @@ describeServer(
       expect(uploads.every(({ status }) => status === 201 || status === 200)).toBe(true)
     })
 
-    it("are read one after another per user if large, and not at all if refused", async () => {
+    once("are read one after another per user if large, and not at all if refused", async () => {
       const [one, other] = [await server().aMember(), await server().aMember()]
       const began: Array<string> = []
       const uploading = (name: string, { user }: Person, ready: Effect.Effect<void> = Effect.void, length?: number) =>
@@ -60,7 +60,7 @@ describeServer(
       )
     })
 
-    it("come back byte for byte, in pieces too", async () => {
+    once("come back byte for byte, in pieces too", async () => {
       const tar = await aTar({ "main.tf": "x".repeat(2_500_000) })
       const answer = await download(fileIdOf(await upload(server(), tar)))
       expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-length")]).toStrictEqual([
@@ -71,7 +71,7 @@ describeServer(
       expect(Buffer.from(await answer.arrayBuffer()).equals(tar)).toBe(true)
     })
 
-    it("that are zip become tar, and are sent as zip when they are asked for so", async () => {
+    once("that are zip become tar, and are sent as zip when they are asked for so", async () => {
       const id = fileIdOf(await upload(server(), aZip({ "main.tf": "resource" }), { type: zip }))
       const tar = await download(id)
       expect(tar.headers.get("content-type")).toBe("application/x-tar")
@@ -85,7 +85,7 @@ describeServer(
       ).toBe("PK")
     })
 
-    it("that are no tar, or one that was cut, are refused as zip", async () => {
+    once("that are no tar, or one that was cut, are refused as zip", async () => {
       const cut = (await aTar({ "main.tf": "resource".repeat(1000) })).subarray(0, 1500)
       for (const content of [Buffer.from("no tar at all".repeat(100)), cut]) {
         const id = fileIdOf(await upload(server(), content))
@@ -94,7 +94,7 @@ describeServer(
       }
     })
 
-    it("are refused with other types, and with content of another type", async () => {
+    once("are refused with other types, and with content of another type", async () => {
       const tar = await aTar({})
       expect((await upload(server(), tar, { type: "text/plain" })).status).toBe(400)
       expect((await upload(server(), tar, { type: "application/x-tar; charset=utf-8" })).status).toBe(400)
@@ -122,7 +122,7 @@ describeServer(
       expect((await download(job.file_id, templateAdmin.token)).status).toBe(200)
     })
 
-    it("are missing by an unknown id, and refused by an invalid one", async () => {
+    once("are missing by an unknown id, and refused by an invalid one", async () => {
       expect((await download("7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e")).status).toBe(404)
       expect((await download("x")).status).toBe(400)
       const id = fileIdOf(await upload(server(), await aTar({ "format.tf": "" })))

@@ -20,13 +20,13 @@ const refusal = (answer: Answer) => [answer.status, answer.as(Response).validati
 
 describeServer(
   "tasks",
-  (server) => {
+  (server, once) => {
     const call = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, { token }: Person, body?: unknown) =>
       server().call(method, path, { token, ...(body === undefined ? {} : { body }) })
     const list = async (q: string, person: Person) => (await call("GET", `/tasks?q=${encodeURIComponent(q)}`, person)).as(List)
     const owner = () => server().owner()
 
-    it("are created with a workspace, and both start", async () => {
+    once("are created with a workspace, and both start", async () => {
       const template = await aTaskTemplate(server())
       const member = await server().aMember()
       const name = aName()
@@ -63,7 +63,7 @@ describeServer(
       expect([running.workspace_agent_id, running.workspace_app_id]).toStrictEqual([agent?.id, agent?.apps[0]?.id])
     })
 
-    it("take their names from the prompt", async () => {
+    once("take their names from the prompt", async () => {
       const { active_version_id } = await aTaskTemplate(server())
       const answer = await call("POST", "/tasks/me", owner(), {
         template_version_id: active_version_id,
@@ -74,7 +74,7 @@ describeServer(
       expect(task.display_name).toBe("Fix the LOGIN page, please!")
     })
 
-    it("refuse versions without a task, and names that break a rule", async () => {
+    once("refuse versions without a task, and names that break a rule", async () => {
       const member = await server().aMember()
       const template = await aTaskTemplate(server())
       const plain = await aTemplate(server(), { resources: [aResource()] })
@@ -113,7 +113,7 @@ describeServer(
       expect(await refused("color:red")).toStrictEqual([400, ["color"]])
     })
 
-    it("are found by id and by name by their readers", async () => {
+    once("are found by id and by name by their readers", async () => {
       const template = await aTaskTemplate(server())
       const [ann, zed] = [await server().aMember(), await server().aMember()]
       const task = await aTask(server(), template, ann)
@@ -188,7 +188,7 @@ describeServer(
       expect((await getTask(server(), task.id, ann)).status).toBe("initializing")
     })
 
-    it("show the last reported state, unless it is from before the latest start", async () => {
+    once("show the last reported state, unless it is from before the latest start", async () => {
       const token = Uuid.Uuid.make(crypto.randomUUID())
       const template = await aTaskTemplate(server(), { token })
       const ann = await server().aMember()
@@ -210,7 +210,7 @@ describeServer(
       expect(await state()).toMatchObject({ state: "working", message: "Agent is connecting" })
     })
 
-    it("are deleted with their workspace, whichever is deleted first", async () => {
+    once("are deleted with their workspace, whichever is deleted first", async () => {
       const template = await aTaskTemplate(server())
       const ann = await server().aMember()
       const [one, other] = [await aTask(server(), template, ann), await aTask(server(), template, ann)]

@@ -22,11 +22,11 @@ const aStoredTemplate = (ownerId: Uuid.Uuid, fields: Partial<Template> = {}) =>
 
 describeServer(
   "a template's workspaces",
-  (server) => {
+  (server, once) => {
     const call = (method: "GET" | "PATCH" | "DELETE" | "POST", path: string, body?: object) =>
       server().call(method, path, body === undefined ? { token: server().owner().token } : { token: server().owner().token, body })
 
-    it("prevent its deletion, except unclaimed prebuilt ones", async () => {
+    once("prevent its deletion, except unclaimed prebuilt ones", async () => {
       const { id: ownerId } = server().owner().user
       const { template, workspace } = await server().run(
         Effect.gen(function* () {
@@ -98,7 +98,7 @@ describeServer(
       expect(first?.id).toBe(template.id)
     })
 
-    it("and their templates' makers and changes are in the audit log", async () => {
+    once("and their templates' makers and changes are in the audit log", async () => {
       const version = await anImportedVersion(server())
       const { id } = (await call("POST", "/organizations/default/templates", { name: "audited", template_version_id: version.id })).as(
         TemplateView

@@ -16,7 +16,7 @@ const Names = Schema.Array(Schema.Struct({ name: Schema.String }))
 
 describeServer(
   "templates",
-  (server) => {
+  (server, once) => {
     const as = (token: string) => (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown) => {
       const call: Call = body === undefined ? { token } : { token, body }
       return server().call(method, path, call)
@@ -29,7 +29,7 @@ describeServer(
     const stored = ({ id }: Pick<TemplateView, "id">) =>
       server().run(Effect.flatMap(TemplateRepository, ({ byId }) => Effect.map(byId(id), Option.getOrThrow)))
 
-    it("with only a name and a version have default settings and everyone's access", async () => {
+    once("with only a name and a version have default settings and everyone's access", async () => {
       const version = await anImportedVersion(server())
       const answer = await create({ name: "defaults", template_version_id: version.id })
       expect(answer.status).toBe(201)
@@ -52,7 +52,7 @@ describeServer(
       expect((await owner("GET", `/templateversions/${version.id}`)).body).toMatchObject({ template_id: template.id })
     })
 
-    it("have unique names in an organization, in any case", async () => {
+    once("have unique names in an organization, in any case", async () => {
       const { id, name } = await aTemplate(server(), {}, { name: "abc" })
       const version = await anImportedVersion(server())
       const taken = await create({ name: "ABC", template_version_id: version.id })
@@ -76,7 +76,7 @@ describeServer(
       expect([unknown.status, fieldsOf(unknown)]).toStrictEqual([404, ["template_version_id"]])
     })
 
-    it("keep absent fields of a change", async () => {
+    once("keep absent fields of a change", async () => {
       const before = await aTemplate(server(), {}, { icon: "/icon.png", display_name: "Fine", default_ttl_ms: 1_000 })
       const unchanged = await owner("PATCH", `/templates/${before.id}`, {})
       expect(unchanged.status).toBe(200)
@@ -85,7 +85,7 @@ describeServer(
       expect(changed).toMatchObject({ icon: "", name: before.name, default_ttl_ms: 0, display_name: "Fine" })
     })
 
-    it("refuse changes that break rules, naming each field", async () => {
+    once("refuse changes that break rules, naming each field", async () => {
       const { id } = await aTemplate(server())
       const fields = async (body: object) => fieldsOf(await owner("PATCH", `/templates/${id}`, body))
       expect(await fields({ failure_ttl_ms: 59_999, description: "x".repeat(129) })).toStrictEqual(["description", "failure_ttl_ms"])
@@ -99,7 +99,7 @@ describeServer(
       expect([taken.status, fieldsOf(taken)]).toStrictEqual([409, ["name"]])
     })
 
-    it("are read and used by members, changed and deleted by their administrators", async () => {
+    once("are read and used by members, changed and deleted by their administrators", async () => {
       const member = as((await server().aMember()).token)
       const administrator = as((await server().aMember({}, ["organization-template-admin"])).token)
       const { id } = await aTemplate(server())
@@ -223,14 +223,14 @@ describeServer(
       expect((await member("PATCH", `/templates/${template.id}/versions`, { id: good.id })).status).toBe(403)
     })
 
-    it("that are deleted leave their versions readable", async () => {
+    once("that are deleted leave their versions readable", async () => {
       const template = await aTemplate(server())
       await owner("DELETE", `/templates/${template.id}`)
       expect((await owner("GET", `/templateversions/${template.active_version_id}`)).status).toBe(200)
       expect((await owner("GET", `/templates/${template.id}/versions`)).status).toBe(404)
     })
 
-    it("without a template are readable with the right to the organization's templates", async () => {
+    once("without a template are readable with the right to the organization's templates", async () => {
       const version = await anImportedVersion(server())
       const member = as((await server().aMember()).token)
       const administrator = as((await server().aMember({}, ["organization-template-admin"])).token)
@@ -238,7 +238,7 @@ describeServer(
       expect((await administrator("GET", `/templateversions/${version.id}`)).status).toBe(200)
     })
 
-    it("have no starters unless the host has some, which only template readers see", async () => {
+    once("have no starters unless the host has some, which only template readers see", async () => {
       const member = as((await server().aMember()).token)
       expect((await owner("GET", "/templates/examples")).body).toStrictEqual([])
       expect((await owner("GET", "/organizations/default/templates/examples")).body).toStrictEqual([])

@@ -49,7 +49,7 @@ describeServer(
     const request = (workspace: { readonly id: string }, fields: Readonly<Record<string, unknown>>, person = owner()) =>
       requestBuild(server(), workspace, person, fields)
 
-    it("stop, start and delete a workspace, each with its number, reason and audit entry", async () => {
+    once("stop, start and delete a workspace, each with its number, reason and audit entry", async () => {
       const template = await aTemplate(server(), { resources: [aResource()] })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -226,7 +226,7 @@ describeServer(
       expect([answer.status, answer.as(Response).detail]).toStrictEqual([400, "The template's source does not exist any more."])
     })
 
-    it("accept and show their state to template editors", async () => {
+    once("accept and show their state to template editors", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -298,7 +298,7 @@ describeServer(
       expect((await getWorkspace(server(), workspace.id, member)).latest_build.deadline).toBeNull()
     })
 
-    it("have the status of their job, read with its subject", async () => {
+    once("have the status of their job, read with its subject", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       await withoutDaemons(server(), template.active_version_id)
@@ -322,7 +322,7 @@ describeServer(
       }
     })
 
-    it("are listed in pages, since a time and after a build", async () => {
+    once("are listed in pages, since a time and after a build", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const second = await aBuild(server(), workspace, owner(), { transition: "stop" })
       await aBuild(server(), workspace, owner(), { transition: "start" })

@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser, anOrganization } from "../../../../test/builders.js"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer, type Answer } from "../../../../test/server.js"
+import { type Answer, describeServer } from "../../../../test/server.js"
 import { aTemplate, anImportedVersion, aVersion } from "../../../../test/templates.js"
 import { aName, aQueuedWorkspace, aWorkspace, requestWorkspace } from "../../../../test/workspaceCalls.js"
 import { Workspace } from "../../src/contract/workspaces.js"
@@ -19,10 +19,10 @@ const refusal = (answer: Answer) => [answer.status, fields(answer)]
 
 describeServer(
   "creating a workspace",
-  (server) => {
+  (server, once) => {
     const owner = () => server().owner()
 
-    it("returns it with a pending start", async () => {
+    once("returns it with a pending start", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const body = { template_id: template.id, name: aName() }
@@ -71,7 +71,7 @@ describeServer(
       expect((await requestWorkspace(server(), template, member)).status).toBe(201)
     })
 
-    it("is audited with the owner's name, and shows the build's resources once it has ended", async () => {
+    once("is audited with the owner's name, and shows the build's resources once it has ended", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const { id, latest_build, name } = await aWorkspace(server(), template, member)
@@ -103,7 +103,7 @@ describeServer(
       ])
     })
 
-    it("needs exactly one of template and version, and takes the nil id for neither", async () => {
+    once("needs exactly one of template and version, and takes the nil id for neither", async () => {
       const template = await aTemplate(server())
       const both = { template_version_id: template.active_version_id }
       const neither = { template_id: "00000000-0000-0000-0000-000000000000" }
@@ -142,7 +142,7 @@ describeServer(
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409, 409])
     })
 
-    it("refuses versions that do not exist, are archived, belong to no template, or are not imported", async () => {
+    once("refuses versions that do not exist, are archived, belong to no template, or are not imported", async () => {
       const request = (template_version_id: string) =>
         requestWorkspace(server(), { id: owner().user.id }, owner(), { template_id: undefined, template_version_id })
       expect(refusal(await request(owner().user.id))).toStrictEqual([400, ["template_version_id"]])
@@ -168,7 +168,7 @@ describeServer(
       expect([answer.status, answer.as(Response).detail]).toStrictEqual([400, "use the new one"])
     })
 
-    it("takes the template's time to live, whole minutes of its own, and no other", async () => {
+    once("takes the template's time to live, whole minutes of its own, and no other", async () => {
       const template = await aTemplate(server(), {}, { default_ttl_ms: 86_400_000 })
       const ttl = async (fields: object) => {
         const answer = await requestWorkspace(server(), template, owner(), { ...fields })
@@ -183,7 +183,7 @@ describeServer(
       for (const ttl_ms of [59_000, days(30) + 60_000, -60_000]) expect(await ttl({ ttl_ms })).toStrictEqual([400, ["ttl_ms"]])
     })
 
-    it("takes a schedule and automatic updates, and computes the next start", async () => {
+    once("takes a schedule and automatic updates, and computes the next start", async () => {
       const template = await aTemplate(server())
       const autostart_schedule = "CRON_TZ=Europe/Berlin 30 9 * * 1-5"
       const workspace = await aQueuedWorkspace(server(), template, owner(), { autostart_schedule, automatic_updates: "always" })
@@ -195,7 +195,7 @@ describeServer(
       expect(refusal(await request({ automatic_updates: "sometimes" }))).toStrictEqual([400, ["automatic_updates"]])
     })
 
-    it("stores the preset's values over the request's, and finds a matching preset", async () => {
+    once("stores the preset's values over the request's, and finds a matching preset", async () => {
       const preset = (name: string, value: string) => ({
         name,
         description: "",
@@ -233,7 +233,7 @@ describeServer(
       ])
     })
 
-    it("refuses values that the parameters' rules refuse, naming each", async () => {
+    once("refuses values that the parameters' rules refuse, naming each", async () => {
       const template = await aTemplate(server(), {
         parameters: [{ name: "size", type: "number", validation_max: 5 }, { name: "zone" }]
       })
@@ -268,7 +268,7 @@ describeServer(
       expect((await forAnother(`/organizations/default/members/${grace.user.id}/workspaces`, admin.token)).status).toBe(403)
     })
 
-    it("needs a template that the caller may read and use", async () => {
+    once("needs a template that the caller may read and use", async () => {
       const template = await aTemplate(server(), {}, { disable_everyone_group_access: true })
       const member = await server().aMember()
       expect(refusal(await requestWorkspace(server(), template, member))).toStrictEqual([400, ["template_id"]])

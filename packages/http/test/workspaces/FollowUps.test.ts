@@ -16,7 +16,7 @@ const start = { transition: "start" }
 
 describeServer(
   "a build that follows another",
-  (server) => {
+  (server, once) => {
     const owner = () => server().owner()
     const look = () => server().run(buildFollowUps.run)
 
@@ -139,7 +139,7 @@ describeServer(
         expect((await getWorkspace(server(), workspace.id, owner())).latest_build.id).toBe(waiting.id)
       }))
 
-    it("is a start after a stop; only template editors choose its version", async () => {
+    once("is a start after a stop; only template editors choose its version", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -168,7 +168,7 @@ describeServer(
     })
 
     // Sessions have ended after it
-    it("is forgotten a day after it was queued", async () => {
+    once("is forgotten a day after it was queued", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const stop = await aBuild(server(), workspace, owner(), { transition: "stop", on_success: start })
       await look()

@@ -26,7 +26,7 @@ const execute = (server: TestServer, statement: (sql: SqlClient.SqlClient) => Ef
 
 describeServer(
   "the list of workspaces",
-  (server) => {
+  (server, once) => {
     const owner = () => server().owner()
 
     describe("of one deployment", () => {
@@ -46,7 +46,7 @@ describeServer(
         await execute(server(), (sql) => sql`UPDATE workspaces SET favorite = TRUE WHERE name = 'f'`)
       })
 
-      it("begins with the caller's favorites, then running ones, by owner and name", async () => {
+      once("begins with the caller's favorites, then running ones, by owner and name", async () => {
         expect(await names(server(), me)).toStrictEqual(["f", "a", "c", "b"])
         expect(await names(server(), owner())).toStrictEqual(["a", "c", "d", "e", "b", "f"])
         const [favorite] = (await list(server(), me)).as(Workspaces).workspaces
@@ -85,7 +85,7 @@ describeServer(
         expect(await of(`id:${d?.id} template:${d?.template_name} organization:${d?.organization_id}`)).toStrictEqual(["d"])
       })
 
-      it("refuses unknown and unreadable references, naming the filter", async () => {
+      once("refuses unknown and unreadable references, naming the filter", async () => {
         const of = async (q: string) => refusal(await list(server(), owner(), { q }))
         expect(await of("name:a name:b")).toStrictEqual([400, ["name"]])
         expect(await of("a/b/c")).toStrictEqual([400, ["q"]])

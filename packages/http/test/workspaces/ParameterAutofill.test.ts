@@ -11,7 +11,7 @@ import { describeServer, type Person } from "../../../../test/server.js"
 import { planOf, statementsOf } from "../../../../test/statements.js"
 import { storedBuild, storedTemplate, storedVersion, storedWorkspace } from "../../../../test/workspaces.js"
 
-describeServer("the values that forms are filled in with", (server) => {
+describeServer("the values that forms are filled in with", (server, once) => {
   const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 
   const get = (user: string, template: Pick<Template, "id">, { token }: Person = server().owner()) =>
@@ -53,7 +53,7 @@ describeServer("the values that forms are filled in with", (server) => {
   const aWorkspace = (template: Template, ownerId: UserId, deleted = false) =>
     Effect.map(storedWorkspace(template, ownerId, { workspace: { deleted } }), ({ workspace }) => workspace)
 
-  it("are those of the newest starts of the user's workspaces", async () => {
+  once("are those of the newest starts of the user's workspaces", async () => {
     const [person, other] = [await server().aMember(), await server().aMember()]
     const template = await server().run(
       Effect.gen(function* () {
@@ -84,7 +84,7 @@ describeServer("the values that forms are filled in with", (server) => {
     })
   })
 
-  it("were ephemeral or not in the version that was started", async () => {
+  once("were ephemeral or not in the version that was started", async () => {
     const person = await server().aMember()
     const template = await server().run(
       Effect.gen(function* () {
@@ -104,7 +104,7 @@ describeServer("the values that forms are filled in with", (server) => {
     ])
   })
 
-  it("are at most 100, by name within one build, and empty without a start", async () => {
+  once("are at most 100, by name within one build, and empty without a start", async () => {
     const person = await server().aMember()
     const names = Array.from({ length: 101 }, (_, index) => `p${String(index).padStart(3, "0")}`)
     const [template, unused] = await server().run(
@@ -121,7 +121,7 @@ describeServer("the values that forms are filled in with", (server) => {
     expect(await get("me", { id: Uuid.nil }, person)).toMatchObject({ status: 200, body: [] })
   })
 
-  it("take the template as their only parameter", async () => {
+  once("take the template as their only parameter", async () => {
     const { token } = await server().aMember()
     const ask = (query: string) => server().call("GET", `/users/me/autofill-parameters${query}`, { token })
     const fields = async (query: string) => {
@@ -133,7 +133,7 @@ describeServer("the values that forms are filled in with", (server) => {
     expect(await fields(`?template_id=${Uuid.nil}&limit=1`)).toMatchObject([400, { validations: [{ field: "limit" }] }])
   })
 
-  it("are personal: those who may only see a user find none", async () => {
+  once("are personal: those who may only see a user find none", async () => {
     const [person, other, auditor] = [
       await server().aMember(),
       await server().aMember(),

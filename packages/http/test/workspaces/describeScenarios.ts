@@ -54,7 +54,7 @@ const untilNoon = (): number => {
 
 /**
  * Conversations of a folder that one server of each database plays, with all features, over the templates of `templates`. `hooks` are what the
- * receiver of the server's webhooks got.
+ * receiver of the server's webhooks got. A conversation whose statements other tests run on each database is played on one.
  */
 export const describeScenarios = (
   folder: URL,
@@ -63,13 +63,20 @@ export const describeScenarios = (
   {
     hooks,
     isNoon = true,
+    isOnEach = () => true,
     templates = new URL("scenarios/templates/", import.meta.url)
-  }: { readonly hooks?: Array<unknown>; readonly isNoon?: boolean; readonly templates?: URL } = {}
+  }: {
+    readonly hooks?: Array<unknown>
+    readonly isNoon?: boolean
+    /** Whether a conversation is played on each database. */
+    readonly isOnEach?: (name: string) => boolean
+    readonly templates?: URL
+  } = {}
 ): void => {
   const gate: Gate = { latch: Effect.unsafeMakeLatch(true), waiting: 0 }
   describeAgents(
     "the recorded conversation",
-    (server) => {
+    (server, once) => {
       let play: Awaited<ReturnType<typeof makePlayer>>
 
       /** Whether the store has an agent as connected. */
@@ -139,9 +146,12 @@ export const describeScenarios = (
         })
       })
 
-      it.each(names.toSorted())("%s", async (name) => {
-        expect((await play(new URL(name, folder))).join("\n")).toBe("")
-      })
+      for (const name of names.toSorted()) {
+        const test = isOnEach(name) ? it : once
+        test(name, async () => {
+          expect((await play(new URL(name, folder))).join("\n")).toBe("")
+        })
+      }
     },
     { empty: true, compatibility: "coder", entitlements: { has: () => true }, provisioner: heldEngines(gate), ...options }
   )
