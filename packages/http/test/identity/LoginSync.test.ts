@@ -122,7 +122,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   const once = onceOn(storage)
 
   describe("that memberships follow from", () => {
-    once("make the user a member of exactly the mapped organizations", async () => {
+    it("make the user a member of exactly the mapped organizations", async () => {
       const server = await serve()
       const [home, one, two] = [await defaultId(server), await anotherOrganization(server), await anotherOrganization(server)]
       const nowhere = "00000000-0000-4000-8000-000000000001"
@@ -252,7 +252,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   describe("that roles follow from", () => {
-    once("replace the roles that the user was given in the organization", async () => {
+    it("replace the roles that the user was given in the organization", async () => {
       const server = await serve()
       const home = await defaultId(server)
       const { token } = server.owner()

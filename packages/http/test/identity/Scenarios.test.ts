@@ -19,7 +19,6 @@ const onEach = new Set([
   "secrets-batch.jsonl",
   "service-accounts.jsonl",
   "tokens-list-read-expire-delete.jsonl",
-  "users-list-filters.jsonl",
   "users-list-paging.jsonl",
   "users-look-up.jsonl",
   "workspace-quota.jsonl"
