@@ -4,7 +4,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
 import type { AuditResourceType } from "./AuditedFields.js"
 
-/** The users whose rights a change of each type may end: the user that the entry is about, or all; with the ACL, all only if the ACL or the levels of shared ports change. */
+/** The users whose rights a change of each type may end: the user that the entry is about, or all; with the ACL, all only if a field of `sharing` changes. */
 const concerned = {
   user: "user",
   api_key: "user",
@@ -41,6 +41,9 @@ const concerned = {
   health_settings: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 
+/** Fields that say who may use a workspace, its ports and its apps; the last one, whether pages of other origins may read what the apps answer. */
+const sharing = ["user_acl", "group_acl", "max_port_sharing_level", "cors_behavior"]
+
 /** Actions that only add rights. */
 const harmless: ReadonlySet<AuditAction> = new Set(["create", "login", "register", "request_password_reset"])
 
@@ -61,7 +64,7 @@ export const endedRights = ({ action, diff, id, type }: Change): RightsChange | 
     case "everyone":
       return {}
     case "acl":
-      return "user_acl" in diff || "group_acl" in diff || "max_port_sharing_level" in diff ? {} : undefined
+      return sharing.some((field) => field in diff) ? {} : undefined
     case "none":
       return undefined
   }

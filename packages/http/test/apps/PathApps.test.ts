@@ -98,7 +98,7 @@ describeAgents("an app on a path", (server, once) => {
       return Number(
         body
           .split("\n")
-          .find((line) => line.startsWith(`serviced_${name}`) && line.includes("/apps/{app}"))
+          .find((line) => line.startsWith(`serviced_${name}`) && line.includes('path="/@{user}/{workspace}/apps/{app}"'))
           ?.split(" ")[1] ?? 0
       )
     }
