@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url"
 import { exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
+import { builderParts } from "./BuilderParts.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
 /** The agent as one file, for workspaces on other machines. */
@@ -122,6 +123,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
       })
     ),
     starterTemplates: starterTemplates(accessUrl),
+    templateBuilder: builderParts(),
     agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),

@@ -20,7 +20,7 @@ import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
 import { Ids, Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
-import { StarterTemplates } from "@atelier/core/templates"
+import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
   Argon2Hasher,
   NodeArchives,
@@ -170,6 +170,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
     Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
     Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
+    Layer.succeed(BuilderCatalog, host.templateBuilder ?? { bases: [], modules: [] }),
     Layer.succeed(Dispatchers, dispatchersOf(host, options)),
     NodeProxyProbe.layer,
     NodeInstanceVerifier.layer(host.instanceAuthorities),

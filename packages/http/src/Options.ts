@@ -5,7 +5,7 @@ import type { LoginProvider, PasswordHasher } from "@atelier/core/identity"
 import type { Dispatcher, Mailer, PushSender } from "@atelier/core/notifications"
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
-import type { StarterTemplate } from "@atelier/core/templates"
+import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { NodeInstanceVerifier } from "@atelier/node"
 import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
 import type { Names } from "./Brand.js"
@@ -48,6 +48,8 @@ export interface Options {
   readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
+  /** What the template builder composes templates of; nothing unless given. */
+  readonly templateBuilder?: { readonly bases: ReadonlyArray<BuilderBase>; readonly modules: ReadonlyArray<BuilderModule> }
   /**
    * Serves the clients of an existing ecosystem unchanged: sets the brand, the form of some values on the wire, the version that clients are
    * told and, in a new deployment, the name of the default organization. None unless given.

@@ -14,6 +14,7 @@ import {
   NotFound,
   NotModified,
   NotReady,
+  TimedOut,
   TooLarge,
   Unacceptable,
   Unauthenticated,
@@ -72,6 +73,7 @@ export const statuses = {
   UpstreamFailure: 502,
   UpstreamUnavailable: 503,
   Unavailable: 503,
+  TimedOut: 504,
   StorageFull: 507
 } as const
 
@@ -145,6 +147,7 @@ const schemas = {
   TooManyRequests: schemaOf(TooManyRequests, "TooManyRequests"),
   InternalError: schemaOf(InternalError, "InternalError"),
   UpstreamFailure: schemaOf(UpstreamFailure, "UpstreamFailure"),
+  TimedOut: schemaOf(TimedOut, "TimedOut"),
   UpstreamUnavailable: schemaOf(UpstreamUnavailable, "UpstreamUnavailable"),
   Unavailable: schemaOf(Unavailable, "Unavailable"),
   StorageFull: schemaOf(StorageFull, "StorageFull"),

@@ -3,6 +3,7 @@ import { Archives } from "@atelier/core/provisioning"
 import { Invalid, TooLarge } from "@atelier/core/platform"
 import { Effect, Layer, Stream } from "effect"
 import { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
 import { setImmediate } from "node:timers/promises"
 import { crc32 } from "node:zlib"
 import { extract, pack } from "tar-stream"
@@ -150,5 +151,13 @@ export const layer = Layer.succeed(Archives, {
     ),
   zipFromTar: (tar) => Stream.fromAsyncIterable(writeZip(readTar(Stream.toAsyncIterable(tar))), unreadableTar),
   checkTar: (tar) => Effect.asVoid(Effect.tryPromise({ try: () => pathsOf(Stream.toAsyncIterable(tar)), catch: unreadableTar })),
+  tarOf: (files) =>
+    Effect.promise(() => {
+      const tar = pack()
+      const byPath = Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      for (const [name, text] of byPath) tar.entry({ name, mode: 0o644, mtime: new Date(0) }, text)
+      tar.finalize()
+      return buffer(tar)
+    }),
   paths: (tar) => Effect.tryPromise({ try: () => pathsOf(piecesOf(tar)), catch: unreadableTar })
 })

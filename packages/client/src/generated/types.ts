@@ -1766,6 +1766,45 @@ export interface TemplateAppUsage {
 
 export type TemplateAppsType = "builtin" | "app"
 
+export interface TemplateBuilderBase {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly icon: string
+  readonly os: string
+  readonly variables: ReadonlyArray<TemplateBuilderModuleVariable>
+  readonly prerequisites: string
+}
+
+export interface TemplateBuilderBasesResponse {
+  readonly bases: ReadonlyArray<TemplateBuilderBase>
+}
+
+export interface TemplateBuilderModule {
+  readonly id: string
+  readonly display_name: string
+  readonly description: string
+  readonly icon: string
+  readonly category: string
+  readonly version: string
+  readonly compatible_os: ReadonlyArray<string>
+  readonly conflicts_with: ReadonlyArray<string>
+  readonly variables: ReadonlyArray<TemplateBuilderModuleVariable>
+}
+
+export interface TemplateBuilderModuleVariable {
+  readonly name: string
+  readonly type: "string" | "number" | "bool"
+  readonly description: string
+  readonly default?: string | number | boolean | null
+  readonly required: boolean
+  readonly sensitive: boolean
+}
+
+export interface TemplateBuilderModulesResponse {
+  readonly modules: ReadonlyArray<TemplateBuilderModule>
+}
+
 export interface TemplateExample {
   readonly id: string
   readonly url: string

@@ -71,6 +71,9 @@ export class NotReady extends Data.TaggedError("NotReady")<Refusal> {}
 /** What the answer depends on does not answer in time. */
 export class UpstreamUnavailable extends Data.TaggedError("UpstreamUnavailable")<Refusal> {}
 
+/** Work that the request waits for has not ended in time. It may go on. */
+export class TimedOut extends Data.TaggedError("TimedOut")<Refusal> {}
+
 /** The state differs from the one that the caller expects. */
 export class ExpectationMismatch extends Data.TaggedError("ExpectationMismatch")<Refusal> {}
 
@@ -107,6 +110,7 @@ export type ServiceError =
   | TooLarge
   | InUse
   | UpstreamFailure
+  | TimedOut
   | UpstreamUnavailable
   | NotModified
 

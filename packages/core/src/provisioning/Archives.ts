@@ -14,6 +14,8 @@ export class Archives extends Context.Tag("@atelier/core/Archives")<
     readonly zipFromTar: (tar: Stream.Stream<Uint8Array>) => Stream.Stream<Uint8Array, Invalid>
     /** Reads a tar to its end. Fails for what is not a tar. */
     readonly checkTar: (tar: Stream.Stream<Uint8Array>) => Effect.Effect<void, Invalid>
+    /** A tar of texts by path, in the order of their paths. The same files give the same bytes. */
+    readonly tarOf: (files: Readonly<Record<string, string>>) => Effect.Effect<Uint8Array>
     /** The relative paths of a tar's regular files. Fails for what is not a tar. */
     readonly paths: (tar: Uint8Array) => Effect.Effect<ReadonlyArray<string>, Invalid>
   }

@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AgentExternalAuth } from "./AgentExternalAuth.js"
 import { dryRunJobs } from "./DryRunJobs.js"
+import { TemplateBuilder } from "./builder/TemplateBuilder.js"
 import { DryRuns } from "./DryRuns.js"
 import { ExternalAuthRequirements } from "./ExternalAuthRequirements.js"
 import { importJobs } from "./ImportJobs.js"
@@ -26,6 +27,7 @@ export const layer = Layer.mergeAll(
   OwnerMetadata.layer,
   ParameterForms.layer,
   SourceTags.layer,
+  TemplateBuilder.layer,
   TemplateCreation.layer,
   TemplateNotifications.layer,
   Templates.layer,

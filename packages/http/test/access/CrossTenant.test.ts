@@ -119,6 +119,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/regions",
       "GET /api/v2/replicas",
       "GET /api/v2/tailnet",
+      "GET /api/v2/templatebuilder/bases",
+      "GET /api/v2/templatebuilder/modules",
       "GET /api/v2/updatecheck",
       "GET /api/v2/users/authmethods",
       "GET /api/v2/users/first",
@@ -136,7 +138,9 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /api/v2/users/validate-password",
       "POST /oauth2/register",
       "PUT /api/v2/appearance",
-      "PUT /api/v2/debug/health/settings"
+      "PUT /api/v2/debug/health/settings",
+      "POST /api/v2/templatebuilder/compose",
+      "POST /api/v2/templatebuilder/sessions"
     ],
     "is about the proxies of the whole deployment, or is for themselves": [
       "DELETE /api/v2/workspaceproxies/{workspaceproxy}",

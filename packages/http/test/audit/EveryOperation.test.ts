@@ -79,6 +79,7 @@ const audited: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST /api/v2/tasks/{user}": ["task/create", "workspace/create", "workspace_build/start"],
   "POST /api/v2/tasks/{user}/{task}/pause": ["workspace_build/stop"],
   "POST /api/v2/tasks/{user}/{task}/resume": ["workspace_build/start"],
+  "POST /api/v2/templatebuilder/compose/template": ["template/create", "template_version/create", "template_version/write"],
   "POST /api/v2/templates/{template}/versions/archive": ["template/write"],
   "POST /api/v2/templateversions/{templateversion}/archive": ["template_version/write"],
   "POST /api/v2/templateversions/{templateversion}/unarchive": ["template_version/write"],
@@ -123,6 +124,17 @@ const audited: Readonly<Record<string, ReadonlyArray<string>>> = {
   "PUT /scim/v2/Users/{id}": ["user/write"]
 }
 
+const plainBase = {
+  id: "plain",
+  name: "Plain",
+  description: "",
+  icon: "",
+  os: "linux",
+  prerequisites: "",
+  variables: [],
+  files: { "template.json": "{}" }
+}
+
 /** Operations that the table does not name, and why. */
 const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
   "changes nothing that is kept": [
@@ -132,6 +144,8 @@ const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
     "POST /api/v2/deployment/premium-funnel-events",
     "POST /api/v2/external-auth/{externalauth}/device",
     "POST /api/v2/licenses/refresh-entitlements",
+    "POST /api/v2/templatebuilder/compose",
+    "POST /api/v2/templatebuilder/sessions",
     "POST /api/v2/templateversions/{templateversion}/dry-run",
     "POST /api/v2/templateversions/{templateversion}/dynamic-parameters/evaluate",
     "POST /api/v2/users/validate-password",
@@ -374,6 +388,9 @@ describeInterface(
       await audits("PATCH /api/v2/templates/{template}/versions", [template], { body: { id: second } })
       await audits("POST /api/v2/templateversions/{templateversion}/archive", [first])
       await audits("POST /api/v2/templateversions/{templateversion}/unarchive", [first])
+      await audits("POST /api/v2/templatebuilder/compose/template", [], {
+        body: { organization_id: home, name: "composed", base_template_id: "plain" }
+      })
       await audits("POST /api/v2/templates/{template}/versions/archive", [template], { body: { all: true } })
 
       const others = `POST ${byOrganization("/members/{user}/workspaces")}`
@@ -481,6 +498,7 @@ describeInterface(
   },
   {
     provisioner: testEngines,
+    templateBuilder: { bases: [plainBase], modules: [] },
     mailer,
     loginProviders: [aHostProvider()],
     options: { scimAuthHeader: Redacted.make(scimKey), licenseKeys: [verificationKey(vendor)], allowWorkspaceRenames: true }

@@ -15,12 +15,19 @@ const onOne = new Set([
   "files.jsonl",
   "port-levels.jsonl",
   "quota.jsonl",
-  "roles.jsonl"
+  "roles.jsonl",
+  "template-builder.jsonl"
 ])
 
 describeScenarios(
   folder,
   names,
-  { options: { provisionerDaemonPsk: Redacted.make("some-shared-key-of-the-daemons") } },
+  {
+    options: { provisionerDaemonPsk: Redacted.make("some-shared-key-of-the-daemons") },
+    templateBuilder: {
+      bases: [{ id: "box", name: "Box", description: "", icon: "", os: "linux", prerequisites: "", variables: [], files: {} }],
+      modules: []
+    }
+  },
   { isNoon: false, isOnEach: (name) => !onOne.has(name), templates: new URL("templates/", folder) }
 )

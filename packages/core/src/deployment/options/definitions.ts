@@ -2902,18 +2902,16 @@ export const definitions = {
     yaml: "disabled",
     group: templateBuilder,
     path: "template_builder.disabled",
-    omittedWhenZero: true,
-    unused: true
+    omittedWhenZero: true
   },
   "template-builder-registry-url": {
     name: "Template Builder Registry URL",
     type: "string",
-    description: "The registry of the template builder's modules.",
+    description: "The host of the registry that the template builder's modules come from; without it, Terraform's own.",
     yaml: "registryURL",
     group: templateBuilder,
     path: "template_builder.registry_url",
-    omittedWhenZero: true,
-    unused: true
+    omittedWhenZero: true
   },
   "default-organization-name": {
     name: "Default Organization Name",

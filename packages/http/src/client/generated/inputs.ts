@@ -1990,6 +1990,57 @@ export interface Inputs {
       }
     }
   }
+  readonly templateBuilder: {
+    readonly listTemplateBuilderBases: {}
+    readonly listTemplateBuilderModules: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly base?: string | undefined
+      } | undefined
+    }
+    readonly composeTemplate: {
+      readonly payload: {
+        readonly base_template_id: string
+        readonly base_variable_values?: Readonly<Record<string, string>> | undefined
+        /** At most 1000 items. */
+        readonly modules?: ReadonlyArray<{
+          readonly id?: string | undefined
+          readonly variables?: Readonly<Record<string, string>> | undefined
+        }> | undefined
+      }
+    }
+    readonly createComposedTemplate: {
+      readonly payload: {
+        readonly base_template_id: string
+        readonly base_variable_values?: Readonly<Record<string, string>> | undefined
+        /** At most 1000 items. */
+        readonly modules?: ReadonlyArray<{
+          readonly id?: string | undefined
+          readonly variables?: Readonly<Record<string, string>> | undefined
+        }> | undefined
+        /** A UUID. */
+        readonly organization_id: string
+        readonly name: string
+        readonly display_name?: string | undefined
+        readonly description?: string | undefined
+        readonly icon?: string | undefined
+        readonly provisioner_tags?: Readonly<Record<string, string>> | undefined
+      }
+    }
+    readonly recordTemplateBuilderSession: {
+      readonly payload: {
+        /** A UUID. */
+        readonly session_id: string
+        readonly event_type: string
+        readonly base_template_id?: string | undefined
+        /** At most 1000 items. */
+        readonly module_ids?: ReadonlyArray<string> | undefined
+        /** a number between 0 and 1000000000. Seconds. */
+        readonly duration_seconds?: number | undefined
+        readonly success?: boolean | undefined
+      }
+    }
+  }
   readonly templateSharing: {
     readonly listAvailableForTemplate: {
       readonly path: {

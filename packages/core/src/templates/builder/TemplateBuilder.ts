@@ -1,0 +1,201 @@
+import { Context, Duration, Effect, Either, Layer, Option, Schedule } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import { Organizations } from "../../organizations/Organizations.js"
+import { Invalid, NotFound, refuseViolations, TimedOut, type Validation, validationsOf } from "../../platform/Errors.js"
+import { standingOn } from "../../platform/Standing.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { Archives } from "../../provisioning/Archives.js"
+import { Files } from "../../provisioning/Files.js"
+import { JobLogRepository } from "../../provisioning/JobLogRepository.js"
+import { jobStatus, type ProvisionerJob, type ProvisionerJobId } from "../../provisioning/ProvisionerJob.js"
+import { ProvisionerJobRepository } from "../../provisioning/ProvisionerJobRepository.js"
+import type { ProvisionerTags } from "../../provisioning/ProvisionerTags.js"
+import { takenTemplate } from "../Template.js"
+import { TemplateCreation } from "../TemplateCreation.js"
+import { TemplateRepository } from "../TemplateRepository.js"
+import { newTemplateViolations } from "../TemplateSettingsRules.js"
+import { TemplateVersionCreation } from "../TemplateVersionCreation.js"
+import { BuilderCatalog } from "./BuilderCatalog.js"
+import { compose, type Composition } from "./composition.js"
+
+/** A template to compose and create. */
+export interface ComposedTemplate extends Composition {
+  readonly organization_id: Uuid
+  readonly name: string
+  readonly display_name?: string | undefined
+  readonly description?: string | undefined
+  readonly icon?: string | undefined
+  readonly provisioner_tags: ProvisionerTags
+}
+
+/** What a wizard tells of its use. */
+export interface BuilderSession {
+  readonly session_id?: Uuid | undefined
+  readonly event_type: string
+}
+
+export const builderEvents = ["wizard_entry", "compose_completion"] as const
+
+const importTime = Duration.minutes(2)
+
+/** When the import is looked at. */
+const looks = Schedule.fromDelays("100 millis", "200 millis", "500 millis").pipe(Schedule.andThen(Schedule.spaced("1 second")))
+
+/** Lines of a failed import that the refusal tells. */
+const maximumLines = 20
+
+/** Lines of a log that are read at once. */
+const page = 1000
+
+const tookTooLong = new TimedOut({
+  message: "The import of the template takes too long.",
+  detail: `It had not ended after ${Duration.format(importTime)}. Its version has been created, and a template can be made of it later.`
+})
+
+/** What an author can do about a failed import, where its log shows it. */
+const causes: ReadonlyArray<readonly [sign: RegExp, cause: string]> = [
+  [
+    /registry|module not found|could not download|failed to (?:query|install)/i,
+    "A provider or module cannot be installed from its registry."
+  ],
+  [/credential|unauthori[sz]ed|authenticat|access denied|forbidden/i, "The provider has no valid credentials."]
+]
+
+const make = Effect.gen(function* () {
+  const options = yield* DeploymentOptions
+  const organizations = yield* Organizations
+  const templates = yield* TemplateRepository
+  const jobs = yield* ProvisionerJobRepository
+  const logs = yield* JobLogRepository
+  const archives = yield* Archives
+  const files = yield* Files
+  const versions = yield* TemplateVersionCreation
+  const creation = yield* TemplateCreation
+
+  const served = options.disableTemplateBuilder ? new NotFound({ message: "The template builder is switched off." }) : Effect.void
+
+  const registry = options.templateBuilderRegistryUrl.replace(/^https?:\/\//, "").replace(/\/+$/, "")
+
+  /** The archive of a composition. Fails with `Invalid` for one that is not possible. */
+  const archiveOf = (composition: Composition) =>
+    Effect.gen(function* () {
+      yield* refuseViolations(validationsOf({ base_template_id: composition.base_template_id === "" ? "is required" : undefined }))
+      const composed = compose(yield* BuilderCatalog, composition, registry)
+      if (Either.isLeft(composed)) return yield* new Invalid({ message: "The template cannot be composed.", detail: composed.left })
+      return yield* archives.tarOf(composed.right)
+    })
+
+  const errorsOf = (id: ProvisionerJobId) =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      let after = 0
+      while (true) {
+        const rows = yield* logs.after(id, after, page)
+        lines.push(...rows.filter(({ log_level }) => log_level === "error").map(({ output }) => output))
+        lines.splice(0, lines.length - maximumLines)
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < page) return lines
+        after = last.id
+      }
+    })
+
+  const failed = (job: ProvisionerJob) =>
+    Effect.gen(function* () {
+      if (jobStatus(job) === "canceled") return yield* new Invalid({ message: "The import of the template was canceled." })
+      const lines = yield* errorsOf(job.id)
+      const told = lines.length > 0 ? lines.join("\n") : (job.error ?? "")
+      const cause = causes.find(([sign]) => sign.test(told))?.[1]
+      return yield* new Invalid({ message: cause ?? "The template cannot be imported.", detail: told })
+    })
+
+  /** Waits for the end of an import. */
+  const imported = (id: ProvisionerJobId) =>
+    Effect.gen(function* () {
+      const look = Effect.flatMap(jobs.byId(id), Effect.orDie)
+      yield* look.pipe(
+        Effect.repeat({ schedule: looks, until: ({ completed_at }) => completed_at !== null }),
+        Effect.timeoutFail({ duration: importTime, onTimeout: () => tookTooLong })
+      )
+      const job = yield* look
+      if (jobStatus(job) !== "succeeded") yield* failed(job)
+    })
+
+  const inAnyOrganization = (action: "create" | "read") =>
+    Effect.zipRight(served, Access.authorizeOrHide(action, { type: "template", anyOrg: true }))
+
+  return {
+    /** The templates to begin with, by name. Like every operation here, it fails with `NotFound` while the builder is switched off. */
+    bases: Effect.fn("TemplateBuilder.bases")(function* () {
+      yield* inAnyOrganization("read")
+      return (yield* BuilderCatalog).bases.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    }),
+
+    /** The modules, of those that work with a base if one is named. */
+    modules: Effect.fn("TemplateBuilder.modules")(function* (baseId: string) {
+      yield* inAnyOrganization("read")
+      const { bases, modules } = yield* BuilderCatalog
+      if (baseId === "") return modules
+      const base = bases.find(({ id }) => id === baseId)
+      if (base === undefined) return yield* Invalid.field("base", "names no base")
+      return modules.filter(({ compatible_os }) => compatible_os.includes(base.os))
+    }),
+
+    /** The archive of a composed template, which is stored nowhere. */
+    compose: Effect.fn("TemplateBuilder.compose")(function* (composition: Composition) {
+      yield* inAnyOrganization("create")
+      return yield* archiveOf(composition)
+    }),
+
+    /**
+     * Composes a template and creates it, once its import has succeeded. Fails with `Conflict` if the name is taken, with `Invalid` if the
+     * import fails, and with `TimedOut` if it takes longer than two minutes.
+     */
+    create: Effect.fn("TemplateBuilder.create")(function* (composed: ComposedTemplate) {
+      yield* served
+      const { id } = yield* organizations.get(composed.organization_id)
+      yield* Access.authorizeOrHide("create", AccessObjects.inOrganization("template", id))
+      const { description, display_name, icon, name } = composed
+      const settings = { description, display_name, icon, name }
+      yield* refuseViolations(newTemplateViolations(settings, yield* Entitlements))
+      if (Option.isSome(yield* templates.byName(id, name))) return yield* takenTemplate(name)
+      const tar = yield* archiveOf(composed)
+      const { userId } = yield* CurrentActor
+      yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
+      const file = yield* files.storeTar(userId, tar)
+      const version = yield* versions.create(id, {
+        provisioner: "terraform",
+        file_id: file.id,
+        message: "",
+        tags: composed.provisioner_tags,
+        user_variable_values: []
+      })
+      yield* imported(version.job.id)
+      return yield* creation.create(id, { ...settings, template_version_id: version.id })
+    }),
+
+    /** Takes what a wizard tells of its use, and keeps nothing of it. */
+    record: Effect.fn("TemplateBuilder.record")(function* ({ event_type, session_id }: BuilderSession) {
+      yield* inAnyOrganization("create")
+      const violations: ReadonlyArray<Validation> = validationsOf({
+        session_id: session_id === undefined ? "is required" : undefined,
+        event_type: builderEvents.some((event) => event === event_type) ? undefined : `must be one of ${builderEvents.join(", ")}`
+      })
+      yield* refuseViolations(violations)
+    })
+  }
+})
+
+/** Composes templates of a base and modules. deployment.md §11. */
+export class TemplateBuilder extends Context.Tag("@atelier/core/TemplateBuilder")<TemplateBuilder, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(
+    Layer.effect(TemplateBuilder, make),
+    Files.layer,
+    Organizations.layer,
+    TemplateVersionCreation.layer,
+    TemplateCreation.layer
+  )
+}
