@@ -30,12 +30,16 @@ const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-n
 /** Libraries in CommonJS ask for Node's modules in their own way. */
 const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`
 
-/** Parts that a program loads by itself, such as after it has looked at the version of Node. */
-const isPart = (name) => /^program-.*\.js$/.test(name)
+/**
+ * Parts that a program loads by itself, such as after it has looked at the version of Node, and compiled code, which V8 would also take for another
+ * script of the same length.
+ */
+const isPart = (name) => /^program-.*\.(?:js|cache)$/.test(name)
 
 const bundle = async ({ from, isLauncher = false, isScript = false, isSingle = isScript, to }) => {
   const folder = dirname(to)
-  for (const name of isSingle ? [] : await readdir(join(root, folder))) if (isPart(name)) await rm(join(root, folder, name))
+  const left = isSingle && !isScript ? [] : (await readdir(join(root, folder))).filter(isPart)
+  for (const name of left) await rm(join(root, folder, name))
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { [basename(to, extname(to))]: from },

@@ -93,12 +93,9 @@ const nodeOf = async (version: string, test: TestContext): Promise<string> => {
 
 const [tooOld = "", ...supported] = nodes.keys()
 
-/** The oldest and the newest of the supported versions, or each. */
-const served = process.env["EVERY_NODE"] === undefined ? [supported.at(0), supported.at(-1)] : supported
-
 // They run before SQLite's driver has its compiled part: a server on PostgreSQL does without
 describe.concurrent("the packed standalone server on PostgreSQL", () => {
-  it.for(served)("takes a workspace from its template to its end on Node.js %s", async (version = "", test) => {
+  it.for(supported)("takes a workspace from its template to its end on Node.js %s", async (version, test) => {
     const node = await nodeOf(version, test)
     const directory = await mkdtemp(join(tmpdir(), "atelier-node-"))
     test.onTestFinished(() => rm(directory, { recursive: true, force: true }))

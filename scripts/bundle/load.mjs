@@ -4,8 +4,11 @@ import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import vm from "node:vm"
 
-/** Where the compiled code of a script is. V8 takes it only if it is of the same version with the same flags. */
-export const cacheOf = (url) => new URL(`${url}.cache`)
+/** Which program compiled the code. V8 looks at its own version alone: releases of Node that share it crash on each other's code. */
+const compiler = `${process.version}-${process.platform}-${process.arch}`
+
+/** Where the compiled code of a script is, for this version of Node on this kind of machine. */
+export const cacheOf = (url) => new URL(`${url}.${compiler}.cache`)
 
 const cachedCode = (url) => {
   try {

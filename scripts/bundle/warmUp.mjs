@@ -19,7 +19,6 @@ const options = [
   "error"
 ]
 process.argv.splice(2, Number.POSITIVE_INFINITY, ...options)
-await rm(cacheOf(url), { force: true })
 const { exports, script } = load(url, { url: url.href, resolve: (name) => import.meta.resolve(name) })
 
 /** What the server prints once it answers. */
