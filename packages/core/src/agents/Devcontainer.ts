@@ -39,7 +39,7 @@ export const containedAgent = (
     ? undefined
     : {
         // Names of blocks have underscores, those of agents have none
-        name: name.replaceAll("_", "-"),
+        name: name.replace(/_+/g, "-").replace(/^-|-$/g, ""),
         operating_system: parent.operating_system,
         architecture: parent.architecture,
         directory: workspace_folder,

@@ -52,7 +52,9 @@ const catalog = {
     }),
     module({ id: "web-editor" }),
     module({ id: "windows-only", compatible_os: ["windows"] }),
-    module({ id: "own", source: { "main.tf": "# own\n" } })
+    module({ id: "own", source: { "main.tf": "# own\n" } }),
+    module({ id: "a", variables: [variable({ name: "b_c", sensitive: true })] }),
+    module({ id: "a_b", variables: [variable({ name: "c", sensitive: true })] })
   ]
 }
 
@@ -149,6 +151,16 @@ module "own" {
         ]
       },
       'The module "own" is named twice.'
+    ],
+    [
+      "two secrets of one name",
+      {
+        modules: [
+          { id: "a", variables: {} },
+          { id: "a_b", variables: {} }
+        ]
+      },
+      'The base and the modules need two variables of the name "a_b_c".'
     ],
     ["an unknown variable", { base_variable_values: { x: "1" } }, 'The base "docker" has no variable "x".'],
     ["a secret", { base_variable_values: { token: "1" } }, 'The variable "token" of the base "docker" cannot be set here.'],

@@ -1,7 +1,7 @@
 /** The blocks of a template's modules, from files in both syntaxes. Override files replace single attributes. terraform.md §2. */
 import { Either } from "effect"
 import { posix } from "node:path"
-import { type Expression, parseExpression, parseTemplate } from "./Expressions.js"
+import { type Expression, parseExpression, parseTemplate, readable } from "./Expressions.js"
 import { type Body, HclError, parseBody } from "./Hcl.js"
 import { EvaluationError } from "./Values.js"
 
@@ -117,7 +117,7 @@ const blocksOf = (path: string, bytes: Uint8Array): ReadonlyArray<ConfiguredBloc
       throw new SourceError({ cause: `${path} is not JSON: ${error instanceof Error ? error.message : String(error)}` })
     }
   }
-  return Either.match(parseBody(text), {
+  return Either.match(parseBody(readable(text)), {
     onLeft: ({ cause, line }) => {
       throw new SourceError({ cause: `${path}:${line}: ${cause}` })
     },
@@ -150,7 +150,7 @@ const overridden = (block: ConfiguredBlock, by: ConfiguredBlock): ConfiguredBloc
 
 const isOverride = (path: string): boolean => /(?:^|[/_])override\.tf(?:\.json)?$/.test(path)
 
-/** Reads the files directly in a folder; `.` is the root. Undefined for a folder without such files. Throws `SourceError`. */
+/** Reads the files directly in a folder; `.` is the root. Undefined for a folder without such files. Throws `EvaluationError`. */
 export const readModule = (files: ReadonlyMap<string, Uint8Array>, folder: string): ModuleSource | undefined => {
   const paths = [...files.keys()]
     .filter((path) => posix.dirname(path) === folder && /^[^.].*\.tf(?:\.json)?$/.test(posix.basename(path)))

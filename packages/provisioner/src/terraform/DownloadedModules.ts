@@ -1,14 +1,15 @@
 /** Modules that `terraform init` has downloaded, kept for later jobs of the same version. templates-and-provisioning.md §8.4. */
 import { type LogSink, type ProvisionFailure } from "@atelier/core/provisioning"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Either, Option, Schema } from "effect"
 import type { Dirent } from "node:fs"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { pack } from "tar-stream"
-import { type ArchiveFile, maximumEntries, maximumFileSize, readFiles } from "../Archive.js"
+import { maximumEntries, maximumFileSize, readFiles } from "../Archive.js"
+import { localPath } from "../LocalPath.js"
 import { attempt } from "../WorkspaceDirectory.js"
-import { refused, writeFiles } from "./Machine.js"
+import { writeFiles } from "./Machine.js"
 
 /** Where Terraform keeps modules, in the folder of a source. */
 const folder = ".terraform/modules"
@@ -22,7 +23,7 @@ const Manifest = Schema.parseJson(Schema.Struct({ Modules: Schema.Array(Schema.S
 const namesDownloads = (manifest: string): boolean =>
   Option.exists(Schema.decodeUnknownOption(Manifest)(manifest), ({ Modules }) => Modules.some(({ Dir }) => Dir.startsWith(`${folder}/`)))
 
-/** The files as paths in the source, in their order; undefined if an archive of them would not be whole. */
+/** The files as paths in the source, in their order; undefined if an archive of them would not be whole, or `restored` would refuse it. */
 const listed = async (directory: string): Promise<ReadonlyArray<string> | undefined> => {
   const found: Array<string> = []
   let size = 0
@@ -39,6 +40,7 @@ const listed = async (directory: string): Promise<ReadonlyArray<string> | undefi
         size += bytes
         // Readers of archives pass over links, so a module with one would lose it
         if (!entry.isFile() || bytes > maximumFileSize || size > maximumSize || found.length === maximumEntries) return false
+        if (Either.isLeft(localPath(inner))) return false
         found.push(inner)
       }
     }
@@ -58,21 +60,36 @@ const tarOf = async (directory: string, paths: ReadonlyArray<string>): Promise<U
   return new Uint8Array(await buffer(writer))
 }
 
+const tooMuch = "they are larger than 20 MiB, or hold links, a file of more than 10 MiB or a name that no archive may have"
+
 /** The archive of what `init` has downloaded into the folder of a source. None without downloads, and for what no archive can hold. */
-export const archived = (directory: string, log: LogSink): Effect.Effect<Option.Option<Uint8Array>, ProvisionFailure> =>
+export const archived = (directory: string, log: LogSink): Effect.Effect<Option.Option<Uint8Array>> =>
   Effect.gen(function* () {
     const manifest = yield* Effect.promise(() => fs.readFile(join(directory, folder, "modules.json"), "utf8").catch(() => ""))
     if (!namesDownloads(manifest)) return Option.none()
-    const paths = yield* attempt("the modules cannot be read", () => listed(directory))
-    if (paths !== undefined) return Option.some(yield* attempt("the modules cannot be archived", () => tarOf(directory, paths)))
-    const output = "Builds download the modules again: they are larger than 20 MiB, or hold links or a file of more than 10 MiB."
+    const made = yield* attempt("they cannot be archived", async () => {
+      const paths = await listed(directory)
+      return paths === undefined ? undefined : await tarOf(directory, paths)
+    }).pipe(
+      Effect.mapError(({ message }) => message),
+      Effect.filterOrFail(
+        (tar) => tar !== undefined,
+        () => tooMuch
+      ),
+      Effect.either
+    )
+    if (Either.isRight(made)) return Option.some(made.right)
+    const output = `Builds download the modules again: ${made.left}.`
     yield* log({ source: "provisioner", level: "warn", stage: "Detecting ephemeral resources", output })
     return Option.none()
-  }).pipe(Effect.mapError(refused))
+  })
 
-/** Puts modules from an archive where `init` finds them. */
-export const restored = (archive: Uint8Array, directory: string): Effect.Effect<void, ProvisionFailure> =>
-  Effect.gen(function* () {
-    const files: ReadonlyMap<string, ArchiveFile> = yield* Effect.mapError(readFiles(archive), refused)
-    yield* writeFiles(new Map([...files].filter(([path]) => path.startsWith(`${folder}/`))), directory)
+/** Puts modules from an archive where `init` finds them. Without an archive that can be read `init` downloads them. */
+export const restored = (archive: Uint8Array, directory: string, log: LogSink): Effect.Effect<void, ProvisionFailure> =>
+  Effect.matchEffect(readFiles(archive), {
+    onFailure: ({ message }) => {
+      const output = `The modules are downloaded again: ${message}.`
+      return log({ source: "provisioner", level: "warn", stage: "Initializing Terraform Directory", output })
+    },
+    onSuccess: (files) => writeFiles(new Map([...files].filter(([path]) => path.startsWith(`${folder}/`))), directory)
   })

@@ -1,5 +1,6 @@
 /** Expressions in HCL's native syntax, read into trees. Templates in quoted texts and heredocs are expressions too. */
 import { HclError } from "./Hcl.js"
+import { EvaluationError } from "./Values.js"
 
 export type Expression =
   | { readonly kind: "literal"; readonly value: string | number | boolean | null }
@@ -29,6 +30,9 @@ export interface For {
   readonly condition: Expression | undefined
   readonly isGrouped: boolean
 }
+
+/** Characters of a source: reading one takes the server's only thread. */
+const maximumSource = 256 * 1024
 
 /** Expressions in expressions. */
 const maximumDepth = 100
@@ -373,8 +377,13 @@ class Parser {
       lines.push(content)
       line = end + 1
     }
-    const content = lines.map((line) => `${line}\n`).join("")
-    return new Parser(content, this.firstLine).template(false, strip === "-")
+    const pieces = lines.map((line) => ({ kind: "text", text: `${line}\n` }) as const)
+    const content = pieces.map((piece) => piece.text).join("")
+    // Most heredocs are scripts, which hold no expressions
+    if (!/[$%]\{/.test(content)) return this.assemble(merged(strip === "-" ? dedented(pieces) : pieces))
+    const inner = new Parser(content, this.firstLine)
+    inner.depth = this.depth
+    return inner.template(false, strip === "-")
   }
 
   /** The pieces up to the closing quote, or up to the end of a text that has none. `dedents` is for a heredoc that begins with `<<-`. */
@@ -500,13 +509,21 @@ class Parser {
   }
 }
 
-/** Reads an expression. Throws `HclError` with the line, counted from `line`. */
+/** The source, unless it is too long to be read. Throws `EvaluationError`. */
+export const readable = (source: string): string => {
+  if (source.length > maximumSource) {
+    throw new EvaluationError({ cause: `a source has more than ${maximumSource} characters`, isLimit: true })
+  }
+  return source
+}
+
+/** Reads an expression. Throws `HclError` with the line, counted from `line`, and `EvaluationError` for a source that is too long. */
 export const parseExpression = (source: string, line: number): Expression => {
-  const parser = new Parser(source, line)
+  const parser = new Parser(readable(source), line)
   const expression = parser.expression()
   parser.skip()
   return parser.position < source.length ? parser.fail("the expression should end here") : expression
 }
 
 /** Reads a template that stands in no quotes: a heredoc, a file, or a text in JSON syntax. */
-export const parseTemplate = (source: string, line: number): Expression => new Parser(source, line).template(false)
+export const parseTemplate = (source: string, line: number): Expression => new Parser(readable(source), line).template(false)

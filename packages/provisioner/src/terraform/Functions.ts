@@ -278,7 +278,6 @@ const parseJson = (text: string): Value => {
 const encodeJson = (value: Value): string =>
   JSON.stringify(plain(value)).replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Words such as `yes` are bools; times stay texts. */
 /** As Terraform writes it: texts in quotes, and those of several lines as blocks. */
 const encodeYaml = (value: unknown): string => {
   const document = new Document(value)
@@ -290,6 +289,7 @@ const encodeYaml = (value: unknown): string => {
   return document.toString({ lineWidth: 0, indentSeq: false })
 }
 
+/** Words such as `yes` are bools; times stay texts. */
 const yamlOptions = {
   maxAliasCount: 100,
   schema: "yaml-1.1",

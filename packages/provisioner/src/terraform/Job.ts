@@ -63,7 +63,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
     const folder = yield* jobFolder(options)
     const directory = join(folder, "source")
     yield* unpack(files, directory)
-    if (modules !== undefined) yield* restored(modules, directory)
+    if (modules !== undefined) yield* restored(modules, directory, log)
     const { logged, printed } = commandsIn({ directory, folder, log, options, program })
 
     let isReady = false

@@ -56,6 +56,7 @@ describe("downloaded modules", () => {
 
   it.scoped.each([
     ["a link", "ln -s main.tf .terraform/modules/pod/link.tf"],
+    ["a name with a backslash", "echo > '.terraform/modules/pod/a\\b'"],
     ["a file of more than 10 MiB", "head -c 10485761 /dev/zero > .terraform/modules/pod/large"],
     ["more than 20 MiB", "for number in 1 2 3; do head -c 7340032 /dev/zero > .terraform/modules/pod/part$number; done"]
   ])("are not kept with %s, and the log says so", ([, more]) =>
@@ -63,6 +64,19 @@ describe("downloaded modules", () => {
       const { log, modules } = yield* imported(yield* downloading(more))
       expect(modules).toStrictEqual(Option.none())
       expect(JSON.stringify(log.lines)).toContain("Builds download the modules again")
+    })
+  )
+
+  it.scoped("are downloaded again where their archive cannot be read", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* imported(yield* downloading())
+      const archive = yield* Effect.promise(() => tarOf([[".terraform/modules/a\\b", ""]]))
+      const log = aLog()
+      const session = yield* engine.open(yield* source, log.sink, archive)
+      yield* session.plan(aPlanInput())
+      const modules = yield* session.modules ?? Effect.succeedNone
+      expect(JSON.stringify(log.lines)).toContain("The modules are downloaded again: ")
+      expect(yield* namesIn(modules)).toContain(".terraform/modules/pod/main.tf")
     })
   )
 

@@ -209,6 +209,8 @@ it.each([
     "nested references",
     `locals {\n${Array.from({ length: 900 }, (_, i) => `a${i + 1} = local.a${i}`).join("\n")}\na0 = 1\n}\n${parameter("p", "default = local.a900")}`
   ],
+  ["heredocs in each other", `locals {\na = ${"<<A\n${".repeat(800)}1${"}\nA\n".repeat(800)}}\n${parameter("p", "default = local.a")}`],
+  ["characters of a source", `${parameter("p", 'default = "x"')}# ${"x".repeat(262_144)}\n`],
   [
     "instances",
     'data "coder_parameter" "p" {\n  count = 1000\n  name = "p"\n  default = "x"\n}\ndata "coder_parameter" "q" {\n  count = 1000\n  name = "q"\n  default = "x"\n}'

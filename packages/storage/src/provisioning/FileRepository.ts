@@ -37,7 +37,9 @@ export const layer = Layer.effect(
             sql,
             Effect.gen(function* () {
               yield* lockUploader(value.created_by)
-              const [used] = yield* sql`SELECT coalesce(sum(size), 0) AS bytes FROM files WHERE created_by = ${value.created_by}`
+              const [used] = Number.isFinite(maximumBytes)
+                ? yield* sql`SELECT coalesce(sum(size), 0) AS bytes FROM files WHERE created_by = ${value.created_by}`
+                : []
               if (used !== undefined && stored(used).bytes + value.size > maximumBytes) return false
               yield* sql`INSERT INTO files ${sql.insert({ ...value, used_at: value.created_at })}`
               for (let start = 0; start < content.length; start += chunkSize) {

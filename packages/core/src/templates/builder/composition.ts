@@ -152,10 +152,17 @@ export const compose = (catalog: BuilderCatalog["Type"], wanted: Composition, re
     if (base === undefined) return yield* Either.left(`There is no base ${quote(wanted.base_template_id)}.`)
     const given = yield* assignments(`base ${quote(base.id)}`, base.variables, wanted.base_variable_values)
     const chosen = yield* chosenModules(catalog, base, wanted.modules)
-    const declarations = [
-      ...base.variables.filter(({ computed }) => computed === undefined).map((variable) => [variable.name, variable] as const),
-      ...chosen.flatMap(({ module }) => secretsOf(module).map((variable) => [secretName(module, variable), variable] as const))
-    ].map(([name, variable]) => declaration(name, variable, given.get(name)))
+    const declared = [
+      ...base.variables
+        .filter(({ computed }) => computed === undefined)
+        .map((variable) => ({ name: variable.name, variable, value: given.get(variable.name) })),
+      ...chosen.flatMap(({ module }) =>
+        secretsOf(module).map((variable) => ({ name: secretName(module, variable), variable, value: undefined }))
+      )
+    ]
+    const twice = declared.find(({ name }, index) => declared.findIndex((other) => other.name === name) < index)
+    if (twice !== undefined) return yield* Either.left(`The base and the modules need two variables of the name ${quote(twice.name)}.`)
+    const declarations = declared.map(({ name, value, variable }) => declaration(name, variable, value))
     const calls = chosen.map(({ given: values, module }) => call(module, values, registry))
     return {
       ...base.files,
