@@ -175,12 +175,20 @@ export const exchange = (
           setHost: false,
           maxHeaderSize: maximumHead
         })
-        const abort = (): void => void request.destroy()
+        let delivered: IncomingMessage | undefined
+        const abort = (): void => {
+          // First: a request that is destroyed lets its response end as if it were whole
+          delivered?.destroy(new Error("The exchange has been ended."))
+          request.destroy()
+          // A request that waits for its connection says nothing when it is destroyed
+          resume(Effect.succeed(Effect.interrupt))
+        }
         signal.addEventListener("abort", abort)
-        // A response that has been read to its end has given its connection back
+        // A response gives its connection back once it has been read to its end, even where it has no body, as one to HEAD
         const over = (response: IncomingMessage): void => {
           signal.removeEventListener("abort", abort)
           if (!response.complete) request.destroy()
+          else if (!response.readableEnded) response.resume()
         }
         const answered = (answer: Answer): void =>
           resume(
@@ -197,7 +205,10 @@ export const exchange = (
           const isStale = request.reusedSocket && error.code === "ECONNRESET" && repeats < maximumRepeats
           resume(Effect.succeed(isStale ? attempt(repeats + 1) : Effect.fail(error instanceof AppFailed ? error : failureOf(error))))
         })
-        request.on("response", (response) => answered({ _tag: "Response", response }))
+        request.on("response", (response) => {
+          delivered = response
+          answered({ _tag: "Response", response })
+        })
         request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
         if (framing === undefined) request.end()
         else sendBody(body, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))

@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
-import { AgentDialer } from "@atelier/core/network"
+import { AgentDialer, type AgentStream } from "@atelier/core/network"
 import { Uuid } from "@atelier/core/platform"
-import { Effect, Exit, Fiber, Option, TestClock } from "effect"
+import { Effect, Exit, Fiber, Option, Queue, TestClock } from "effect"
 import { Readable } from "node:stream"
 import { expect } from "vitest"
 import { AppConnections } from "../../src/apps/AppConnections.js"
@@ -9,7 +9,7 @@ import { type Exchange, exchange } from "../../src/apps/forward.js"
 
 const id = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 
-const asked = (signal: AbortSignal): Exchange => ({
+const asked = (signal: AbortSignal, method = "GET"): Exchange => ({
   target: {
     organization_id: id,
     workspace_id: id,
@@ -24,7 +24,7 @@ const asked = (signal: AbortSignal): Exchange => ({
     cors_behavior: "simple"
   },
   url: new URL("http://localhost:8080"),
-  method: "GET",
+  method,
   path: "/",
   headers: ["Host", "atelier.test"],
   body: Readable.from([]),
@@ -34,16 +34,29 @@ const asked = (signal: AbortSignal): Exchange => ({
   signal
 })
 
+/** Connections of one test's own. */
+const someConnections = Effect.acquireRelease(
+  Effect.sync(() => new AppConnections()),
+  (made) => Effect.sync(() => made.destroy())
+)
+
+const takingAll = { write: () => Effect.void, finish: Effect.void }
+
 /** Exchanges a request with an app that takes all and says nothing. */
-const withSilentApp = (signal: AbortSignal) => {
-  const connections = new AppConnections()
-  return exchange(asked(signal), connections).pipe(
-    Effect.provideService(AgentDialer, {
-      dial: () => Effect.succeed({ read: Effect.never, write: () => Effect.void, finish: Effect.void })
-    }),
-    Effect.ensuring(Effect.sync(() => connections.destroy()))
+const withSilentApp = (signal: AbortSignal, dial: Effect.Effect<AgentStream> = Effect.succeed({ read: Effect.never, ...takingAll })) =>
+  Effect.flatMap(someConnections, (connections) => exchange(asked(signal), connections)).pipe(
+    Effect.provideService(AgentDialer, { dial: () => dial })
   )
-}
+
+/** Exchanges a request with an app that answers so once it is asked. */
+const withApp = (request: Exchange, connections: AppConnections, answer: string) =>
+  Effect.gen(function* () {
+    const said = yield* Queue.unbounded<Option.Option<Uint8Array>>()
+    const write = () => Effect.asVoid(Queue.offer(said, Option.some(Buffer.from(answer))))
+    return yield* exchange(request, connections).pipe(
+      Effect.provideService(AgentDialer, { dial: () => Effect.succeed({ ...takingAll, read: Queue.take(said), write }) })
+    )
+  })
 
 describe("an exchange with an app that does not answer", () => {
   it.scoped("fails after ten minutes", () =>
@@ -66,6 +79,44 @@ describe("an exchange with an app that does not answer", () => {
         ending.abort()
         expect(Exit.isInterrupted(yield* Fiber.await(answer))).toBe(true)
       }
+    })
+  )
+
+  it.scoped("is interrupted by its signal while the app is being reached", () =>
+    Effect.gen(function* () {
+      const ending = new AbortController()
+      const answer = yield* Effect.fork(withSilentApp(ending.signal, Effect.never))
+      yield* Effect.yieldNow()
+      ending.abort()
+      expect(Exit.isInterrupted(yield* Fiber.await(answer))).toBe(true)
+    })
+  )
+})
+
+describe("an exchange with an app that answers", () => {
+  it.scoped("gives its connection back after HEAD, whose answer has no body to read", () =>
+    Effect.gen(function* () {
+      const connections = yield* someConnections
+      const freed = Effect.async<void>((resume) => void connections.once("free", () => resume(Effect.void)))
+      const waiting = yield* Effect.fork(freed)
+      const { signal } = new AbortController()
+      yield* Effect.scoped(withApp(asked(signal, "HEAD"), connections, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"))
+      yield* Fiber.join(waiting)
+      expect([Object.keys(connections.sockets).length, Object.keys(connections.freeSockets).length]).toStrictEqual([0, 1])
+    })
+  )
+
+  it.scoped("breaks off by its signal an answer that has come but is not read yet", () =>
+    Effect.gen(function* () {
+      const ending = new AbortController()
+      const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+      const { response } = yield* withApp(asked(ending.signal), yield* someConnections, chunked)
+      const failure = Effect.async<string>((resume) => {
+        response.once("error", ({ message }) => resume(Effect.succeed(message)))
+        response.once("end", () => resume(Effect.succeed("it ends as if it were whole")))
+        ending.abort()
+      })
+      expect(yield* failure).toBe("The exchange has been ended.")
     })
   )
 })
