@@ -19,8 +19,11 @@ const capacity = 1_000
 export interface KeptDecisions<A> {
   /** The decision about equal requests, if there is one that still holds. Near its end one caller gets none, and should judge. */
   readonly find: (key: string) => A | undefined
-  /** Judges a request, and keeps the decision unless it fails or rights have changed in the meantime. */
-  readonly judge: <E, R>(key: string, decide: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /**
+   * Begins to judge a request, before anything is read that the decision depends on. The result keeps the decision, unless rights have changed
+   * in the meantime.
+   */
+  readonly begin: (key: string) => (decision: A) => void
 }
 
 /** Decisions of one kind, none at first. The key names the caller's credential and all else that the decision depends on. */
@@ -40,12 +43,11 @@ export const keptDecisions = <A>(): Effect.Effect<KeptDecisions<A>, never, Event
         found.isRenewing = true
         return undefined
       },
-      judge: (key, decide) =>
-        Effect.suspend(() => {
-          const since = clock.unsafeCurrentTimeMillis()
-          // A change replaces the map: what was judged before it is kept in none that is read
-          const present = kept
-          return Effect.tap(decide, (decision) => Effect.sync(() => present.set(key, { since, decision, isRenewing: false })))
-        })
+      begin: (key) => {
+        const since = clock.unsafeCurrentTimeMillis()
+        // A change replaces the map: what was judged before it is kept in none that is read
+        const present = kept
+        return (decision) => void present.set(key, { since, decision, isRenewing: false })
+      }
     }
   })

@@ -25,6 +25,9 @@ const logInterval = 60_000
 /** Visitors that this process remembers. */
 const rememberedVisitors = 10_000
 
+/** Characters of a user agent by which visitors differ: the connection log has no more of it. */
+const maximumUserAgent = 256
+
 interface OpenVisit extends Omit<AppSession, "session_started_at" | "session_ended_at" | "requests"> {
   readonly began: number
 }
@@ -109,7 +112,7 @@ const make = Effect.gen(function* () {
       const { ip = null, userAgent: user_agent = "" } = actor
       const user_id = isAnonymous(actor) ? null : actor.userId
       const { access_method: _, agent_id, ...rest } = app
-      const key = JSON.stringify([agent_id, user_id, ip, user_agent, app.slug_or_port, code])
+      const key = JSON.stringify([agent_id, user_id, ip, user_agent.slice(0, maximumUserAgent), app.slug_or_port, code])
       const now = Timestamp.toMillis(yield* Timestamp.now)
       const before = logged.get(key)
       if (before !== undefined && now - before < logInterval) return

@@ -4,9 +4,14 @@ import { EventBus, Uuid } from "@atelier/core/platform"
 import { Effect, TestClock } from "effect"
 import { expect } from "vitest"
 
-const decisions = Effect.map(keptDecisions<number>(), ({ find, judge }) => {
+const decisions = Effect.map(keptDecisions<number>(), ({ begin, find }) => {
   let judged = 0
   const decide = Effect.sync(() => ++judged)
+  const judge = <R>(key: string, decide: Effect.Effect<number, never, R>): Effect.Effect<number, never, R> =>
+    Effect.suspend(() => {
+      const keep = begin(key)
+      return Effect.tap(decide, (decision) => Effect.sync(() => keep(decision)))
+    })
   const ask = (key: string): Effect.Effect<number> =>
     Effect.suspend(() => {
       const found = find(key)
@@ -57,14 +62,6 @@ describe("a kept decision", () => {
       yield* changed
       expect(find("a")).toBeUndefined()
       yield* judge("a", Effect.zipLeft(decide, changed))
-      expect(find("a")).toBeUndefined()
-    }).pipe(Effect.provide(EventBus.layerMemory))
-  )
-
-  it.scoped("is not kept if it fails", () =>
-    Effect.gen(function* () {
-      const { find, judge } = yield* decisions
-      expect(yield* Effect.flip(judge("a", Effect.fail("refused")))).toBe("refused")
       expect(find("a")).toBeUndefined()
     }).pipe(Effect.provide(EventBus.layerMemory))
   )

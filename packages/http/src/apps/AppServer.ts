@@ -39,6 +39,9 @@ type Response = HttpServerResponse.HttpServerResponse
 /** How long a connection to an app may carry nothing. */
 const idle = "10 minutes"
 
+/** Characters of the name of a request whose admission is kept. */
+const maximumKey = 4_096
+
 const refusals: Readonly<Record<Exclude<AppRefused["reason"], "signed_out">, Omit<AppPage, "message">>> = {
   missing: { status: 404, title: text.appMissing },
   offline: { status: 400, title: text.appOffline },
@@ -326,28 +329,33 @@ const make = Effect.gen(function* () {
         : shown({ status: 400, title: text.appInvalid, message: "This host is not the address of an application or port of a workspace." }),
 
     /**
-     * The name of a request whose admission may be kept, which is that of equal requests. Undefined for a request whose checks are listed.
+     * The name of a request whose admission may be kept, which is that of equal requests. Undefined for a request whose checks are listed, and
+     * for one whose name is too long to be remembered.
      */
     keyOf: (request: Request, info: RequestInfo, app: AppPath): string | undefined => {
       if (info.checks !== undefined) return undefined
       const { credential, ip, userAgent, visit } = info
       const { access_method, agent, slug_or_port, user, workspace } = app.address
       const named = [access_method, app.base, app.prefix, user, workspace, agent, slug_or_port]
-      return JSON.stringify([...named, credential, visit?.proxy_id, ip, userAgent, ...signedCookiesOf(request)])
+      const key = JSON.stringify([...named, credential, visit?.proxy_id, ip, userAgent, ...signedCookiesOf(request)])
+      return key.length > maximumKey ? undefined : key
     },
 
     /** The admission of an equal request of a moment ago, which still holds. */
     find: admissions.find,
 
-    /** Answers a request to an app. `finish` completes answers that are not the app's. With a key, its admission is kept. */
+    /** Begins a request whose admission is to be kept. */
+    begin: admissions.begin,
+
+    /** Answers a request to an app. `finish` completes answers that are not the app's. Without an admission it judges, and gives `keep` its own. */
     serve: (
       request: Request,
       info: RequestInfo,
       peer: string,
       app: AppPath,
       finish: (response: Response) => Response,
-      key: string | undefined,
-      kept: Admission | undefined
+      kept: Admission | undefined,
+      keep: ((admission: Admission) => void) | undefined
     ): Effect.Effect<Response, never, Scope.Scope> => {
       const finished = Effect.map(finish)
       const { host } = forwardingOf(request, info, peer)
@@ -367,8 +375,8 @@ const make = Effect.gen(function* () {
       }
       // Browsers send preflights without credentials, so that none would come through to an app that needs a session
       const isAsking = isPreflight(request.method, request.headers) && originOf(request, app, place) !== undefined
-      const judged = Effect.suspend(() => admit(request, info, app))
-      const admission = kept !== undefined ? Effect.succeed(kept) : key === undefined ? judged : admissions.judge(key, judged)
+      const judged = Effect.suspend(() => admit(request, info, app)).pipe(Effect.tap((admitted) => Effect.sync(() => keep?.(admitted))))
+      const admission = kept !== undefined ? Effect.succeed(kept) : judged
       return (isAsking ? access.corsBehavior(app.address) : Effect.succeed("passthru")).pipe(
         Effect.flatMap((behavior) =>
           behavior === "simple"

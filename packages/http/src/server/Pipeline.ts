@@ -202,7 +202,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
 
     /** Answers a request to an app, whose own answer is passed on as it is. */
     const serveApp = (
-      { find, keyOf, serve }: NonNullable<AppServer["Type"]>,
+      { begin, find, keyOf, serve }: NonNullable<AppServer["Type"]>,
       request: Request,
       info: RequestInfo,
       peer: string,
@@ -213,11 +213,13 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
       Effect.gen(function* () {
         const key = isOwn(info) ? keyOf(request, info, app) : undefined
         const kept = key === undefined ? undefined : find(key)
+        // Before the user is identified, whose rights may end meanwhile
+        const keep = key === undefined || kept !== undefined ? undefined : begin(key)
         if (kept !== undefined) info.user = kept.user
         else if (identified !== undefined) info.user = yield* identified
         const limited = limiter.take("api", info, "apps")
         if (limited !== undefined) return respond(limited)
-        const answer = yield* serve(request, info, peer, app, respond, key, kept)
+        const answer = yield* serve(request, info, peer, app, respond, kept, keep)
         info.counted?.end(answer.status)
         return answer
       }).pipe(
