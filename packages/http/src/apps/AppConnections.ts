@@ -6,8 +6,8 @@ import { Duplex } from "node:stream"
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
 const keptFor = 4_000
 
-/** Unused connections that are kept for each app: the answers to many visitors come together, and free their connections at once. */
-const maximumKept = 32
+/** Unused connections that are kept for each app. All apps of an agent share its streams. */
+const maximumKept = 8
 
 /** The options of a request that uses a kept connection. */
 export interface Kept extends ClientRequestArgs {
