@@ -1,5 +1,6 @@
 /** The responses of a server that are under way, by the connections they are sent on. */
 import type { ServerResponse } from "node:http"
+import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 interface Sending {
@@ -8,6 +9,11 @@ interface Sending {
   readonly isUpgrade: boolean
   /** When the client was last seen to read, in milliseconds. */
   since: number
+}
+
+interface Connection {
+  readonly sent: Array<Sending>
+  readonly forget: () => void
 }
 
 export interface UnderWay {
@@ -35,34 +41,40 @@ const finishWithConnection = (response: ServerResponse): void => {
  * makes V8 keep much of the requests until its next full collection, which took a tenth of the processor's time.
  */
 export const make = (): UnderWay => {
-  const connections = new Map<Duplex, Array<Sending>>()
-  const of = (socket: Duplex): Array<Sending> => {
+  const connections = new Map<Duplex, Connection>()
+  const of = (socket: Duplex): Connection => {
     const known = connections.get(socket)
     if (known !== undefined) return known
-    const made: Array<Sending> = []
-    connections.set(socket, made)
-    socket.once("close", () => {
+    const sent: Array<Sending> = []
+    const closed = (): void => {
       connections.delete(socket)
       // Node drops responses that wait behind another one (pipelining, RFC 9112 §9.3.2) without an event: their fibers would wait for ever
-      const dropped = made.filter(({ isUpgrade, response }) => !isUpgrade && response.socket === null && !response.writableFinished)
+      const dropped = sent.filter(({ isUpgrade, response }) => !isUpgrade && response.socket === null && !response.writableFinished)
       for (const { response } of dropped) response.emit("close")
-    })
+    }
+    socket.once("close", closed)
+    const made = { sent, forget: () => void (connections.delete(socket), socket.off("close", closed)) }
+    connections.set(socket, made)
     return made
   }
   return {
     add: (socket, response, isUpgrade) => {
-      const sent = of(socket)
+      const { forget, sent } = of(socket)
       const sending = { response, isUpgrade, since: performance.now() }
       sent.push(sending)
-      response.once("close", () => sent.splice(sent.indexOf(sending), 1))
+      response.once("close", () => {
+        sent.splice(sent.indexOf(sending), 1)
+        // A host may make up a socket for each request, and never close it
+        if (sent.length === 0 && !(socket instanceof Socket)) forget()
+      })
       if (!isUpgrade) finishWithConnection(response)
     },
     forEach: (use) => {
-      for (const sent of connections.values()) for (const { response } of sent) use(response)
+      for (const { sent } of connections.values()) for (const { response } of sent) use(response)
     },
     endStalled: (timeout) => {
       const now = performance.now()
-      for (const sending of [...connections.values()].flat()) {
+      for (const sending of [...connections.values()].flatMap(({ sent }) => sent)) {
         const { response, since } = sending
         const waits = response.socket !== null && (response.writableNeedDrain || (response.writableEnded && !response.writableFinished))
         if (!waits) sending.since = now
