@@ -74,6 +74,7 @@ export const make = (
     const launchedAt = yield* Clock.currentTimeMillis
     let everConnected = false
     let isHurried = false
+    let hasOpened = false
     let lostAt: number | undefined
     let current: AgentClient | undefined
 
@@ -91,6 +92,7 @@ export const make = (
       yield* Effect.acquireRelease(
         Effect.suspend(() => {
           everConnected = true
+          hasOpened = true
           current = client
           refused.unsafeClose()
           return connected.open
@@ -108,6 +110,7 @@ export const make = (
     const reconnecting = Effect.gen(function* () {
       for (let attempt = 0; ; attempt += 1) {
         const before = yield* Clock.currentTimeMillis
+        hasOpened = false
         const reason = yield* Effect.matchEffect(once, {
           onFailure: (error) =>
             Effect.sync(() => {
@@ -119,7 +122,8 @@ export const make = (
         const now = yield* Clock.currentTimeMillis
         if (now - before >= goodConnection) {
           attempt = 0
-          lostAt = now
+          // An attempt may also have hung for so long
+          if (hasOpened) lostAt = now
         }
         yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
         const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt, isHurried })
