@@ -84,4 +84,8 @@ const licence = async () => {
 await licence()
 // One after the other: both of the agent go into one folder, whose older parts are removed first
 for (const program of programs) await bundle(program)
-execFileSync(process.execPath, [join(root, "scripts/bundle/warmUp.mjs"), join(root, "examples/standalone/dist/program-main.cjs")])
+// A variable of the builder's could be one of the server's options
+const variables = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SystemRoot", "TEMP"].filter((name) => name in process.env)
+execFileSync(process.execPath, [join(root, "scripts/bundle/warmUp.mjs"), join(root, "examples/standalone/dist/program-main.cjs")], {
+  env: Object.fromEntries(variables.map((name) => [name, process.env[name]]))
+})
