@@ -23,15 +23,20 @@ const signalled = (): Promise<NodeJS.Signals> =>
 export const run = async (): Promise<number> => {
   try {
     const options = parseOptions(process.argv.slice(2), process.env)
+    const number = numberOf(process.env)
     if (options === "help") process.stdout.write(help())
     else if ("yaml" in options) process.stdout.write(options.yaml)
-    else if (cluster.isWorker) {
-      const number = numberOf(process.env)
+    else if (number !== undefined) {
       const place = placeOf(options, number)
       const { serve } = await load()
       await serve(withPlace(options, number), place)
     } else {
       for (const warning of options.warnings) process.stderr.write(`${warning}\n`)
+      if (options.processes > 1 && cluster.isWorker) {
+        throw new UsageError(
+          "--processes is for a server that no other process manager runs in a cluster: leave it out, or start the server directly"
+        )
+      }
       if (options.processes > 1) return await supervise(options.processes, signalled())
       const { serve } = await load()
       await serve(options, {

@@ -35,6 +35,11 @@ interface Listening {
 /** Requests that wait for the start: a flood of them would keep it from ending. */
 const maximumWaiting = 1000
 
+const urlOf = ({ host, port }: Listen): string => {
+  const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
 /**
  * Listens before the service starts, so that the address is known to configure it, even with an automatic port. Requests that arrive
  * earlier wait.
@@ -65,10 +70,9 @@ const listen = async ({
   })
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("the server listens on no port")
-  const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
   return {
     server,
-    url: `http://${name}:${address.port}`,
+    url: urlOf({ host, port: address.port }),
     open: (atelier) => {
       server.off("request", hold.request).off("upgrade", hold.upgrade)
       server.on("request", atelier.handler).on("upgrade", atelier.upgrade)
@@ -107,7 +111,10 @@ const reachedAt = (configuration: Configuration, url: string): Configuration => 
 
 /** Serves until the process is to end. */
 export const serve = async (options: Options, { internal, ready }: Place): Promise<void> => {
-  const { open, server, url } = await listen({ ...options, option: "httpAddress", exclusive: false })
+  const listenPublicly = () => listen({ ...options, option: "httpAddress", exclusive: false })
+  // One of several processes leaves new connections to the others until it serves
+  const early = internal === undefined || options.port === 0 ? await listenPublicly() : undefined
+  const url = early?.url ?? urlOf(options)
   const own = internal === undefined ? undefined : await listen({ ...internal, option: "derpServerRelayUrl", exclusive: true })
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
   const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
@@ -134,6 +141,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
     drainTimeout: options.drainTimeout
   })
   const exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
+  const { open, server } = early ?? (await listenPublicly())
   open(atelier)
   own?.open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)

@@ -1,12 +1,19 @@
 /** One of several processes that serve an address: what it has of its own, and how it hears from the process that started it. */
 import { valueOf } from "@atelier/core/deployment"
+import cluster from "node:cluster"
 import { join } from "node:path"
 import type { Listen, Options } from "./Options.js"
 import type { Place } from "./serve.js"
 import { isEnd, numberVariable } from "./supervise.js"
 
-/** The number of this process, from 1; a process that takes another one's place has its number. */
-export const numberOf = (environment: NodeJS.ProcessEnv): number => Number(environment[numberVariable])
+/**
+ * The number of this process, from 1; a process that takes another one's place has its number. Undefined for a process that serves alone, also one
+ * that another program, such as a process manager, started in a cluster of its own.
+ */
+export const numberOf = (environment: NodeJS.ProcessEnv): number | undefined => {
+  const number = environment[numberVariable]
+  return cluster.isPrimary || number === undefined ? undefined : Number(number)
+}
 
 /** Where the others reach this process: on the loopback address, or at the port of its number where the server's machines reach each other. */
 const internalAddress = ({ configuration }: Options, number: number): Listen => {
