@@ -89,10 +89,28 @@ describeInterface(
       const workspace = await aWorkspace(server(), await aTemplate(server(), { external_auth: [{ id: "git", optional: true }] }), ann)
       expect(inputsOf(workspace)).toMatchObject([{ oidc: undefined, external: [] }])
     })
+
+    it("fail a start whose provider cannot be asked, and no stop", async () => {
+      const ann = await server().aMember()
+      await linked(server(), ann.user.id, "away", "x")
+      const workspace = await aWorkspace(server(), await aTemplate(server(), { external_auth: [{ id: "away", optional: true }] }), ann)
+      expect(workspace.latest_build.job).toMatchObject({ status: "failed", error: expect.stringContaining("provider") })
+      expect(inputsOf(workspace)).toStrictEqual([])
+      const stopped = await aBuild(server(), workspace, ann, { transition: "stop" })
+      expect(stopped.job.status).toBe("succeeded")
+      expect(inputsOf(workspace)).toMatchObject([{ external: [] }])
+    })
   },
   {
     loginProviders: [provider],
     provisioner: Layer.succeed(ProvisionerEngines, [noting]),
-    options: { externalAuthProviders: [anExternalProvider("git"), anExternalProvider("other")] }
+    options: {
+      externalAuthProviders: [
+        anExternalProvider("git"),
+        anExternalProvider("other"),
+        // Nothing listens there
+        { ...anExternalProvider("away"), validate_url: "http://127.0.0.1:1/" }
+      ]
+    }
   }
 )

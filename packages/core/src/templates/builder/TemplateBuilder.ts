@@ -6,6 +6,7 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { Invalid, NotFound, refuseViolations, TimedOut, type Validation, validationsOf } from "../../platform/Errors.js"
+import { makeKeyedLock } from "../../platform/KeyedLock.js"
 import { standingOn } from "../../platform/Standing.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import { Archives } from "../../provisioning/Archives.js"
@@ -65,6 +66,9 @@ const causes: ReadonlyArray<readonly [sign: RegExp, cause: string]> = [
   [/credential|unauthori[sz]ed|authenticat|access denied|forbidden/i, "The provider has no valid credentials."]
 ]
 
+/** The actor with the rights of now. */
+const renewed = Effect.flatMap(CurrentActor, (actor) => actor.credential?.renew ?? Effect.succeed(actor))
+
 const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const organizations = yield* Organizations
@@ -75,6 +79,9 @@ const make = Effect.gen(function* () {
   const files = yield* Files
   const versions = yield* TemplateVersionCreation
   const creation = yield* TemplateCreation
+
+  /** Each creation waits for an import: those of one user take turns. */
+  const inTurn = makeKeyedLock<Uuid>()
 
   const served = options.disableTemplateBuilder ? new NotFound({ message: "The template builder is switched off." }) : Effect.void
 
@@ -124,6 +131,34 @@ const make = Effect.gen(function* () {
       if (jobStatus(job) !== "succeeded") yield* failed(job)
     })
 
+  const createNow = (composed: ComposedTemplate) =>
+    Effect.gen(function* () {
+      const { id } = yield* organizations.get(composed.organization_id)
+      yield* Access.authorizeOrHide("create", AccessObjects.inOrganization("template", id))
+      const { description, display_name, icon, name } = composed
+      const settings = { description, display_name, icon, name }
+      yield* refuseViolations(newTemplateViolations(settings, yield* Entitlements))
+      if (Option.isSome(yield* templates.byName(id, name))) return yield* takenTemplate(name)
+      const tar = yield* archiveOf(composed)
+      const { userId } = yield* CurrentActor
+      yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
+      const file = yield* files.storeTar(userId, tar)
+      const version = yield* versions.create(id, {
+        provisioner: "terraform",
+        file_id: file.id,
+        message: "",
+        tags: composed.provisioner_tags,
+        user_variable_values: []
+      })
+      yield* imported(version.job.id)
+      // The import may have taken minutes
+      return yield* Effect.provideServiceEffect(
+        creation.create(id, { ...settings, template_version_id: version.id }),
+        CurrentActor,
+        renewed
+      )
+    })
+
   const inAnyOrganization = (action: "create" | "read") =>
     Effect.zipRight(served, Access.authorizeOrHide(action, { type: "template", anyOrg: true }))
 
@@ -151,30 +186,13 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Composes a template and creates it, once its import has succeeded. Fails with `Conflict` if the name is taken, with `Invalid` if the
-     * import fails, and with `TimedOut` if it takes longer than two minutes.
+     * Composes a template and creates it, once its import has succeeded. Creations of one user take turns. Fails with `Conflict` if the name
+     * is taken, with `Invalid` if the import fails, and with `TimedOut` if it takes longer than two minutes.
      */
     create: Effect.fn("TemplateBuilder.create")(function* (composed: ComposedTemplate) {
       yield* served
-      const { id } = yield* organizations.get(composed.organization_id)
-      yield* Access.authorizeOrHide("create", AccessObjects.inOrganization("template", id))
-      const { description, display_name, icon, name } = composed
-      const settings = { description, display_name, icon, name }
-      yield* refuseViolations(newTemplateViolations(settings, yield* Entitlements))
-      if (Option.isSome(yield* templates.byName(id, name))) return yield* takenTemplate(name)
-      const tar = yield* archiveOf(composed)
       const { userId } = yield* CurrentActor
-      yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
-      const file = yield* files.storeTar(userId, tar)
-      const version = yield* versions.create(id, {
-        provisioner: "terraform",
-        file_id: file.id,
-        message: "",
-        tags: composed.provisioner_tags,
-        user_variable_values: []
-      })
-      yield* imported(version.job.id)
-      return yield* creation.create(id, { ...settings, template_version_id: version.id })
+      return yield* createNow(composed).pipe(Effect.provideServiceEffect(CurrentActor, renewed), inTurn(userId))
     }),
 
     /** Takes what a wizard tells of its use, and keeps nothing of it. */
