@@ -80,14 +80,14 @@ interface Arriving {
   size: number
 }
 
-const begun = ({ type }: Received): Effect.Effect<Arriving, FileRefused> => {
+const begun = ({ type }: Received, maximum: number): Effect.Effect<Arriving, FileRefused> => {
   const refuse = (message: string) => new FileRefused({ message })
   if (type?.case === "error") return refuse(type.value.error)
   if (type?.case !== "data_upload") return refuse("a file begins with its size and hash")
   const { chunks, data_hash, file_size, upload_type } = type.value
   if (upload_type !== "MODULE_FILES") return refuse("files of this kind are not exchanged")
   if (data_hash.length !== hashSize) return refuse(`the hash has ${data_hash.length} bytes instead of ${hashSize}`)
-  if (file_size < 0 || file_size > maximumSize) return refuse(`a file has at most ${maximumSize} bytes`)
+  if (file_size < 0 || file_size > maximum) return refuse(`a file has at most ${maximum} bytes`)
   if (chunks < 0 || chunks > Math.ceil(file_size / pieceSize)) return refuse("the file has more pieces than its size needs")
   return Effect.succeed({ announced: { data_hash, file_size, chunks }, pieces: [], size: 0 })
 }
@@ -111,13 +111,14 @@ const taken = (arriving: Arriving, { type }: Received): Effect.Effect<void, File
  * breaks a rule, and if the whole is not what was announced.
  */
 export const receive = <E>(
-  sent: Stream.Stream<Received, E>
+  sent: Stream.Stream<Received, E>,
+  maximum = maximumSize
 ): Effect.Effect<{ readonly content: Uint8Array; readonly hash: Uint8Array }, E | FileRefused> =>
   Effect.gen(function* () {
     let arriving: Arriving | undefined
     yield* Stream.runForEach(sent, (message) =>
       Effect.gen(function* () {
-        if (arriving === undefined) arriving = yield* begun(message)
+        if (arriving === undefined) arriving = yield* begun(message, maximum)
         else yield* taken(arriving, message)
       })
     )

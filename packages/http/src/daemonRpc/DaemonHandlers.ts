@@ -87,7 +87,8 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
     const jobs = new Map<string, RemoteJob>()
     const moduleFiles = yield* ModuleFiles.make(
       daemon,
-      () => [...jobs.values()].filter(({ job }) => job.type === "template_version_import").length
+      () => [...jobs.values()].filter(({ job }) => job.type === "template_version_import").length,
+      maximumJobs
     )
 
     let hasBeenLogged = false
@@ -137,16 +138,17 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
     /** Jobs that it has or waits for. */
     let asked = 0
 
-    const next: Effect.Effect<Acquired, RpcError> = Effect.acquireUseRelease(
-      Effect.sync(() => (asked += 1)),
-      () =>
-        asked + jobs.size > maximumJobs
-          ? refused(`A daemon has and waits for at most ${maximumJobs} jobs.`)
-          : Effect.mapError(Scope.extend(daemon.acquire(told), connection), (error) =>
-              error._tag === "RpcError" ? error : refused(error.message)
-            ),
-      () => Effect.sync(() => (asked -= 1))
-    )
+    const next = (handOver: typeof told): Effect.Effect<Acquired, RpcError> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => (asked += 1)),
+        () =>
+          asked + jobs.size > maximumJobs
+            ? refused(`A daemon has and waits for at most ${maximumJobs} jobs.`)
+            : Effect.mapError(Scope.extend(daemon.acquire(handOver), connection), (error) =>
+                error._tag === "RpcError" ? error : refused(error.message)
+              ),
+        () => Effect.sync(() => (asked -= 1))
+      )
 
     /** What a completed job has made, in the order in which the engine's session asks for it. */
     const resultOf = ({ type }: ProvisionerMessages.CompletedJob): Effect.Effect<RemoteResult, RpcError> =>
@@ -203,14 +205,20 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
 
     return Router.make(ProvisionerDaemonService, {
       AcquireJob: () =>
-        Effect.map(
-          Effect.timeoutOption(next, shortWait),
-          Option.getOrElse(() => noJob)
-        ),
+        Effect.suspend(() => {
+          let isTaken = false
+          const job = next((remote) => {
+            isTaken = true
+            return told(remote)
+          })
+          // The wait for a job is short; what a job needs before it is handed over may take longer
+          const end = Effect.suspend(() => (isTaken ? Effect.never : Effect.succeed(noJob)))
+          return Effect.raceFirst(job, Effect.delay(end, shortWait))
+        }),
       AcquireJobWithCancel: (requests) =>
         Stream.fromEffect(
           Effect.raceFirst(
-            next,
+            next(told),
             // A request or the end of the requests cancels the wait
             Effect.as(Stream.runHead(requests), noJob)
           )

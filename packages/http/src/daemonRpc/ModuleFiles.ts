@@ -12,26 +12,30 @@ type Import = ProvisionerMessages.CompletedTemplateImport
 /** What a daemon asks for that it may not have, and what does not exist, look the same. */
 const noFile = FileTransfer.refusal("There is no such file.")
 
+/** Bytes of an archive: files of 20 MiB, and what a tar adds to many small ones. */
+const maximumSize = 32 * 1024 * 1024
+
 const refused = (message: string) => new RpcError({ code: 0, message })
 
-/** The archives of one connection. `imports` counts the imports that it works on. */
-export const make = ({ modules, storeModules }: Pick<Connection, "modules" | "storeModules">, imports: () => number) =>
+/** The archives of one connection, of which it keeps at most `maximum` in mind. `imports` counts the imports that it works on. */
+export const make = ({ modules, storeModules }: Pick<Connection, "modules" | "storeModules">, imports: () => number, maximum: number) =>
   Effect.gen(function* () {
-    /** Archives that were received and belong to no finished job, by the hexadecimal form of their hash. */
+    /** Archives that were received for the imports of now, by the hexadecimal form of their hash. Imports of the same modules share one. */
     const received = new Map<string, Uuid.Uuid>()
     // Each holds a whole archive in memory
     const turn = yield* Effect.makeSemaphore(1)
 
     return {
-      /** An import has ended: what was sent for it and not used is forgotten, and purged in the end. */
+      /** A job has ended. What was sent for imports is forgotten with the last of them, and purged in the end if none has used it. */
       ended: Effect.sync(() => {
-        for (const hash of [...received.keys()].slice(0, Math.max(0, received.size - imports()))) received.delete(hash)
+        if (imports() === 0) received.clear()
       }),
 
       receive: (sent: Stream.Stream<FileUpload, RpcError>): Effect.Effect<object, RpcError> =>
         Effect.gen(function* () {
-          if (received.size >= imports()) return yield* refused("A daemon sends one archive of modules for each import that it works on.")
-          const { content, hash } = yield* FileTransfer.receive(sent)
+          if (imports() === 0) return yield* refused("A daemon sends archives of modules for the imports that it works on.")
+          if (received.size >= maximum) return yield* refused(`A daemon sends at most ${maximum} archives of modules for its imports.`)
+          const { content, hash } = yield* FileTransfer.receive(sent, maximumSize)
           received.set(Encoding.encodeHex(hash), yield* storeModules(content))
           return {}
         }).pipe(
@@ -61,9 +65,7 @@ export const make = ({ modules, storeModules }: Pick<Connection, "modules" | "st
           }
           if (hash === "") return Option.none()
           const earlier = received.get(hash)
-          if (earlier === undefined) return yield* refused("The archive of modules with this hash has not been sent.")
-          received.delete(hash)
-          return Option.some(earlier)
+          return earlier === undefined ? yield* refused("The archive of modules with this hash has not been sent.") : Option.some(earlier)
         })
     }
   })

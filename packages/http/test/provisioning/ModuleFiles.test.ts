@@ -95,12 +95,24 @@ describeAgents(
       expect(await given(await aTemplate(plain.version.id))).toBe("")
     })
 
-    it("are sent once for each import, and by daemons that work on one", async () => {
-      const hash = await hashOf(archive)
-      expect(reasonOf(await send(archive, hash))).toContain("each import")
-      const { job_id } = await anImport()
+    it("are sent by daemons that work on an import", async () => {
+      expect(reasonOf(await send(archive, await hashOf(archive)))).toContain("for the imports that it works on")
+    })
+
+    it("are shared by imports at once, and kept while one of them goes on", async () => {
+      const [one, two, three] = [await anImport(), await anImport(), await anImport()]
+      const [hash, other] = [await hashOf(archive), new Uint8Array([8])]
       expect(Either.isRight(await send(archive, hash))).toBe(true)
-      expect(reasonOf(await send(archive, hash))).toContain("each import")
+      expect(Either.isRight(await send(other, await hashOf(other)))).toBe(true)
+      await Effect.runPromise(daemon.calls.FailJob({ job_id: one.job_id, error: "enough" }))
+      expect(Either.isRight(await complete(two.job_id, { module_files_hash: hash }))).toBe(true)
+      expect(Either.isRight(await complete(three.job_id, { module_files_hash: hash }))).toBe(true)
+    })
+
+    it("are refused above 32 MiB", async () => {
+      const { job_id } = await anImport()
+      const announced = FileTransfer.messages({ size: 32 * 1024 * 1024 + 1, hash: new Uint8Array(32), content: Stream.empty })
+      expect(reasonOf(await Effect.runPromise(Effect.either(daemon.calls.UploadFile(announced))))).toContain("at most 33554432 bytes")
       await Effect.runPromise(daemon.calls.FailJob({ job_id, error: "enough" }))
     })
 
