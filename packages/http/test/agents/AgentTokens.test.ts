@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { aBuild, moveBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgentInterface } from "./AgentServer.js"
+import { describeAgentInterface, describeAgents } from "./AgentServer.js"
 
 describeAgentInterface("an agent's token", (server) => {
   const key = async (token: string): Promise<number> => (await server().call("GET", "/workspaceagents/me/gitsshkey", { token })).status
@@ -98,14 +98,6 @@ describeAgentInterface("an agent's token", (server) => {
     expect((await server().call("PATCH", "/workspaceagents/me/logs", { token: agent.token, body: logs })).status).toBe(200)
   })
 
-  it("learns that the workspace is not a claimed prebuilt workspace", async () => {
-    const agent = await server().anAgent()
-    const ask = (token: string, query: string) => server().call("GET", `/workspaceagents/me/reinit${query}`, { token })
-    const { body, status } = await ask(agent.token, "?wait=true")
-    expect([status, body]).toMatchObject([409, { message: "The workspace is not a claimed prebuilt workspace." }])
-    expect((await ask(server().owner().token, "")).status).toBe(401)
-  })
-
   it("opens the stream of claims before there is one", async () => {
     const agent = await server().anAgent()
     // Sooner than the first sign of life
@@ -120,5 +112,15 @@ describeAgentInterface("an agent's token", (server) => {
   it("is not accepted where agents are looked at from outside", async () => {
     const agent = await server().anAgent()
     expect((await server().call("GET", `/workspaceagents/${agent.id}`, { token: agent.token })).status).toBe(401)
+  })
+})
+
+describeAgents("an agent that waits for a claim", (server) => {
+  it("learns that the workspace is not a claimed prebuilt workspace", async () => {
+    const agent = await server().anAgent()
+    const ask = (token: string, query: string) => server().call("GET", `/workspaceagents/me/reinit${query}`, { token })
+    const { body, status } = await ask(agent.token, "?wait=true")
+    expect([status, body]).toMatchObject([409, { message: "The workspace is not a claimed prebuilt workspace." }])
+    expect((await ask(server().owner().token, "")).status).toBe(401)
   })
 })

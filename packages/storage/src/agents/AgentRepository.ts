@@ -75,7 +75,7 @@ export const layer = Layer.effect(
         first(
           claim,
           sql`SELECT first.initiator_id AS first_initiator_id, b.initiator_id AS latest_initiator_id, w.latest_status AS status,
-              CASE WHEN ${isClaim} THEN ${bool(true)} ELSE ${bool(false)} END AS is_claim
+              COALESCE(${isClaim}, ${bool(false)}) AS is_claim
             FROM workspaces w
             JOIN workspace_builds b ON b.id = w.latest_build_id
             JOIN provisioner_jobs c ON c.id = b.job_id
