@@ -1,4 +1,4 @@
-/** What this server's template builder composes templates of. */
+/** The bases and modules of this server's template builder. */
 import type { BuilderBase, BuilderModule } from "@atelier/core/templates"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

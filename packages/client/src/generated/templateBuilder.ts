@@ -99,7 +99,7 @@ export interface RecordTemplateBuilderSessionInput {
 }
 
 /**
- * Tell of a use of the template builder. Takes what a wizard tells of its use. Nothing is stored.
+ * Record a use of the template builder. Accepts usage events of the wizard. Nothing is stored.
  *
  * `POST /api/v2/templatebuilder/sessions`
  *

@@ -117,7 +117,7 @@ export const templateBuilder = HttpApiGroup.make("templateBuilder")
   )
   .add(
     HttpApiEndpoint.post("recordTemplateBuilderSession", "/api/v2/templatebuilder/sessions")
-      .annotateContext(operation("Tell of a use of the template builder", "Takes what a wizard tells of its use. Nothing is stored."))
+      .annotateContext(operation("Record a use of the template builder", "Accepts usage events of the wizard. Nothing is stored."))
       .setPayload(Session)
       .addSuccess(Schema.Void, { status: 204 })
       .addError(refusals("NotFound"))

@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
       return yield* createNow(composed).pipe(Effect.provideServiceEffect(CurrentActor, renewed), inTurn(userId))
     }),
 
-    /** Takes what a wizard tells of its use, and keeps nothing of it. */
+    /** Accepts a usage event of a wizard, and stores nothing. */
     record: Effect.fn("TemplateBuilder.record")(function* ({ event_type, session_id }: BuilderSession) {
       yield* inAnyOrganization("create")
       const violations: ReadonlyArray<Validation> = validationsOf({
