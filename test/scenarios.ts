@@ -4,7 +4,7 @@
  * A conversation is a file of JSON lines: first its head, then a step per line. Steps go through one after the other.
  *
  * In requests, `{name}` is a kept value, a person's or organization's id, `{name^}` the same in capitals, `{run}` a word of this run,
- * `{now-1h}` a time (units `s`, `m`, `h`, `d`), `{today-3d}` a day of UTC, `{hour+1h}` a full hour, and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
+ * `{now-1h}` a time (units `s`, `m`, `h`, `d`), `{today-3d}` a day of UTC, `{hour+1h}` a full hour, `{clock+1h}` the hour of the day of UTC, and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
  * their kind, and `ABSENT` for none. A list of words stands for any text that contains them.
  */
 import { Schema } from "effect"
@@ -460,6 +460,7 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
         .replaceAll(/\{hour(?:\+(\d+)h)?\}/g, (_, hours = "0") =>
           new Date(now() + Number(hours) * 3_600_000).toISOString().replace(/:\d\d:.*/, ":00:00Z")
         )
+        .replaceAll(/\{clock\+(\d+)h\}/g, (_, hours: string) => String(new Date(now() + Number(hours) * 3_600_000).getUTCHours()))
         .replaceAll(/\{(\w+)(\^?)\}/g, (whole, name: string, capitals: string) => {
           const value = names.get(name)
           return value === undefined ? whole : capitals === "" ? value : value.toUpperCase()
