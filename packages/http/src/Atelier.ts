@@ -244,7 +244,7 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options) =>
     Logger.minimumLogLevel(logLevels[logLevel]),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
     clock === undefined ? Layer.empty : Layer.setClock(clock),
-    typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.empty
+    typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.setTracerEnabled(tracing === true)
   )
 
 /** The host's dispatchers, and a webhook where the options name one. */

@@ -9,6 +9,7 @@ import { observeFirstConnection } from "./AgentMetrics.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { inactivityTimeout } from "./AgentStatus.js"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Why a connection has to be closed: its agent does not answer, or was replaced by one of a newer build. */
 export type Retired = "unresponsive" | "outdated"
@@ -49,7 +50,7 @@ const make = Effect.gen(function* () {
      * Keeps an agent's status while it is connected: run it as long as the connection is open. `ping` asks the agent for a sign of life.
      * Completes when the connection has to be closed. agents-and-apps.md §3.
      */
-    monitor: Effect.fn("AgentConnections.monitor")(function* (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
+    monitor: Traced.fn("AgentConnections.monitor")(function* (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
       const watching = (connectionId: Uuid) =>
         Effect.gen(function* () {
           const retired = yield* Deferred.make<Retired>()

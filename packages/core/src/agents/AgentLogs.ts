@@ -19,6 +19,7 @@ import { Agents } from "./Agents.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Log sources of one agent. */
 const maximumSources = 1000
@@ -163,7 +164,7 @@ const make = Effect.gen(function* () {
      * Makes a log source known. One that the agent has already stays as it is, and what was sent is answered. Fails with `Invalid` when
      * the agent has too many. agents-and-apps.md §5.
      */
-    addSource: Effect.fn("AgentLogs.addSource")(function* (
+    addSource: Traced.fn("AgentLogs.addSource")(function* (
       agent: AgentWorkspace,
       source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
     ) {
@@ -185,18 +186,18 @@ const make = Effect.gen(function* () {
     }),
 
     /** As `append`, for agents that stop sending when they are told that a batch did not fit: nothing is stored after that. */
-    report: Effect.fn("AgentLogs.report")(function* (agent: AgentWorkspace, sent: SentLogs) {
+    report: Traced.fn("AgentLogs.report")(function* (agent: AgentWorkspace, sent: SentLogs) {
       return { log_limit_exceeded: sent.logs.length > 0 && !(yield* store(agent, sent, false)) }
     }),
 
     /** The lines of an agent behind an id, oldest first. Fails with `NotFound` if the actor may not read the workspace. */
-    read: Effect.fn("AgentLogs.read")(function* (id: WorkspaceAgentId, after: number) {
+    read: Traced.fn("AgentLogs.read")(function* (id: WorkspaceAgentId, after: number) {
       yield* readers.readable(id)
       return pages(id, after)
     }),
 
     /** The same as text: time, level, where it comes from, output. */
-    readText: Effect.fn("AgentLogs.readText")(function* (id: WorkspaceAgentId, after: number) {
+    readText: Traced.fn("AgentLogs.readText")(function* (id: WorkspaceAgentId, after: number) {
       const agent = yield* readers.readable(id)
       const sources = new Map((yield* repository.sourcesOf(id)).map((source) => [source.id, source.display_name]))
       return Stream.map(pages(id, after), (log) => textLine(log, agent.agent_name, sources.get(log.source_id) ?? ""))
@@ -206,7 +207,7 @@ const make = Effect.gen(function* () {
      * The lines behind an id as they are stored: what there is now, then each batch of new ones, until the agent is no longer part of
      * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
      */
-    follow: Effect.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
+    follow: Traced.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
       const [right, agent] = yield* readers.rightToRead(id)
       return { right, values: batches(agent, after) } satisfies Entitled<ReadonlyArray<AgentLog>>
     })

@@ -15,6 +15,7 @@ import type { TemplateDevcontainer } from "./Devcontainer.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The settings that an agent works with. agents-and-apps.md §14. */
 export interface AgentManifest {
@@ -55,7 +56,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The manifest of the agent that acts. */
-    of: Effect.fn("AgentManifests.of")(function* (workspace: AgentWorkspace) {
+    of: Traced.fn("AgentManifests.of")(function* (workspace: AgentWorkspace) {
       yield* Access.authorize("read", reportingObject(workspace))
       const [agent] = assembleAgents(yield* resources.ofAgent(workspace.agent_id))
       if (agent === undefined) return yield* new NotFound({ resource: "workspace_agent" })
@@ -75,7 +76,7 @@ const make = Effect.gen(function* () {
      * `Conflict` for a workspace that can no longer be claimed, and for a claim that failed: the agent then asks no more; a claim that
      * has succeeded is told at once. agents-and-apps.md §13.
      */
-    reinitializations: Effect.fn("AgentManifests.reinitializations")(function* (workspace: AgentWorkspace, wait: boolean) {
+    reinitializations: Traced.fn("AgentManifests.reinitializations")(function* (workspace: AgentWorkspace, wait: boolean) {
       const event = (owner_id: Uuid): AgentReinitialization => ({
         workspace_id: workspace.workspace_id,
         reason: "prebuild_claimed",

@@ -10,6 +10,7 @@ import { storable } from "./AgentText.js"
 import { AgentRepository, type Startup } from "./AgentRepository.js"
 import type { ScriptTiming } from "./AgentScript.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "./AgentWorkspace.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A semantic version with the prefix `v`; parts behind the first may be missing. */
 const version = /^v(0|[1-9]\d*)(\.(0|[1-9]\d*)){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
 
     return {
       /** Stores the agent's lifecycle state. Returns the time from which it counts. §4. */
-      lifecycle: Effect.fn("AgentReports.lifecycle")(function* (report: LifecycleReport) {
+      lifecycle: Traced.fn("AgentReports.lifecycle")(function* (report: LifecycleReport) {
         yield* authorized(agent)
         const now = yield* Timestamp.now
         const changed_at = report.changed_at ?? now
@@ -69,7 +70,7 @@ const make = Effect.gen(function* () {
       }),
 
       /** The agent reports its version and directories. Fails with `Invalid` for an invalid version. §14. */
-      startup: Effect.fn("AgentReports.startup")(function* (startup: Startup) {
+      startup: Traced.fn("AgentReports.startup")(function* (startup: Startup) {
         yield* authorized(agent)
         if (startup.version.length > maximumVersion || !version.test(startup.version)) {
           return yield* Invalid.field(
@@ -92,7 +93,7 @@ const make = Effect.gen(function* () {
       }),
 
       /** One of the agent's scripts has run. Fails with `Invalid` if it ends before it starts, or belongs to another agent. §7. */
-      scriptCompleted: Effect.fn("AgentReports.scriptCompleted")(function* (timing: ScriptTiming) {
+      scriptCompleted: Traced.fn("AgentReports.scriptCompleted")(function* (timing: ScriptTiming) {
         yield* authorized(agent)
         if (timing.ended_at < timing.started_at) return yield* new Invalid({ message: "The script ended before it started" })
         if (!(yield* repository.insertScriptTiming(agent.agent_id, timing))) {

@@ -3,6 +3,7 @@ import { Encryption, type Sealed } from "../platform/Encryption.js"
 import { openRow, type SealedColumn, type SealedRow } from "../platform/Resealing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
 export const externalAgentType = "coder_external_agent"
@@ -44,7 +45,7 @@ const make = Effect.gen(function* () {
       encryption.seal(new TextEncoder().encode(token), placeOf({ id, user_id: id })),
 
     /** The external agent of this name that a job made, unless it is deleted or no key of the deployment opens its token. */
-    external: Effect.fn("AgentTokens.external")(function* (jobId: Uuid, name: string) {
+    external: Traced.fn("AgentTokens.external")(function* (jobId: Uuid, name: string) {
       const found = Option.getOrUndefined(yield* repository.externalAgent(jobId, name))
       if (found === undefined) return Option.none<ExternalAgent>()
       const { architecture, operating_system, token } = found

@@ -8,6 +8,7 @@ import { agentWorkspaceObject } from "./AgentWorkspace.js"
 import { assembleAgents } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The names an agent's app hosts are made of. */
 const namesOf = (agent: { readonly workspace_name: string; readonly owner_name: string }) => ({
@@ -23,7 +24,7 @@ const make = Effect.gen(function* () {
    * The agent with this id. Fails with `NotFound` where it, its workspace or its owner is deleted, where it is not part of a workspace,
    * and where the actor may not read that. agents-and-apps.md §1.
    */
-  const readable = Effect.fn("Agents.readable")(function* (id: WorkspaceAgentId) {
+  const readable = Traced.fn("Agents.readable")(function* (id: WorkspaceAgentId) {
     const agent = Option.getOrUndefined(yield* repository.byId(id))
     return yield* Access.visible(agent, agentWorkspaceObject, new NotFound({ resource: "workspace_agent" }))
   })
@@ -35,7 +36,7 @@ const make = Effect.gen(function* () {
     rightToRead: (id: WorkspaceAgentId) => rightTo(`workspace_agent:${id}`, readable(id)),
 
     /** The agent as readers of its workspace see it. Fails as `readable` does. §3. */
-    get: Effect.fn("Agents.get")(function* (id: WorkspaceAgentId) {
+    get: Traced.fn("Agents.get")(function* (id: WorkspaceAgentId) {
       const agent = yield* readable(id)
       const [found] = assembleAgents(yield* resources.ofAgent(id))
       if (found === undefined) return yield* new NotFound({ resource: "workspace_agent" })

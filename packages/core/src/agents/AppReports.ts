@@ -13,6 +13,7 @@ import { storable } from "./AgentText.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { cleanMessage, maximumMessage } from "./AppStatusMessage.js"
 import type { AppHealth, AppState } from "./WorkspaceApp.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Characters of an app status' link. */
 const maximumUri = 2048
@@ -31,7 +32,7 @@ const make = Effect.gen(function* () {
        * Stores the health of the agent's apps. Fails with `Invalid`, nothing stored, if one of them is not an app of this agent or has no
        * check. §6.
        */
-      healths: Effect.fn("AppReports.healths")(function* (updates: ReadonlyArray<{ readonly id: Uuid; readonly health: AppHealth }>) {
+      healths: Traced.fn("AppReports.healths")(function* (updates: ReadonlyArray<{ readonly id: Uuid; readonly health: AppHealth }>) {
         yield* authorized
         if (updates.length === 0) return
         yield* transaction(
@@ -61,7 +62,7 @@ const make = Effect.gen(function* () {
        * Stores a program's status. Fails with `Invalid` naming `message` for one that is too long, `state` for an unknown one, and if the
        * agent has no such app. §6, "App status".
        */
-      status: Effect.fn("AppReports.status")(function* (report: {
+      status: Traced.fn("AppReports.status")(function* (report: {
         readonly app_slug: string
         /** Absent for one that is unknown. */
         readonly state: AppState | undefined

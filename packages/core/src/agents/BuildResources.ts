@@ -15,6 +15,7 @@ import { resourcesViolation } from "./ResourceRules.js"
 import { containedAgent, devcontainerScript, type TemplateDevcontainer } from "./Devcontainer.js"
 import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
 export interface MakingJob {
@@ -139,7 +140,7 @@ const make = Effect.gen(function* () {
      * Stores what a job made, in the caller's transaction; agents of a stop or delete are left out. Fails with `Invalid`, which fails
      * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
      */
-    insert: Effect.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
+    insert: Traced.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
       const violation = resourcesViolation(provisioned)
       if (violation !== undefined) return yield* violation
       const now = yield* Timestamp.now
@@ -184,7 +185,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Stores an agent that one of a build has made, in the caller's transaction. Its token is given out to its parent. agents-and-apps.md §14, "Sub agents". */
-    insertSubAgent: Effect.fn("BuildResources.insertSubAgent")(function* (
+    insertSubAgent: Traced.fn("BuildResources.insertSubAgent")(function* (
       parent: { readonly id: Uuid; readonly resource_id: Uuid; readonly job_id: Uuid },
       provisioned: ProvisionedAgent
     ) {
@@ -196,7 +197,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */
-    ofJobs: Effect.fn("BuildResources.ofJobs")(function* (jobIds: ReadonlyArray<Uuid>) {
+    ofJobs: Traced.fn("BuildResources.ofJobs")(function* (jobIds: ReadonlyArray<Uuid>) {
       if (jobIds.length === 0) return new Map<string, ReadonlyArray<BuildResource>>()
       return assembleResources(yield* repository.ofJobs(jobIds))
     }),

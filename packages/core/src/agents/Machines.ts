@@ -13,6 +13,7 @@ import { agentWorkspaceObject } from "./AgentWorkspace.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 import { AgentContainers, ListeningPort } from "./MachineViews.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Ports of services that speak no HTTP. */
 const otherServices = new Set([
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
      * The ports on which programs beside an agent listen, but those of its apps and of services that speak no HTTP. Fails with `NotFound` for an
      * agent that the actor may not read, `Invalid` for one that is not connected, and `UpstreamFailure` without its answer.
      */
-    listeningPorts: Effect.fn("Machines.listeningPorts")(function* (id: WorkspaceAgentId) {
+    listeningPorts: Traced.fn("Machines.listeningPorts")(function* (id: WorkspaceAgentId) {
       const { agent, urls } = yield* connected(id)
       const { ports } = yield* get(Ports, callOf(agent, "GET", "/listening-ports"))
       const taken = new Set(urls.map(portOf))
@@ -115,7 +116,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The containers beside an agent that have all of the labels. Fails as `listeningPorts` does, and with `Invalid` for a wrong label. */
-    containers: Effect.fn("Machines.containers")(function* (id: WorkspaceAgentId, labels: ReadonlyArray<string>) {
+    containers: Traced.fn("Machines.containers")(function* (id: WorkspaceAgentId, labels: ReadonlyArray<string>) {
       const { agent } = yield* connected(id)
       const wanted = yield* wantedLabels(labels)
       const found = yield* containersOf(agent)
@@ -123,7 +124,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The containers beside an agent now and after each change, until the agent cannot be asked. Fails as `listeningPorts` does. */
-    watchContainers: Effect.fn("Machines.watchContainers")(function* (id: WorkspaceAgentId) {
+    watchContainers: Traced.fn("Machines.watchContainers")(function* (id: WorkspaceAgentId) {
       const [right, { agent }] = yield* rightTo(`containers:${id}`, connected(id))
       const isSame = Schema.equivalence(AgentContainers)
       const values = Stream.make(undefined).pipe(
@@ -136,14 +137,14 @@ const make = Effect.gen(function* () {
     }),
 
     /** Starts recreating a devcontainer. Fails also with `Forbidden`, and with `Conflict` while it is being recreated. */
-    recreate: Effect.fn("Machines.recreate")(function* (id: WorkspaceAgentId, devcontainer: string) {
+    recreate: Traced.fn("Machines.recreate")(function* (id: WorkspaceAgentId, devcontainer: string) {
       const agent = yield* changeable(id)
       const path = `/containers/devcontainers/${encodeURIComponent(devcontainer)}/recreate`
       return yield* Effect.flatMap(change(callOf(agent, "POST", path)), (body) => read(Answer, body))
     }),
 
     /** Removes the container of a devcontainer. Fails also with `Forbidden`. */
-    remove: Effect.fn("Machines.remove")(function* (id: WorkspaceAgentId, devcontainer: string) {
+    remove: Traced.fn("Machines.remove")(function* (id: WorkspaceAgentId, devcontainer: string) {
       const agent = yield* changeable(id)
       yield* change(callOf(agent, "DELETE", `/containers/devcontainers/${encodeURIComponent(devcontainer)}`))
     })

@@ -16,6 +16,7 @@ import { makeBatch } from "./Batch.js"
 import { maximumKeyBytes, storedValue } from "./MetadataValue.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A metadata item as watchers see it. */
 export interface MetadataView {
@@ -118,7 +119,7 @@ const make = Effect.gen(function* () {
      * Takes what an agent collected; it is stored within 5 s. Values and errors that are too long are cut. Fails with `Invalid` after
      * the first keys that fit, when all of them together are too long. agents-and-apps.md §8.
      */
-    report: Effect.fn("MetadataReports.report")(function* (
+    report: Traced.fn("MetadataReports.report")(function* (
       agent: AgentWorkspace,
       items: ReadonlyArray<{ readonly key: string; readonly value: string; readonly error: string }>
     ) {
@@ -141,7 +142,7 @@ const make = Effect.gen(function* () {
      * Streams an agent's metadata after each change, at most once a second, and at least every 5 s, until the agent is no longer part of
      * its workspace's latest build. All watchers share one read. Fails with `NotFound` for actors who may not read the workspace.
      */
-    watch: Effect.fn("MetadataReports.watch")(function* (id: WorkspaceAgentId) {
+    watch: Traced.fn("MetadataReports.watch")(function* (id: WorkspaceAgentId) {
       const [right] = yield* readers.rightToRead(id)
       return { right, values: watched(id) } satisfies Entitled<ReadonlyArray<MetadataView>>
     })

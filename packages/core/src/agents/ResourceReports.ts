@@ -6,6 +6,7 @@ import { ActivityReports } from "./ActivityReports.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { afterReport, collection, type ResourceUsage } from "./ResourceMonitor.js"
 import { ResourceMonitorRepository } from "./ResourceMonitorRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** What an agent measured at one time. */
 export interface ResourceDatapoint {
@@ -27,7 +28,7 @@ const make = Effect.gen(function* () {
       monitors: repository.ofAgent(agent.agent_id),
 
       /** Compares the latest uses with the thresholds, and tells the owner of those that were reached. Older datapoints than are asked for are left out. */
-      usage: Effect.fn("ResourceReports.usage")(function* (sent: ReadonlyArray<ResourceDatapoint>) {
+      usage: Traced.fn("ResourceReports.usage")(function* (sent: ReadonlyArray<ResourceDatapoint>) {
         yield* authorized
         const datapoints = sent.slice(-collection.num_datapoints)
         yield* transaction(

@@ -5,6 +5,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentStat.js"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The counts of an agent since its last report. */
 export interface SentStat {
@@ -39,7 +40,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** Accepts a report, which is stored within a second unless the deployment keeps no statistics. agents-and-apps.md §9. */
-    add: Effect.fn("StatReports.add")(function* (agent: AgentWorkspace, sent: SentStat) {
+    add: Traced.fn("StatReports.add")(function* (agent: AgentWorkspace, sent: SentStat) {
       if (!statsCollectionUsageStatsEnable) return
       yield* batch.add({
         id: yield* ids.next,

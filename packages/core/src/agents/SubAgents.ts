@@ -16,6 +16,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { BuildResourceRepository, type StoredSubAgent } from "./BuildResourceRepository.js"
 import { BuildResources } from "./BuildResources.js"
 import { agentViolations, appViolations, containsNul } from "./ResourceRules.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Sub agents that one agent has at a time, those that it makes in all, and apps of each. */
 const maximumSubAgents = 100
@@ -112,7 +113,7 @@ const make = Effect.gen(function* () {
        * Makes a sub agent on the agent's resource. Apps that break a rule are left out and told. Fails with `Invalid` for a name that breaks its
        * rule or is taken.
        */
-      create: Effect.fn("SubAgents.create")(function* (request: NewSubAgent) {
+      create: Traced.fn("SubAgents.create")(function* (request: NewSubAgent) {
         yield* Access.authorize("create_agent", object)
         if (agent.agent_parent_id !== null) return yield* new Invalid({ message: "A sub agent cannot have sub agents" })
         if (request.apps.length > maximumApps) return yield* Invalid.field("apps", `must be at most ${maximumApps}`)
@@ -150,7 +151,7 @@ const make = Effect.gen(function* () {
       }),
 
       /** Takes over a sub agent that the template has made. Fails with `NotFound`, unless it is one of the agent's. */
-      adopt: Effect.fn("SubAgents.adopt")(function* (
+      adopt: Traced.fn("SubAgents.adopt")(function* (
         id: Uuid,
         changes: { readonly directory: string; readonly display_apps: ReadonlyArray<DisplayApp> }
       ) {
@@ -166,7 +167,7 @@ const make = Effect.gen(function* () {
       list: Effect.zipRight(Access.authorize("read", object), list),
 
       /** Deletes a sub agent: its token stops working. Fails with `NotFound`, unless it is one of the agent's. */
-      remove: Effect.fn("SubAgents.remove")(function* (id: Uuid) {
+      remove: Traced.fn("SubAgents.remove")(function* (id: Uuid) {
         yield* Access.authorize("delete_agent", object)
         yield* transaction(
           Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { ActivityReports } from "./ActivityReports.js"
 import { publishAgentEvent } from "./AgentEvents.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "./AgentWorkspace.js"
 import { type SentStat, StatReports } from "./StatReports.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Entries of one report of what the network boundary let through. */
 const maximumBoundaryLogs = 1000
@@ -36,7 +37,7 @@ const make = Effect.gen(function* () {
 
     return {
       /** How the workspace is used; nothing sent only asks how often to report. Answers that interval. §9. */
-      stats: Effect.fn("UsageReports.stats")(function* (sent: SentStat | undefined) {
+      stats: Traced.fn("UsageReports.stats")(function* (sent: SentStat | undefined) {
         yield* authorized
         if (sent !== undefined) {
           yield* stats.add(agent, sent)
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
       }),
 
       /** A client connected to the agent or disconnected. Fails with `Invalid` for a connection without id. §14. */
-      connection: Effect.fn("UsageReports.connection")(function* (
+      connection: Traced.fn("UsageReports.connection")(function* (
         report: Pick<ConnectionReport, "connection_id" | "action" | "type" | "time" | "ip" | "code" | "reason">
       ) {
         yield* authorized
@@ -71,7 +72,7 @@ const make = Effect.gen(function* () {
        * Reports the requests that the boundary around a program decided on. Without the licensed feature that stores them, entries of a
        * session go to the service's own log. Fails with `Invalid` for too many entries. §14.
        */
-      boundaryLogs: Effect.fn("UsageReports.boundaryLogs")(function* (session: string, logs: ReadonlyArray<BoundaryLog>) {
+      boundaryLogs: Traced.fn("UsageReports.boundaryLogs")(function* (session: string, logs: ReadonlyArray<BoundaryLog>) {
         yield* authorized
         if (logs.length > maximumBoundaryLogs)
           return yield* new Invalid({ message: `At most ${maximumBoundaryLogs} logs may be reported at once` })

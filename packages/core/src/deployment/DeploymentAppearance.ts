@@ -6,6 +6,7 @@ import { Invalid } from "../platform/Errors.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
 import { Entitlements, requireFeature } from "./Entitlements.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A message above every page. */
 export const Banner = Schema.Struct({
@@ -66,7 +67,7 @@ const make = Effect.gen(function* () {
       docs_url
     })),
     /** Replaces all settings. Fails with `Forbidden` unless the actor may change the deployment and the feature is licensed. */
-    put: Effect.fn("DeploymentAppearance.put")(function* (settings: AppearanceSettings) {
+    put: Traced.fn("DeploymentAppearance.put")(function* (settings: AppearanceSettings) {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       yield* requireFeature("appearance")
       yield* validate(settings)

@@ -14,6 +14,7 @@ import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A limit of one user, and the group on whose account it is. */
 export interface OverrideRequest {
@@ -82,7 +83,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The budget of a group's members. Fails with `NotFound` if the group has no budget. */
-    get: Effect.fn("AiBudgets.get")(function* (id: GroupId) {
+    get: Traced.fn("AiBudgets.get")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       yield* groupOf(id)
@@ -90,7 +91,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Sets the budget of each member of a group. Fails with `NotFound` if the actor may not change the group. */
-    set: Effect.fn("AiBudgets.set")(function* (id: GroupId, spend_limit_micros: number) {
+    set: Traced.fn("AiBudgets.set")(function* (id: GroupId, spend_limit_micros: number) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       const group = yield* groupOf(id)
@@ -109,7 +110,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Takes the budget of a group: its members have that of another of their groups, or no bound. */
-    delete: Effect.fn("AiBudgets.delete")(function* (id: GroupId) {
+    delete: Traced.fn("AiBudgets.delete")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       const group = yield* groupOf(id)
@@ -126,7 +127,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The user's own limit in place of its groups'. Fails with `NotFound` if it is not set. */
-    override: Effect.fn("AiBudgets.override")(function* (reference: string) {
+    override: Traced.fn("AiBudgets.override")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
       return yield* Effect.flatMap(repository.override(id), Option.match({ onNone: () => noOverride, onSome: Effect.succeed }))
@@ -136,7 +137,7 @@ const make = Effect.gen(function* () {
      * Gives a user a budget of its own, charged to one of its groups. Fails with `NotFound` if the actor may not change both the user and
      * the group, and with `Invalid` if the user is not in the group.
      */
-    setOverride: Effect.fn("AiBudgets.setOverride")(function* (reference: string, { group_id, spend_limit_micros }: OverrideRequest) {
+    setOverride: Traced.fn("AiBudgets.setOverride")(function* (reference: string, { group_id, spend_limit_micros }: OverrideRequest) {
       yield* requireFeature("aibridge")
       const user = yield* users.get(reference)
       const group = yield* groupOf(group_id)
@@ -171,7 +172,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Takes what was set for a user alone. Fails with `NotFound` as `setOverride` does, and where there is nothing. */
-    deleteOverride: Effect.fn("AiBudgets.deleteOverride")(function* (reference: string) {
+    deleteOverride: Traced.fn("AiBudgets.deleteOverride")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const user = yield* users.get(reference)
       const found = Option.getOrUndefined(yield* repository.override(user.id))

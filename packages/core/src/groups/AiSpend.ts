@@ -16,6 +16,7 @@ import { AiSpendRepository } from "./AiSpendRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Ids that one question may name. */
 const maximumIds = 100
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** A user's budget for this month, the group that it is charged to, and the amount spent. authorization.md §9. */
-    ofUser: Effect.fn("AiSpend.ofUser")(function* (reference: string) {
+    ofUser: Traced.fn("AiSpend.ofUser")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
       const period = yield* thisMonth
@@ -105,7 +106,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The limits and spend of a group's members this month, each and in total. */
-    ofGroup: Effect.fn("AiSpend.ofGroup")(function* (id: GroupId) {
+    ofGroup: Traced.fn("AiSpend.ofGroup")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       yield* Effect.flatMap(groups.find(id), visible)
@@ -115,7 +116,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** As `ofGroup`, of those of up to 100 groups of an organization that the actor may read. */
-    ofGroups: Effect.fn("AiSpend.ofGroups")(function* (organization: string, ids: ReadonlyArray<GroupId>) {
+    ofGroups: Traced.fn("AiSpend.ofGroups")(function* (organization: string, ids: ReadonlyArray<GroupId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       const { id: organization_id } = yield* organizations.get(organization)
@@ -132,14 +133,14 @@ const make = Effect.gen(function* () {
     }),
 
     /** The limits and spend, charged to the group, of up to 100 users that are members as far as the actor may know. */
-    ofMembers: Effect.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
+    ofMembers: Traced.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       return yield* ofMembers(yield* Effect.flatMap(groups.find(id), visible), userIds)
     }),
 
     /** As `ofMembers`, of a group by name. */
-    ofMembersByName: Effect.fn("AiSpend.ofMembersByName")(function* (organization: string, name: string, userIds: ReadonlyArray<UserId>) {
+    ofMembersByName: Traced.fn("AiSpend.ofMembersByName")(function* (organization: string, name: string, userIds: ReadonlyArray<UserId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       const { id } = yield* organizations.get(organization)
@@ -150,7 +151,7 @@ const make = Effect.gen(function* () {
      * Streams an organization's spend as the lines of a file. Fails with `Forbidden` unless the actor may read all group members, and with
      * `Invalid` for a period that is invalid, too long, or older than the stored data.
      */
-    export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
+    export: Traced.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
       yield* requireFeature("aibridge")
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("read", AccessObjects.inOrganization("group_member", organization.id))

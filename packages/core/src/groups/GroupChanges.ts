@@ -27,6 +27,7 @@ import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The changes of a group; absent fields stay. */
 export interface GroupChange {
@@ -122,7 +123,7 @@ const make = Effect.gen(function* () {
      * Creates a group without members. Fails with `Invalid` for settings that break a rule, `Forbidden` if the actor may not create groups,
      * and `Conflict` for a name that is taken. authorization.md §8.2.
      */
-    create: Effect.fn("GroupChanges.create")(function* (reference: string, settings: GroupSettings) {
+    create: Traced.fn("GroupChanges.create")(function* (reference: string, settings: GroupSettings) {
       yield* requireFeature("template_rbac")
       const organization = yield* organizations.get(reference)
       const group: Group = { ...settings, id: yield* ids.next, organization_id: organization.id, source: "user" }
@@ -145,7 +146,7 @@ const make = Effect.gen(function* () {
      * members of Everyone, `Invalid` for a broken rule, for users that are not members of the organization and for those already in the
      * group, and `Conflict` for a name that another group has in any case. authorization.md §8.3.
      */
-    update: Effect.fn("GroupChanges.update")(function* (reference: string, change: GroupChange) {
+    update: Traced.fn("GroupChanges.update")(function* (reference: string, change: GroupChange) {
       const found: GroupWithNames = yield* groups.find(reference)
       return yield* Audit.audited(
         subjectOf("write", found),
@@ -204,7 +205,7 @@ const make = Effect.gen(function* () {
      * are more than 10,000. The number of statements does not grow with its members or shares. Fails with `Invalid` for Everyone, and
      * `NotFound` if the actor may not delete the group. authorization.md §8.2.
      */
-    delete: Effect.fn("GroupChanges.delete")(function* (reference: string) {
+    delete: Traced.fn("GroupChanges.delete")(function* (reference: string) {
       const found: GroupWithNames = yield* groups.find(reference)
       const isListed = found.total_member_count <= maximumListed
       const isAnswered = found.total_member_count <= maximumAnswered

@@ -18,6 +18,7 @@ import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The requested groups; empty fields do not restrict them. */
 export interface GroupsAsked {
@@ -147,7 +148,7 @@ const make = Effect.gen(function* () {
      * during the stream, some hundred with each statement. Fails with `Invalid` for an organization or a user that the actor cannot read.
      * authorization.md §8.2.
      */
-    list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
+    list: Traced.fn("Groups.list")(function* (asked: GroupsAsked) {
       yield* requireFeature("template_rbac")
       const organization =
         asked.organization === ""
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** As `list`, of one organization. */
-    listInOrganization: Effect.fn("Groups.listInOrganization")(function* (organization: string, asked: Omit<GroupsAsked, "organization">) {
+    listInOrganization: Traced.fn("Groups.listInOrganization")(function* (organization: string, asked: Omit<GroupsAsked, "organization">) {
       yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
       return yield* listOf(id, asked)
@@ -167,7 +168,7 @@ const make = Effect.gen(function* () {
      * The groups of an organization in pages, without members. Fails with `Forbidden` unless the actor may read all of them, and with
      * `Invalid` for an invalid search. authorization.md §8.2.
      */
-    page: Effect.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
+    page: Traced.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
       yield* Access.authorize("read", AccessObjects.inOrganization("group", id))
@@ -176,13 +177,13 @@ const make = Effect.gen(function* () {
     }),
 
     /** A group by id. Fails with `NotFound` where the actor may not read it. authorization.md §8.2. */
-    get: Effect.fn("Groups.get")(function* (id: GroupId, { excludeMembers }: { readonly excludeMembers: boolean }) {
+    get: Traced.fn("Groups.get")(function* (id: GroupId, { excludeMembers }: { readonly excludeMembers: boolean }) {
       yield* requireFeature("template_rbac")
       return yield* show(yield* byId(id), excludeMembers)
     }),
 
     /** A group of an organization by name, without regard to case. */
-    getByName: Effect.fn("Groups.getByName")(function* (
+    getByName: Traced.fn("Groups.getByName")(function* (
       organization: string,
       name: string,
       { excludeMembers }: { readonly excludeMembers: boolean }
@@ -195,7 +196,7 @@ const make = Effect.gen(function* () {
      * The group that a path names: an id, or a name that denotes one group of all that the actor may read, in this case or else in any.
      * Without members. Fails with `Invalid` for a text that is neither. authorization.md §16.
      */
-    find: Effect.fn("Groups.find")(function* (reference: string) {
+    find: Traced.fn("Groups.find")(function* (reference: string) {
       yield* requireFeature("template_rbac")
       const id = parse(reference)
       if (id !== undefined) return yield* byId(id)
@@ -216,13 +217,13 @@ const make = Effect.gen(function* () {
      * The members of a group whose membership the actor may read, in pages. The count covers all matches behind `after_id`, but is 0 for an
      * empty page. Fails with `Invalid` for an invalid search. authorization.md §8.2.
      */
-    members: Effect.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
+    members: Traced.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       return yield* members(yield* byId(id), search, page)
     }),
 
     /** As `members`, of a group by name. */
-    membersByName: Effect.fn("Groups.membersByName")(function* (organization: string, name: string, search: string, page: Page) {
+    membersByName: Traced.fn("Groups.membersByName")(function* (organization: string, name: string, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       return yield* members(yield* byName(organization, name), search, page)
     })

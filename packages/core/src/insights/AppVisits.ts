@@ -9,6 +9,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { VisitedApp } from "../workspaces/apps/AppAccess.js"
 import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
 import { type AppSession, InsightsRepository } from "./InsightsRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** How often visits are reported. notifications-audit-insights.md §C1. */
 const reportInterval = "30 seconds"
@@ -150,7 +151,7 @@ const make = Effect.gen(function* () {
      * Stores visits that another process of the deployment has served, and notes that their workspaces are in use. Visits of workspaces that do
      * not exist are left out. notifications-audit-insights.md §C1.
      */
-    record: Effect.fn("AppVisits.record")(record)
+    record: Traced.fn("AppVisits.record")(record)
   }
 })
 

@@ -13,6 +13,7 @@ import { type InsightsRange, intervals, parseRange, writtenAt } from "./Insights
 import { percentile } from "./Percentile.js"
 import { StatusCounts } from "./StatusCounts.js"
 import { Active, AppsReport, UsersReport } from "./UsageReport.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The bounds of a report as a caller wrote them, and the templates it is about: all without any. */
 export interface ReportQuery {
@@ -209,7 +210,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** How templates are used, by step and on the whole. §C4. */
-    templates: Effect.fn("Insights.templates")(function* (query: TemplateReportQuery) {
+    templates: Traced.fn("Insights.templates")(function* (query: TemplateReportQuery) {
       const range = yield* rangeOf(query)
       const steps = query.interval === undefined ? [] : intervals(range, query.interval)
       if (steps === undefined) return yield* new Invalid({ message: "The time span must be whole weeks, or at most a day shorter." })
@@ -255,17 +256,17 @@ const make = Effect.gen(function* () {
     }),
 
     /** The seconds that each user worked. §C5. */
-    userActivity: Effect.fn("Insights.userActivity")(function* (query: ReportQuery) {
+    userActivity: Traced.fn("Insights.userActivity")(function* (query: ReportQuery) {
       return { report: yield* usersReport(query) }
     }),
 
     /** The latency of each user's connections. §C5. */
-    userLatency: Effect.fn("Insights.userLatency")(function* (query: ReportQuery) {
+    userLatency: Traced.fn("Insights.userLatency")(function* (query: ReportQuery) {
       return { report: yield* usersReport(query) }
     }),
 
     /** The users of each of the last 60 days and of today. `tz_offset` is read after the permission is checked. §C5. */
-    daus: Effect.fn("Insights.daus")(function* (tz_offset: Effect.Effect<number, Invalid>) {
+    daus: Traced.fn("Insights.daus")(function* (tz_offset: Effect.Effect<number, Invalid>) {
       yield* Access.authorize("read", AccessObjects.bare("deployment_config"))
       const offset = yield* tz_offset
       yield* requireStatistics
@@ -274,7 +275,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The users of a template on each of the last 60 days and today. §C5. */
-    templateDaus: Effect.fn("Insights.templateDaus")(function* (templateId: Uuid, tz_offset: number) {
+    templateDaus: Traced.fn("Insights.templateDaus")(function* (templateId: Uuid, tz_offset: number) {
       const template = Option.getOrUndefined(yield* templates.byId(templateId))
       if (template === undefined || template.deleted) return yield* new NotFound({ resource: "template" })
       yield* Access.readable(AccessObjects.template(template))
@@ -283,7 +284,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Users by status at each of the last 61 midnights of a zone. §C5. */
-    userStatusCounts: Effect.fn("Insights.userStatusCounts")(function* (given: { readonly timezone: string; readonly tz_offset: number }) {
+    userStatusCounts: Traced.fn("Insights.userStatusCounts")(function* (given: { readonly timezone: string; readonly tz_offset: number }) {
       const { timezone, tz_offset } = given
       if (timezone !== "" && tz_offset !== 0) return yield* Invalid.field("tz_offset", "cannot be given together with timezone")
       // The names of fixed offsets count to the west
@@ -304,7 +305,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Counts of the whole deployment, as they were up to half a minute ago. §C5. */
-    deploymentStats: Effect.fn("Insights.deploymentStats")(function* () {
+    deploymentStats: Traced.fn("Insights.deploymentStats")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("deployment_stats"))
       return yield* cachedStats
     })

@@ -18,6 +18,7 @@ import { AuditRepository } from "../audit/AuditRepository.js"
 import { type AuditFilter, AuditLogRepository } from "./AuditLogRepository.js"
 import { parseAuditSearch } from "./AuditSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
+import * as Traced from "../platform/Traced.js"
 
 /** An entry for tests of clients. Absent fields have defaults. */
 export interface TestEntry {
@@ -62,7 +63,7 @@ const make = Effect.gen(function* () {
      * The entries that the actor may read and that a search matches, newest first, and their number up to `count_cap` and one. Fails with
      * `Forbidden` if the actor may read none, before it looks at the search and the page. notifications-audit-insights.md §B5.
      */
-    list: Effect.fn("AuditLogs.list")(function* (search: string, requested: Effect.Effect<Page, Invalid>) {
+    list: Traced.fn("AuditLogs.list")(function* (search: string, requested: Effect.Effect<Page, Invalid>) {
       const predicate = yield* readable
       const page = yield* requested
       const { date_from, date_to, organization, username, ...others } = yield* parseAuditSearch(search)
@@ -81,7 +82,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Stores an entry of the actor for tests of clients. Fails with `Forbidden` unless the actor may create entries. §B6. */
-    testGenerate: Effect.fn("AuditLogs.testGenerate")(function* (entry: TestEntry) {
+    testGenerate: Traced.fn("AuditLogs.testGenerate")(function* (entry: TestEntry) {
       yield* Access.authorize("create", AccessObjects.bare("audit_log"))
       const actor = yield* CurrentActor
       const user = Option.getOrUndefined(yield* users.byId(actor.userId))

@@ -13,6 +13,7 @@ import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, typ
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { parseConnectionSearch } from "./ConnectionSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Entries of one statement. */
 const maximumBatch = 1000
@@ -84,7 +85,7 @@ const make = Effect.gen(function* () {
     Effect.flatMap(Entitlements, (licensed) => Effect.when(record, () => licensed.has("connection_log"))).pipe(Effect.asVoid)
 
   /** Records a request, and returns when its entry is stored. */
-  const visit = Effect.fn("ConnectionLogs.visit")(function* (visited: Visit) {
+  const visit = Traced.fn("ConnectionLogs.visit")(function* (visited: Visit) {
     const now = yield* Timestamp.now
     const { agent_name, code, ip, slug_or_port, type, user_id, workspace_id } = visited
     const user_agent = visited.user_agent.slice(0, maximumUserAgent)
@@ -104,7 +105,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** Records that a client connected to an agent or disconnected, as the agent says. workspaces.md §10. */
-    report: Effect.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
+    report: Traced.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
       const { action, code, reason, time, ...rest } = report
       const hasEnded = action === "disconnect"
       const id = yield* ids.next
@@ -158,7 +159,7 @@ const make = Effect.gen(function* () {
      * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails
      * with `Forbidden` without a license for the connection log. workspaces.md §10.
      */
-    list: Effect.fn("ConnectionLogs.list")(function* (search: string, page: Page) {
+    list: Traced.fn("ConnectionLogs.list")(function* (search: string, page: Page) {
       yield* requireFeature("connection_log")
       const { organization, username, workspace_owner, ...others } = yield* parseConnectionSearch(search)
       const { userId } = yield* CurrentActor

@@ -12,6 +12,7 @@ import { iconOf } from "./NotificationEvents.js"
 import { type InboxFilter, InboxRepository, type StoredInboxNotification } from "./NotificationRepository.js"
 import { plainTextOf } from "./NotificationText.js"
 import { inboxEvents } from "./Notifier.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Notifications of a page. */
 const pageSize = 25
@@ -99,7 +100,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** A page of the actor's own notifications, the newest first. Fails with `Invalid` for an unknown read status. §A8. */
-    list: Effect.fn("Inbox.list")(function* (query: InboxQuery, startingBefore: Uuid | undefined) {
+    list: Traced.fn("Inbox.list")(function* (query: InboxQuery, startingBefore: Uuid | undefined) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("read", AccessObjects.ownedBy("inbox_notification", userId))
       const filter = yield* filterOf(query)
@@ -108,7 +109,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Marks a notification as read or unread. The count is the actor's own. Fails with `NotFound` if the actor may not change it. §A8. */
-    setRead: Effect.fn("Inbox.setRead")(function* (id: Uuid, isRead: boolean) {
+    setRead: Traced.fn("Inbox.setRead")(function* (id: Uuid, isRead: boolean) {
       const { userId } = yield* CurrentActor
       const found = Option.getOrUndefined(yield* repository.byId(id))
       if (found === undefined) return yield* missing
@@ -119,7 +120,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Marks all of the actor's unread notifications as read. §A8. */
-    markAllRead: Effect.fn("Inbox.markAllRead")(function* () {
+    markAllRead: Traced.fn("Inbox.markAllRead")(function* () {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("update", AccessObjects.ownedBy("inbox_notification", userId))
       yield* repository.markAllRead(userId, yield* Timestamp.now)
@@ -129,7 +130,7 @@ const make = Effect.gen(function* () {
      * The actor's notifications from now on, of every process. A client that does not read loses the newest. Fails with `Invalid` for an unknown read
      * status. §A8.
      */
-    watch: Effect.fn("Inbox.watch")(function* (query: InboxQuery, format: string) {
+    watch: Traced.fn("Inbox.watch")(function* (query: InboxQuery, format: string) {
       const { userId } = yield* CurrentActor
       const [right] = yield* rightTo(
         `inbox_notification:${userId}`,

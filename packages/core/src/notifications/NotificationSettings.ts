@@ -16,6 +16,7 @@ import { type NotificationEvent, notificationEvents, notificationEventsById } fr
 import { NotificationRepository } from "./NotificationRepository.js"
 import { Notifications } from "./Notifications.js"
 import { Notifier } from "./Notifier.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Bytes of a custom notification's texts. */
 const maximumTitle = 120
@@ -69,7 +70,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** Whether the deployment sends notifications now. §A8. */
-    settings: Effect.fn("NotificationSettings.settings")(function* () {
+    settings: Traced.fn("NotificationSettings.settings")(function* () {
       return { notifier_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
     }),
 
@@ -77,7 +78,7 @@ const make = Effect.gen(function* () {
      * Pauses or resumes the sending of notifications. Fails with `Forbidden` if the actor may not change the deployment, and with
      * `NotModified` for what is stored. §A8.
      */
-    changeSettings: Effect.fn("NotificationSettings.changeSettings")(function* (notifier_paused: boolean) {
+    changeSettings: Traced.fn("NotificationSettings.changeSettings")(function* (notifier_paused: boolean) {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       const changed = yield* transaction(
         Effect.gen(function* () {
@@ -100,7 +101,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The events of a kind by name, each with the method that was chosen for it. §A8. */
-    templates: Effect.fn("NotificationSettings.templates")(function* (kind: NotificationEvent["kind"]) {
+    templates: Traced.fn("NotificationSettings.templates")(function* (kind: NotificationEvent["kind"]) {
       const methods = yield* repository.methods
       return Array.from(notificationEventsById.values())
         .filter((event) => event.kind === kind)
@@ -112,7 +113,7 @@ const make = Effect.gen(function* () {
      * Chooses the method that messages of an event leave by. Fails with `NotFound` if the actor may not, with `Invalid` for an unknown method, and
      * with `NotModified` for the one it has. §A8.
      */
-    chooseMethod: Effect.fn("NotificationSettings.chooseMethod")(function* (id: Uuid, method: string) {
+    chooseMethod: Traced.fn("NotificationSettings.chooseMethod")(function* (id: Uuid, method: string) {
       yield* Access.authorizeOrHide("update", { type: "notification_template", id }, missingTemplate)
       const event = notificationEventsById.get(id)
       if (event === undefined) return yield* missingTemplate
@@ -130,13 +131,13 @@ const make = Effect.gen(function* () {
     dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.notificationsMethod }),
 
     /** The choices of a user. Fails with `NotFound` or `Forbidden` if the actor may not read them. §A8. */
-    preferences: Effect.fn("NotificationSettings.preferences")(function* (reference: string) {
+    preferences: Traced.fn("NotificationSettings.preferences")(function* (reference: string) {
       const { id } = yield* holder(reference, "read")
       return yield* repository.preferences(id)
     }),
 
     /** Stores choices of a user: all or, with `Invalid` for an unknown event, none. Answers all choices. §A8. */
-    changePreferences: Effect.fn("NotificationSettings.changePreferences")(function* (
+    changePreferences: Traced.fn("NotificationSettings.changePreferences")(function* (
       reference: string,
       choices: Readonly<Record<string, boolean>>
     ) {
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Sends the actor a notification that says it is a test. Fails with `Forbidden` if the actor may not change the deployment. §A8. */
-    test: Effect.fn("NotificationSettings.test")(function* () {
+    test: Traced.fn("NotificationSettings.test")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       const { userId } = yield* CurrentActor
       yield* notifications.send(notificationEvents.test, {
@@ -173,7 +174,7 @@ const make = Effect.gen(function* () {
      * Sends the actor its own words, the same at most once in a minute. Fails with `Invalid` for empty or long ones and with `Forbidden` for the
      * service's own users. §A8.
      */
-    custom: Effect.fn("NotificationSettings.custom")(function* (content: CustomContent | undefined) {
+    custom: Traced.fn("NotificationSettings.custom")(function* (content: CustomContent | undefined) {
       const refusal = contentRefusal(content)
       if (content === undefined || refusal !== undefined) {
         return yield* new Invalid({ message: "Invalid request body.", ...(refusal === undefined ? {} : { detail: refusal }) })

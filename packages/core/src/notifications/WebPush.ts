@@ -13,6 +13,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import { PushSubscriptionRepository } from "./NotificationRepository.js"
 import { NotPushed, type PushKeys, PushSenders } from "./PushSender.js"
 import { endpointViolation, keyViolations, type PushTarget } from "./PushSubscription.js"
+import * as Traced from "../platform/Traced.js"
 
 /** What a browser shows. */
 export interface PushMessage {
@@ -132,7 +133,7 @@ const make = Effect.gen(function* () {
      * `NotFound` or `Forbidden` if the actor may not, with `Invalid` for an endpoint or keys that cannot be, and with `UpstreamFailure` if the push service
      * cannot be reached. §A9.
      */
-    subscribe: Effect.fn("WebPush.subscribe")(function* (reference: string, target: PushTarget) {
+    subscribe: Traced.fn("WebPush.subscribe")(function* (reference: string, target: PushTarget) {
       const { id: user_id } = yield* users.holder(reference)
       yield* refuseViolations(validationsOf({ endpoint: endpointViolation(target.endpoint), ...keyViolations(target) }))
       yield* Access.authorize("create", AccessObjects.ownedBy("webpush_subscription", user_id))
@@ -151,14 +152,14 @@ const make = Effect.gen(function* () {
     }),
 
     /** Ends the subscription of a browser. Fails with `NotFound` if the user has no such subscription. §A9. */
-    unsubscribe: Effect.fn("WebPush.unsubscribe")(function* (reference: string, endpoint: string) {
+    unsubscribe: Traced.fn("WebPush.unsubscribe")(function* (reference: string, endpoint: string) {
       const { id } = yield* users.holder(reference)
       yield* Access.authorize("delete", AccessObjects.ownedBy("webpush_subscription", id))
       if (!(yield* repository.delete(id, endpoint))) return yield* new NotFound({ resource: "webpush_subscription" })
     }),
 
     /** Pushes a message that says it is a test to all browsers of a user. Fails with `UpstreamFailure` if one of them could not be reached. §A9. */
-    test: Effect.fn("WebPush.test")(function* (reference: string) {
+    test: Traced.fn("WebPush.test")(function* (reference: string) {
       const { id } = yield* users.holder(reference)
       yield* Access.authorize("create", AccessObjects.ownedBy("notification_message", id))
       yield* send(id, testMessage)

@@ -19,6 +19,7 @@ import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest, invalidTarget, OAuthError } from "./OAuthError.js"
 import { hashText, newSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "./RedirectUri.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The parameters of an authorization request. A parameter that is empty counts as absent. */
 export interface ConsentRequest {
@@ -108,7 +109,7 @@ const make = Effect.gen(function* () {
     violation,
 
     /** Fails unless the actor may give an app the permission that a request asks for. */
-    requirePermitted: Effect.fn("Authorizations.requirePermitted")(function* ({ scope }: Pick<ConsentRequest, "scope">) {
+    requirePermitted: Traced.fn("Authorizations.requirePermitted")(function* ({ scope }: Pick<ConsentRequest, "scope">) {
       const { isApp, subject, userId } = yield* CurrentActor
       if (isApp === true) return yield* denied("A token of an app cannot consent for apps.")
       if (!(yield* Access.can("create", AccessObjects.ownedBy("oauth2_app_code_token", userId))))
@@ -121,7 +122,7 @@ const make = Effect.gen(function* () {
      * Gives an app the actor's permission. Returns the code that the app redeems, once and within 10 minutes. The caller has checked the
      * request with `redirectTarget` and `violation`.
      */
-    consent: Effect.fn("Authorizations.consent")(function* (app: OAuth2App, request: ConsentRequest) {
+    consent: Traced.fn("Authorizations.consent")(function* (app: OAuth2App, request: ConsentRequest) {
       const { apiKeyId, userId } = yield* CurrentActor
       const now = yield* Timestamp.now
       const { hashedSecret, prefix, text } = yield* newSecret(brand)

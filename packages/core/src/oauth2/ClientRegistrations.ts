@@ -16,6 +16,7 @@ import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuthError } from "./OAuthError.js"
 import { hashText, newSecret } from "./OAuthSecret.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Characters of a registration access token, of 62 kinds each. */
 const tokenLength = 40
@@ -83,7 +84,7 @@ const make = Effect.gen(function* () {
      * Registers a client. Returns it with its secret and its registration access token, which are shown only once; public clients get no
      * secret. oauth2-provider.md §10.3.
      */
-    register: Effect.fn("ClientRegistrations.register")(function* (body: unknown, info: CallInfo) {
+    register: Traced.fn("ClientRegistrations.register")(function* (body: unknown, info: CallInfo) {
       if (!(yield* apps.registrationEnabled)) return yield* switchedOff
       const metadata = yield* readClientMetadata(body)
       if ((yield* repository.countUnused(maximumUnused)) >= maximumUnused) return yield* tooMany
@@ -119,13 +120,13 @@ const make = Effect.gen(function* () {
     }),
 
     /** The configuration of the client that the token manages. */
-    get: Effect.fn("ClientRegistrations.get")(managed),
+    get: Traced.fn("ClientRegistrations.get")(managed),
 
     /**
      * Replaces a client's metadata; members that are left out get their defaults. Secrets and tokens stay valid. Fails with
      * `invalid_client_metadata` where a public client would become a confidential one, or the reverse.
      */
-    update: Effect.fn("ClientRegistrations.update")(function* (clientId: string, token: string | undefined, body: unknown, info: CallInfo) {
+    update: Traced.fn("ClientRegistrations.update")(function* (clientId: string, token: string | undefined, body: unknown, info: CallInfo) {
       const app = yield* managed(clientId, token)
       const metadata = yield* readClientMetadata(body)
       const named = typeof body === "object" && body !== null && "client_id" in body ? body.client_id : undefined
@@ -143,7 +144,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a client with its secrets, codes and tokens. */
-    delete: Effect.fn("ClientRegistrations.delete")(function* (clientId: string, token: string | undefined, info: CallInfo) {
+    delete: Traced.fn("ClientRegistrations.delete")(function* (clientId: string, token: string | undefined, info: CallInfo) {
       const app = yield* managed(clientId, token)
       yield* Audit.audited(
         subject("delete", app),

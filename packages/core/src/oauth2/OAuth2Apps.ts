@@ -13,6 +13,7 @@ import { auditedApp, grantTypes, type OAuth2App, type OAuth2AppSecret, responseT
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { newSecret } from "./OAuthSecret.js"
 import { redirectUriViolation } from "./RedirectUri.js"
+import * as Traced from "../platform/Traced.js"
 
 /** An app as an administrator writes it. */
 export interface AppRequest {
@@ -63,7 +64,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** All apps, or those that have an access token of the user, by name. Fails with `Forbidden` for the tokens of another user. */
-    list: Effect.fn("OAuth2Apps.list")(function* (userId: Uuid | undefined) {
+    list: Traced.fn("OAuth2Apps.list")(function* (userId: Uuid | undefined) {
       yield* Access.authorize("read", AccessObjects.bare("oauth2_app"))
       if (userId === undefined) return yield* repository.list
       yield* Access.authorize("read", AccessObjects.ownedBy("oauth2_app_code_token", userId))
@@ -71,10 +72,10 @@ const make = Effect.gen(function* () {
     }),
 
     /** An app. Fails with `NotFound` if the actor may not read apps. */
-    get: Effect.fn("OAuth2Apps.get")(get),
+    get: Traced.fn("OAuth2Apps.get")(get),
 
     /** Creates an app without a secret. Fails with `Invalid` for a name, a callback URL or an icon that is not allowed. */
-    create: Effect.fn("OAuth2Apps.create")(function* (request: AppRequest) {
+    create: Traced.fn("OAuth2Apps.create")(function* (request: AppRequest) {
       yield* Access.authorize("create", AccessObjects.bare("oauth2_app"))
       yield* refuseViolating(request)
       const now = yield* Timestamp.now
@@ -97,7 +98,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Replaces an app's name, callback URL and icon. A client that registered further redirect URIs keeps them. */
-    update: Effect.fn("OAuth2Apps.update")(function* (id: Uuid, request: AppRequest) {
+    update: Traced.fn("OAuth2Apps.update")(function* (id: Uuid, request: AppRequest) {
       const app = yield* get(id)
       yield* Access.authorizeWrite("update", AccessObjects.bare("oauth2_app"), missing)
       yield* refuseViolating(request)
@@ -117,7 +118,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes an app with its secrets, codes and tokens. */
-    delete: Effect.fn("OAuth2Apps.delete")(function* (id: Uuid) {
+    delete: Traced.fn("OAuth2Apps.delete")(function* (id: Uuid) {
       const app = yield* get(id)
       yield* Access.authorizeWrite("delete", AccessObjects.bare("oauth2_app"), missing)
       yield* Audit.audited(
@@ -127,14 +128,14 @@ const make = Effect.gen(function* () {
     }),
 
     /** An app's client secrets, oldest first, without what is secret about them. */
-    secrets: Effect.fn("OAuth2Apps.secrets")(function* (appId: Uuid) {
+    secrets: Traced.fn("OAuth2Apps.secrets")(function* (appId: Uuid) {
       yield* get(appId)
       yield* Access.authorize("read", AccessObjects.bare("oauth2_app_secret"))
       return yield* repository.secrets(appId)
     }),
 
     /** Creates a client secret. Returns its text, which is shown only once. Fails with `Forbidden` for a token of an app. */
-    createSecret: Effect.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
+    createSecret: Traced.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
       const app = yield* get(appId)
       yield* Access.authorize("create", AccessObjects.bare("oauth2_app_secret"))
       yield* Access.refuseApps
@@ -159,7 +160,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a client secret. Tokens that were issued with it end. Fails with `Invalid` for a secret of another app. */
-    deleteSecret: Effect.fn("OAuth2Apps.deleteSecret")(function* (appId: Uuid, secretId: Uuid) {
+    deleteSecret: Traced.fn("OAuth2Apps.deleteSecret")(function* (appId: Uuid, secretId: Uuid) {
       yield* get(appId)
       yield* Access.readable(AccessObjects.bare("oauth2_app_secret"), missingSecret)
       const secret = yield* Effect.flatMap(repository.secret(secretId), (found) =>
@@ -177,13 +178,13 @@ const make = Effect.gen(function* () {
     registrationEnabled,
 
     /** The settings. Fails with `Forbidden` if the actor may not read the deployment's configuration. */
-    settings: Effect.fn("OAuth2Apps.settings")(function* () {
+    settings: Traced.fn("OAuth2Apps.settings")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("deployment_config"))
       return { dynamic_client_registration_enabled: yield* registrationEnabled }
     }),
 
     /** Changes the settings that are given and returns all of them. They hold from the next request on. */
-    updateSettings: Effect.fn("OAuth2Apps.updateSettings")(function* (change: {
+    updateSettings: Traced.fn("OAuth2Apps.updateSettings")(function* (change: {
       readonly dynamic_client_registration_enabled?: boolean | undefined
     }) {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))

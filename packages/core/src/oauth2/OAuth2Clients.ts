@@ -7,6 +7,7 @@ import type { OAuth2App } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest } from "./OAuthError.js"
 import { presentedSecret } from "./OAuthSecret.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A client that has proven who it is, or that has no means to. */
 export interface AuthenticatedClient {
@@ -42,10 +43,10 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    get: Effect.fn("OAuth2Clients.get")(get),
+    get: Traced.fn("OAuth2Clients.get")(get),
 
     /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
-    authenticate: Effect.fn("OAuth2Clients.authenticate")(function* (app: OAuth2App, secret: string | undefined) {
+    authenticate: Traced.fn("OAuth2Clients.authenticate")(function* (app: OAuth2App, secret: string | undefined) {
       const secretId = secret === undefined || secret === "" ? null : yield* verify(app, secret)
       return { app, secretId } satisfies AuthenticatedClient
     })

@@ -24,6 +24,7 @@ import type { AuthenticatedClient } from "./OAuth2Clients.js"
 import { invalidClient, invalidGrant, invalidRequest, invalidTarget, type OAuthError } from "./OAuthError.js"
 import { hashText, newSecret, presentedSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "./RedirectUri.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The parameters of an exchange of a code. */
 export interface CodeExchange {
@@ -209,7 +210,7 @@ const make = Effect.gen(function* () {
      * Redeems an authorization code. The order of the refusals is that of oauth2-provider.md §7 no. 4. A code that comes again ends what was
      * issued with it.
      */
-    redeem: Effect.fn("OAuth2Tokens.redeem")(function* (client: AuthenticatedClient, request: CodeExchange, info: CallInfo) {
+    redeem: Traced.fn("OAuth2Tokens.redeem")(function* (client: AuthenticatedClient, request: CodeExchange, info: CallInfo) {
       yield* requireAuthenticated(client)
       const { app, secretId } = client
       if (!verifierForm.test(request.code_verifier))
@@ -246,7 +247,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */
-    refresh: Effect.fn("OAuth2Tokens.refresh")(function* (
+    refresh: Traced.fn("OAuth2Tokens.refresh")(function* (
       client: AuthenticatedClient,
       { refresh_token, resource: asked }: { readonly refresh_token: string; readonly resource: ReadonlyArray<string> },
       info: CallInfo
@@ -289,7 +290,7 @@ const make = Effect.gen(function* () {
      * Ends the grant of an access or refresh token (RFC 7009). Does nothing for a token that is unknown or belongs to another app. A client may
      * leave its secret out: the token itself is the proof.
      */
-    revoke: Effect.fn("OAuth2Tokens.revoke")(function* ({ app }: AuthenticatedClient, token: string, info: CallInfo) {
+    revoke: Traced.fn("OAuth2Tokens.revoke")(function* ({ app }: AuthenticatedClient, token: string, info: CallInfo) {
       const id = yield* grantOf(token)
       const found = id === undefined ? Option.none() : yield* repository.byId(id)
       if (Option.isNone(found) || found.value.app_id !== app.id) return
@@ -304,7 +305,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Ends everything that the actor gave an app. Fails with `Forbidden` for a credential that may not delete tokens of its user. */
-    disconnect: Effect.fn("OAuth2Tokens.disconnect")(function* (app: OAuth2App) {
+    disconnect: Traced.fn("OAuth2Tokens.disconnect")(function* (app: OAuth2App) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("delete", AccessObjects.ownedBy("oauth2_app_code_token", userId))
       yield* Audit.audited(

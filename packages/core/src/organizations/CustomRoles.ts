@@ -25,6 +25,7 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A permission as it was sent: of any type and action. */
 export interface RequestedPermission {
@@ -168,7 +169,7 @@ const make = Effect.gen(function* () {
      * The roles that members of an organization can be given: the built-in ones, then its own by name. Fails with `NotFound` if the actor
      * may not read them. authorization.md §7.3.
      */
-    list: Effect.fn("CustomRoles.list")(function* (reference: string) {
+    list: Traced.fn("CustomRoles.list")(function* (reference: string) {
       const { id } = yield* organizations.get(reference)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("assign_org_role", id))
       const mayAssign = yield* Access.can("assign", AccessObjects.inOrganization("assign_org_role", id))
@@ -194,7 +195,7 @@ const make = Effect.gen(function* () {
      * Creates a role, its name in lower case. Fails with `NotFound` if the actor may not create roles, `Invalid` for a broken rule or
      * permissions beyond the actor's own, and `Conflict` for a taken name or a full list of 100. authorization.md §7.3.
      */
-    create: Effect.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
+    create: Traced.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
       const now = yield* Timestamp.now
@@ -222,7 +223,7 @@ const make = Effect.gen(function* () {
      * Replaces a role, from the next request of its holders on. Fails as `create` does, but judges the role's rules before the actor's
      * rights, and with `NotFound` for an unknown role. authorization.md §7.3.
      */
-    update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
+    update: Traced.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
       yield* refuseViolations(violationsOf(request))
@@ -252,7 +253,7 @@ const make = Effect.gen(function* () {
      * Deletes a role. Its holders keep their other roles, and mappings of claims lose it. Fails with `Forbidden` if the actor may not
      * delete roles, `Invalid` for a built-in role or an invalid name, and `NotFound` for an unknown role. authorization.md §7.3.
      */
-    delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
+    delete: Traced.fn("CustomRoles.delete")(function* (reference: string, name: string) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
       const mayDelete = Access.authorize("delete", AccessObjects.inOrganization("assign_org_role", organization_id))

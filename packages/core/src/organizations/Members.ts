@@ -24,6 +24,7 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The most roles that a member is given. */
 const maximumRoles = 100
@@ -99,7 +100,7 @@ const make = Effect.gen(function* () {
      * The members of an organization that the actor may read, by username, read while they are taken. Fails with `Invalid` for a search
      * that says nothing. authorization.md §7.1.
      */
-    list: Effect.fn("Members.list")(function* (reference: string, search: string) {
+    list: Traced.fn("Members.list")(function* (reference: string, search: string) {
       const { id } = yield* organizations.get(reference)
       const filter = yield* parseMemberSearch(search)
       const readable = yield* Access.predicate("read", "organization_member")
@@ -112,7 +113,7 @@ const make = Effect.gen(function* () {
      * A page of the members that match a search in the language of user lists, by username. Fails with `NotFound` if the actor may not read
      * all members. Three statements at most. authorization.md §7.1.
      */
-    page: Effect.fn("Members.page")(function* (reference: string, search: string, page: Page) {
+    page: Traced.fn("Members.page")(function* (reference: string, search: string, page: Page) {
       const { id } = yield* organizations.get(reference)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("organization_member", id))
       const filter = yield* parseUserSearch(search)
@@ -121,7 +122,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** One member. Fails with `NotFound` for users who are not members, and for memberships that the actor may not read. */
-    get: Effect.fn("Members.get")(function* (reference: string, user: string) {
+    get: Traced.fn("Members.get")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
       return yield* namedOne(yield* find(id, user))
     }),
@@ -131,7 +132,7 @@ const make = Effect.gen(function* () {
      * roles that the actor may not give, and `Invalid` for a user who already is a member or whose memberships follow from claims.
      * authorization.md §7.1.
      */
-    add: Effect.fn("Members.add")(function* (reference: string, userReference: string) {
+    add: Traced.fn("Members.add")(function* (reference: string, userReference: string) {
       const user = yield* users.get(userReference)
       if (user.deleted || user.is_system) return yield* new NotFound({ resource: "user" })
       const { id: organization_id } = yield* organizations.get(reference)
@@ -165,7 +166,7 @@ const make = Effect.gen(function* () {
      * actor's own membership, `NotFound` if the actor may not remove members, and `Forbidden` if the member has a ban that the actor may
      * not lift. authorization.md §7.1.
      */
-    remove: Effect.fn("Members.remove")(function* (reference: string, user: string) {
+    remove: Traced.fn("Members.remove")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
       const found = yield* find(id, user)
       yield* Audit.audited(
@@ -191,7 +192,7 @@ const make = Effect.gen(function* () {
      * Replaces the roles that a member was given. Fails with `Forbidden` if the actor may not give roles, and with `Invalid` for the
      * actor's own membership, an unknown role, and a role that the actor may not give or take. authorization.md §7.1.
      */
-    replaceRoles: Effect.fn("Members.replaceRoles")(function* (reference: string, user: string, names: ReadonlyArray<string>) {
+    replaceRoles: Traced.fn("Members.replaceRoles")(function* (reference: string, user: string, names: ReadonlyArray<string>) {
       const { id } = yield* organizations.get(reference)
       const found = yield* find(id, user)
       return yield* Audit.audited(

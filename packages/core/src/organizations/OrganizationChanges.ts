@@ -20,6 +20,7 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted, withCurrentRights } from "./CurrentRights.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A requested organization. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
@@ -87,7 +88,7 @@ const make = Effect.gen(function* () {
      * owner, `Invalid` for a field that breaks a rule, and `Conflict` for a taken name, also if a concurrent call takes it.
      * authorization.md §6.2.
      */
-    create: Effect.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
+    create: Traced.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
       yield* requireFeature("multiple_organizations")
       const { subject, userId } = yield* CurrentActor
       const now = yield* Timestamp.now
@@ -130,7 +131,7 @@ const make = Effect.gen(function* () {
      * Changes the given fields. Fails with `NotFound` if the actor may not change the organization, `Forbidden` for default roles that the
      * actor may not give or take, and otherwise as `create` does. authorization.md §6.2.
      */
-    update: Effect.fn("OrganizationChanges.update")(function* (reference: string, edit: OrganizationEdit) {
+    update: Traced.fn("OrganizationChanges.update")(function* (reference: string, edit: OrganizationEdit) {
       yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
       return yield* Audit.audited(
@@ -171,7 +172,7 @@ const make = Effect.gen(function* () {
      * if the actor may read but not delete it, `Invalid` for the default organization, and `Conflict` with the remaining counts for one in
      * use. A concurrent addition either comes first or fails. authorization.md §6.2.
      */
-    delete: Effect.fn("OrganizationChanges.delete")(function* (reference: string) {
+    delete: Traced.fn("OrganizationChanges.delete")(function* (reference: string) {
       yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
       yield* Audit.audited(

@@ -9,6 +9,7 @@ import { transaction } from "../platform/Transactor.js"
 import { nil, parse } from "../platform/Uuid.js"
 import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository
@@ -26,7 +27,7 @@ const make = Effect.gen(function* () {
      * The organization a path or query names: `default` or the nil UUID, an id, or a name without regard to case.
      * Fails with `NotFound` where the actor may not read it. authorization.md §6.1.
      */
-    get: Effect.fn("Organizations.get")(function* (reference: string) {
+    get: Traced.fn("Organizations.get")(function* (reference: string) {
       const organization = yield* find(reference)
       if (Option.isNone(organization) || organization.value.deleted) return yield* new NotFound({ resource: "organization" })
       yield* Access.readable(AccessObjects.organization(organization.value))
@@ -34,7 +35,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The organizations the actor may read, by name. authorization.md §6.2. */
-    list: Effect.fn("Organizations.list")(function* () {
+    list: Traced.fn("Organizations.list")(function* () {
       return yield* repository.list(yield* Access.predicate("read", "organization"))
     }),
 

@@ -10,6 +10,7 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
 export interface SharingEdit {
@@ -38,7 +39,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The owners whose workspaces are shared in an organization that the actor may read. authorization.md §12.3. */
-    get: Effect.fn("SharingSettings.get")(function* (reference: string) {
+    get: Traced.fn("SharingSettings.get")(function* (reference: string) {
       return inForce(yield* organizations.get(reference))
     }),
 
@@ -47,7 +48,7 @@ const make = Effect.gen(function* () {
      * choice. The members' rights on each other follow the mode from their next request on. Fails with `Forbidden` if the actor may not
      * change the organization. authorization.md §12.3.
      */
-    change: Effect.fn("SharingSettings.change")(function* (reference: string, edit: SharingEdit) {
+    change: Traced.fn("SharingSettings.change")(function* (reference: string, edit: SharingEdit) {
       const found = yield* organizations.get(reference)
       const mode = edit.shareable_workspace_owners ?? (edit.sharing_disabled === true ? "none" : "everyone")
       return yield* Audit.audited(

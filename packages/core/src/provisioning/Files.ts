@@ -14,6 +14,7 @@ import type { Worker } from "../platform/Worker.js"
 import { Archives } from "./Archives.js"
 import { type File, type FileId, maximumFileSize, tarType, zipTypes } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** An upload and whether it made a new file, or found one with the same content. */
 export interface Upload {
@@ -87,7 +88,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Readable with the right to read any file, by its uploader, and with the right to update a template that was imported from it. */
-  const get = Effect.fn("Files.get")(function* (id: FileId) {
+  const get = Traced.fn("Files.get")(function* (id: FileId) {
     const file = Option.getOrUndefined(yield* repository.byId(id))
     if (file === undefined) return yield* missing
     const isReadable =
@@ -103,7 +104,7 @@ const make = Effect.gen(function* () {
      * user. Fails with `Invalid` for content types and archives that are not understood, with `TooLarge` above 100 MiB or beyond what one
      * user may keep. templates-and-provisioning.md §1.
      */
-    upload: Effect.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>, length?: number) {
+    upload: Traced.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>, length?: number) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
       const isZip = zipTypes.has(contentType)
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
      * A file and its content as it is read; as a zip where that is asked for. Fails with `NotFound`, or with `Invalid` where it cannot be
      * a zip.
      */
-    download: Effect.fn("Files.download")(function* (id: FileId, options: { readonly asZip: boolean }) {
+    download: Traced.fn("Files.download")(function* (id: FileId, options: { readonly asZip: boolean }) {
       const file = yield* get(id)
       const content = repository.content(id)
       const stored: Download = { mimetype: file.mimetype, size: file.size, content }

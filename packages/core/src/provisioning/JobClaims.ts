@@ -11,6 +11,7 @@ import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { type JobEvent, type JobProgress, jobStatus, progress } from "./ProvisionerJob.js"
 import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Another worker has the job, or the job has ended: the work must stop, and its reports no longer count. */
 export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
@@ -114,7 +115,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
-    take: Effect.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
+    take: Traced.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
       const now = yield* Timestamp.now
       const job = yield* queue.acquire({
         organization_id: daemon.organization_id,
@@ -130,7 +131,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** A sign of life; answers whether the job has been canceled. */
-    renew: Effect.fn("JobClaims.renew")(function* (claim: ClaimedJob) {
+    renew: Traced.fn("JobClaims.renew")(function* (claim: ClaimedJob) {
       const now = yield* Timestamp.now
       if (claim.claim_id === null) return yield* new ClaimLost()
       const renewed = yield* queue.renew(claim.id, claim.claim_id, now, Timestamp.plus(now, leaseDuration))
@@ -139,13 +140,13 @@ const make = Effect.gen(function* () {
     }),
 
     /** Notes that a phase begins that must not run twice: if its server is lost from now on, the job fails. */
-    forbidRepeating: Effect.fn("JobClaims.forbidRepeating")(function* (claim: ClaimedJob) {
+    forbidRepeating: Traced.fn("JobClaims.forbidRepeating")(function* (claim: ClaimedJob) {
       if (claim.claim_id === null) return yield* new ClaimLost()
       if (!(yield* queue.forbidRepeating(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
     }),
 
     /** Stores rows of the job's log, as far as its limit allows, and tells followers. templates-and-provisioning.md §6.6. */
-    log: Effect.fn("JobClaims.log")(function* (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) {
+    log: Traced.fn("JobClaims.log")(function* (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) {
       yield* transaction(
         Effect.gen(function* () {
           const job = yield* held(claim)
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Stores what the work has found before its end. */
-    store: Effect.fn("JobClaims.store")(function* <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) {
+    store: Traced.fn("JobClaims.store")(function* <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) {
       return yield* transaction(Effect.zipRight(held(claim), write))
     }),
 
@@ -165,7 +166,7 @@ const make = Effect.gen(function* () {
      * Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same.
      * templates-and-provisioning.md §6.9.
      */
-    complete: Effect.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
+    complete: Traced.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
       yield* transaction(
         Effect.gen(function* () {
           const job = yield* held(claim)
@@ -178,12 +179,12 @@ const make = Effect.gen(function* () {
     }),
 
     /** Ends the job as failed. templates-and-provisioning.md §6.8. */
-    fail: Effect.fn("JobClaims.fail")(function* (claim: ClaimedJob, failure: BuildFailure) {
+    fail: Traced.fn("JobClaims.fail")(function* (claim: ClaimedJob, failure: BuildFailure) {
       yield* transaction(Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "fail", failure)))
     }),
 
     /** Ends a job as canceled whose work was interrupted for that reason. */
-    acknowledgeCancel: Effect.fn("JobClaims.acknowledgeCancel")(function* (claim: ClaimedJob) {
+    acknowledgeCancel: Traced.fn("JobClaims.acknowledgeCancel")(function* (claim: ClaimedJob) {
       yield* transaction(
         Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." }))
       )
@@ -193,7 +194,7 @@ const make = Effect.gen(function* () {
      * Gives up a job whose work was interrupted, through no fault of the job. Another worker takes it, unless it was canceled or must not
      * be repeated.
      */
-    giveBack: Effect.fn("JobClaims.giveBack")(function* (claim: ClaimedJob, { cause, repeatable }: ReturnReason) {
+    giveBack: Traced.fn("JobClaims.giveBack")(function* (claim: ClaimedJob, { cause, repeatable }: ReturnReason) {
       const job = yield* transaction(
         Effect.gen(function* () {
           const job = yield* held(claim)
@@ -210,7 +211,7 @@ const make = Effect.gen(function* () {
      * Ends the claim of a job whose lease has ended, because its server died or lost the store. The job is taken again unless a phase has
      * begun that must not run twice, or too many servers were lost with it.
      */
-    expire: Effect.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
+    expire: Traced.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
       const expired = yield* transaction(
         Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))
@@ -232,7 +233,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Ends a job without any activity since an instant, with a note in its log. templates-and-provisioning.md §6.7. */
-    reap: Effect.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
+    reap: Traced.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
       yield* transaction(
         Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))

@@ -11,6 +11,7 @@ import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 const missing = new NotFound({ resource: "provisioner_job" })
 
@@ -64,13 +65,13 @@ const make = Effect.gen(function* () {
 
   return {
     /** The jobs of an organization that a filter leaves, newest first. Fails with `NotFound` for actors who may not read its jobs. */
-    list: Effect.fn("OrganizationJobs.list")(function* (organization: string, filter: Omit<JobFilter, "organization_id">) {
+    list: Traced.fn("OrganizationJobs.list")(function* (organization: string, filter: Omit<JobFilter, "organization_id">) {
       const { id } = yield* readable(yield* organizations.get(organization))
       return yield* described(yield* repository.list({ ...filter, organization_id: id }))
     }),
 
     /** One job of an organization. Fails with `NotFound` for actors who may not read its jobs. */
-    get: Effect.fn("OrganizationJobs.get")(function* (organization: string, id: ProvisionerJobId) {
+    get: Traced.fn("OrganizationJobs.get")(function* (organization: string, id: ProvisionerJobId) {
       const { id: organizationId } = yield* readable(yield* organizations.get(organization))
       const job = Option.getOrUndefined(yield* repository.byId(id))
       if (job === undefined || job.organization_id !== organizationId) return yield* missing

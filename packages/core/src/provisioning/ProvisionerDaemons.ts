@@ -19,6 +19,7 @@ import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The filter of a list of daemons. Absent fields do not restrict it. */
 export interface DaemonQuery {
@@ -51,7 +52,7 @@ const make = Effect.gen(function* () {
      * The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Four statements.
      * templates-and-provisioning.md §7.1.
      */
-    list: Effect.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
+    list: Traced.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization_id))
       const now = yield* Timestamp.now

@@ -23,6 +23,7 @@ import {
   type QueuedJob
 } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Rows of a log that are read at once. */
 const logPage = 1_000
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
      * Queues a job, in the caller's transaction; daemons that wait for such a job are told after the commit. Authorized by what the job
      * is for. templates-and-provisioning.md §6.4.
      */
-    insert: Effect.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
+    insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
       const now = yield* Timestamp.now
       const row: ProvisionerJob = {
         ...job,
@@ -101,20 +102,20 @@ const make = Effect.gen(function* () {
     withQueue,
 
     /** One job with its place in the queue. Authorized by what the job is for. Two statements. */
-    get: Effect.fn("ProvisionerJobs.get")(function* (id: ProvisionerJobId) {
+    get: Traced.fn("ProvisionerJobs.get")(function* (id: ProvisionerJobId) {
       const job = yield* Effect.flatten(repository.byId(id)).pipe(Effect.mapError(() => missing))
       const [queued] = yield* withQueue([job])
       return queued ?? { ...job, queue_position: 0, queue_size: 0 }
     }),
 
     /** Jobs by id, with their places in the queue. Callers authorize by the jobs' subjects. Two statements, for any number of jobs. */
-    byIds: Effect.fn("ProvisionerJobs.byIds")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
+    byIds: Traced.fn("ProvisionerJobs.byIds")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
       const jobs = jobIds.length === 0 ? [] : yield* repository.byIds(jobIds)
       return new Map((yield* withQueue(jobs)).map((job) => [job.id, job]))
     }),
 
     /** How many daemons could take each of these jobs. One statement. templates-and-provisioning.md §3.3. */
-    matchedProvisioners: Effect.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
+    matchedProvisioners: Traced.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
       const matched = jobIds.length === 0 ? [] : yield* queue.matchedProvisioners(jobIds, yield* alive)
       return new Map(matched.map(({ job_id, ...provisioners }): [Uuid, MatchedProvisioners] => [job_id, provisioners]))
     }),
@@ -124,7 +125,7 @@ const make = Effect.gen(function* () {
      * the job is for. Fails with `Invalid` when it has ended or is canceled already, with `ExpectationMismatch` when its status is not
      * the one expected. templates-and-provisioning.md §3.5, §6.1.
      */
-    cancel: Effect.fn("ProvisionerJobs.cancel")(function* (
+    cancel: Traced.fn("ProvisionerJobs.cancel")(function* (
       id: ProvisionerJobId,
       options: { readonly expectStatus?: JobStatus | undefined } = {}
     ) {

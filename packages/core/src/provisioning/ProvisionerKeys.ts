@@ -17,6 +17,7 @@ import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { missingProvisionerKey, type ProvisionerKey, provisionerKeyNameViolation, provisionerSecretLength } from "./ProvisionerKey.js"
 import { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
 import { type ProvisionerTags, tagsViolation } from "./ProvisionerTags.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A daemon of the list of keys was seen within this time. §7.2. */
 const recently = Duration.minutes(3)
@@ -51,7 +52,7 @@ const make = Effect.gen(function* () {
      * Makes a key for daemons and returns its secret, which is shown once. Fails with `Forbidden` if the actor may not make daemons, and with
      * `Conflict` for a name that is taken in any case. templates-and-provisioning.md §7.2.
      */
-    create: Effect.fn("ProvisionerKeys.create")(function* (reference: string, name: string, tags: ProvisionerTags) {
+    create: Traced.fn("ProvisionerKeys.create")(function* (reference: string, name: string, tags: ProvisionerTags) {
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("create", object(organization))
       const violation = provisionerKeyNameViolation(name, names)
@@ -73,12 +74,12 @@ const make = Effect.gen(function* () {
     }),
 
     /** The keys that were made in an organization, by creation. §7.2. */
-    list: Effect.fn("ProvisionerKeys.list")(function* (reference: string) {
+    list: Traced.fn("ProvisionerKeys.list")(function* (reference: string) {
       return yield* repository.list((yield* readable(reference)).id)
     }),
 
     /** All keys of an organization, each with its daemons that were seen lately. Two statements. §7.2. */
-    withDaemons: Effect.fn("ProvisionerKeys.withDaemons")(function* (reference: string) {
+    withDaemons: Traced.fn("ProvisionerKeys.withDaemons")(function* (reference: string) {
       const organization = yield* readable(reference)
       const now = yield* Timestamp.now
       const seen_since = Timestamp.minus(now, recently)
@@ -99,7 +100,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a key, which ends the sessions of its daemons. Fails with `Invalid` for a built-in one. §7.2. */
-    delete: Effect.fn("ProvisionerKeys.delete")(function* (reference: string, name: string) {
+    delete: Traced.fn("ProvisionerKeys.delete")(function* (reference: string, name: string) {
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("delete", object(organization))
       if (names.has(name.toLowerCase())) return yield* new Invalid({ message: "A built-in key cannot be deleted." })
@@ -115,7 +116,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The key with this secret. Fails with `Invalid` for a text that is no secret, and `Unauthenticated` for an unknown one. §7.2. */
-    authenticate: Effect.fn("ProvisionerKeys.authenticate")(function* (secret: Redacted.Redacted<string>) {
+    authenticate: Traced.fn("ProvisionerKeys.authenticate")(function* (secret: Redacted.Redacted<string>) {
       const text = Redacted.value(secret)
       if (text.length !== provisionerSecretLength)
         return yield* new Invalid({ message: "The provisioner key does not have the form of a key." })

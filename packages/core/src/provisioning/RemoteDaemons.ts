@@ -27,6 +27,7 @@ import { ProvisionerType } from "./ProvisionerJob.js"
 import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { canonicalTags, normalizeTags, type ProvisionerTags, tagsContain, tagsViolation } from "./ProvisionerTags.js"
 import { type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The credential of a connection that has no session of a user. */
 export interface DaemonSecrets {
@@ -154,7 +155,7 @@ const make = Effect.gen(function* () {
      * Decides whether a daemon may connect, and as which one. Fails with the first check that does not hold, in the order of
      * §7.3. The right ends with the key or the session.
      */
-    admit: Effect.fn("RemoteDaemons.admit")(function* (
+    admit: Traced.fn("RemoteDaemons.admit")(function* (
       reference: string,
       caller: Option.Option<Actor>,
       secrets: DaemonSecrets,

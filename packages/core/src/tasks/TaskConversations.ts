@@ -11,6 +11,7 @@ import { TaskApps } from "./TaskApps.js"
 import { type TaskDetails, type TaskMessage, TaskRepository, type TaskSnapshot } from "./TaskRepository.js"
 import { partsOf } from "./TaskView.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 export const TaskLogType = Schema.Literal("input", "output")
 
@@ -109,7 +110,7 @@ const make = Effect.gen(function* () {
      * Sends a message to the app of an active task. Fails with `Conflict` while the task starts, is paused or works, with `Invalid` if its
      * app cannot be asked, and with `UpstreamFailure` if the app does not answer as it must. workspaces.md §9.5.
      */
-    send: Effect.fn("TaskConversations.send")(function* (user: string, reference: string, input: string) {
+    send: Traced.fn("TaskConversations.send")(function* (user: string, reference: string, input: string) {
       if (input === "") return yield* Invalid.field("input", "must not be empty")
       const task = yield* readable(user, reference)
       switch (taskStatus(partsOf(task))) {
@@ -133,7 +134,7 @@ const make = Effect.gen(function* () {
      * The conversation: of an active task from its app, of one that starts or is paused as it was stored last. Fails with `Conflict` if the task
      * has failed or its state is unknown, and as `send` does. workspaces.md §9.5.
      */
-    logs: Effect.fn("TaskConversations.logs")(function* (user: string, reference: string) {
+    logs: Traced.fn("TaskConversations.logs")(function* (user: string, reference: string) {
       const task = yield* readable(user, reference)
       switch (taskStatus(partsOf(task))) {
         case "active": {
@@ -152,7 +153,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Replaces the stored conversation of the task that the acting agent's workspace works on. Fails with `NotFound` for any other. workspaces.md §9.5. */
-    store: Effect.fn("TaskConversations.store")(function* (id: TaskId, messages: ReadonlyArray<TaskMessage>) {
+    store: Traced.fn("TaskConversations.store")(function* (id: TaskId, messages: ReadonlyArray<TaskMessage>) {
       const { workspace_id } = yield* agents.current
       const task = Option.getOrUndefined(yield* repository.byId(id))
       if (task === undefined || task.workspace_id !== workspace_id) return yield* missingTask

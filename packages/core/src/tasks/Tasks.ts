@@ -29,6 +29,7 @@ import { type TaskDetails, type TaskFilter, TaskRepository } from "./TaskReposit
 import { parseTaskSearch } from "./TaskSearch.js"
 import { partsOf, taskView } from "./TaskView.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A requested task. Absent names are made from the prompt. */
 export interface NewTask {
@@ -132,7 +133,7 @@ const make = Effect.gen(function* () {
      * The tasks that the actor may read and that match a search, newest first; without those whose template the actor may not read. One
      * statement, however many they are. workspaces.md §9.2.
      */
-    list: Effect.fn("Tasks.list")(function* (search: string) {
+    list: Traced.fn("Tasks.list")(function* (search: string) {
       const wanted = yield* parseTaskSearch(search)
       const filter: TaskFilter = {
         owner_id: wanted.owner === undefined ? undefined : yield* ownerOf(wanted.owner),
@@ -144,7 +145,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** One task. Fails with `NotFound` if it is deleted or the actor may not read it. */
-    get: Effect.fn("Tasks.get")(function* (user: string, reference: string) {
+    get: Traced.fn("Tasks.get")(function* (user: string, reference: string) {
       return yield* viewOf(yield* readable(user, reference))
     }),
 
@@ -152,7 +153,7 @@ const make = Effect.gen(function* () {
      * Creates a task with a workspace of its name, and queues the workspace's first start. Fails with `Invalid` for a version that declares
      * no task, and as the creation of the workspace does. workspaces.md §9.1.
      */
-    create: Effect.fn("Tasks.create")(function* (user: string, request: NewTask) {
+    create: Traced.fn("Tasks.create")(function* (user: string, request: NewTask) {
       const owner = yield* owners.known(user)
       yield* requireTaskVersion(request.template_version_id)
       const names = yield* namesFor(owner.id, request)
@@ -197,7 +198,7 @@ const make = Effect.gen(function* () {
      * Deletes a task, and queues the deletion of its workspace, which must have no active build. Fails with `Forbidden` if the actor may only
      * read the task. workspaces.md §9.5.
      */
-    delete: Effect.fn("Tasks.delete")(function* (user: string, reference: string) {
+    delete: Traced.fn("Tasks.delete")(function* (user: string, reference: string) {
       const task = yield* readable(user, reference)
       yield* Access.authorizeWrite("delete", taskObject(task), missingTask)
       if (!task.workspace.deleted) {
@@ -214,7 +215,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
-    setInput: Effect.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
+    setInput: Traced.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
       if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
       const task = yield* readable(user, reference)
       yield* Access.authorizeWrite("update", taskObject(task), missingTask)
@@ -229,7 +230,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Queues a stop of the task's workspace. Fails as the creation of a build does. workspaces.md §9.5. */
-    pause: Effect.fn("Tasks.pause")(function* (user: string, reference: string) {
+    pause: Traced.fn("Tasks.pause")(function* (user: string, reference: string) {
       const { workspace_id } = yield* readable(user, reference)
       return yield* builds.create(workspace_id, {
         transition: "stop",
@@ -240,7 +241,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
-    resume: Effect.fn("Tasks.resume")(function* (user: string, reference: string) {
+    resume: Traced.fn("Tasks.resume")(function* (user: string, reference: string) {
       const { build, workspace_id } = yield* readable(user, reference)
       if (buildStatus(jobStatus(build.job), build.transition) === "running") {
         return yield* new Conflict({ message: "The task's workspace is already running." })

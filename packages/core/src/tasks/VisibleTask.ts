@@ -6,6 +6,7 @@ import { parse } from "../platform/Uuid.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { missingTask } from "./Task.js"
 import { type TaskDetails, TaskRepository } from "./TaskRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The object of permission checks on a task. The shares of a dormant workspace grant nothing. */
 export const taskObject = (task: TaskDetails): AccessObject =>
@@ -30,7 +31,7 @@ export const visibleTasks = Effect.gen(function* () {
      * The task that a path names: by its id, whatever the user, or by its name among the user's. Fails with `NotFound` if it is deleted, or
      * the actor may not read it, its workspace or its template.
      */
-    readable: Effect.fn("VisibleTask.readable")(function* (user: string, reference: string) {
+    readable: Traced.fn("VisibleTask.readable")(function* (user: string, reference: string) {
       const task = yield* Access.visible(yield* find(user, reference), taskObject, missingTask)
       yield* Access.readable(AccessObjects.workspace(task.workspace), missingTask)
       yield* Access.readable(AccessObjects.template(task.template), missingTask)

@@ -12,6 +12,7 @@ import { EventBus, listen } from "../platform/EventBus.js"
 import { standingOn } from "../platform/Standing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The provider that an agent asks for: by its id, or by the address of a repository. */
 export interface ExternalAuthQuery {
@@ -109,7 +110,7 @@ const make = Effect.gen(function* () {
      * the query names one provider, with `NotFound` if no provider is meant, with `Forbidden` for an agent without access to its owner's data, and
      * with `UpstreamFailure` for a provider that cannot be asked.
      */
-    get: Effect.fn("AgentExternalAuth.get")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
+    get: Traced.fn("AgentExternalAuth.get")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       const missing: AgentExternalAuthToken = {
         access_token: nothing,
@@ -125,7 +126,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`, except that it also waits for a provider. */
-    wait: Effect.fn("AgentExternalAuth.wait")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
+    wait: Traced.fn("AgentExternalAuth.wait")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       let next = yield* Deferred.make<void>()
       const wake = Effect.provideService(

@@ -17,6 +17,7 @@ import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import type { TemplateVersionId } from "./TemplateVersion.js"
 import { missingVersion, visibleVersions } from "./VisibleVersion.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The workspace that a dry run plans. */
 export interface NewDryRun {
@@ -47,7 +48,7 @@ const make = Effect.gen(function* () {
      * Queues a job that plans a workspace of the version without making it. Fails with `NotFound` for actors who may not create workspaces
      * of their own, and with `NotReady` until the import has ended.
      */
-    create: Effect.fn("DryRuns.create")(function* (versionId: TemplateVersionId, request: NewDryRun) {
+    create: Traced.fn("DryRuns.create")(function* (versionId: TemplateVersionId, request: NewDryRun) {
       const { id, job_id, organization_id } = yield* load(versionId)
       const { userId } = yield* CurrentActor
       yield* Access.authorizeOrHide("create", AccessObjects.ownedIn("workspace", organization_id, userId), missingVersion)
@@ -81,12 +82,12 @@ const make = Effect.gen(function* () {
      * The job of a dry run. This and the other methods fail with `NotFound` for an unknown job, and with `Forbidden` for one that is not a
      * dry run of the version, or whose initiator's workspaces the actor may not read.
      */
-    get: Effect.fn("DryRuns.get")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
+    get: Traced.fn("DryRuns.get")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
       return jobView((yield* find(versionId, jobId)).job)
     }),
 
     /** The resources that a start would make, by name. Fails with `Invalid` until the job has ended. */
-    resources: Effect.fn("DryRuns.resources")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
+    resources: Traced.fn("DryRuns.resources")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
       const { job } = yield* find(versionId, jobId)
       if (job.completed_at === null) {
         return yield* new Invalid({ message: "Job hasn't completed!", detail: `Its status is ${jobStatus(job)}.` })
@@ -96,20 +97,20 @@ const make = Effect.gen(function* () {
     }),
 
     /** How many daemons could take the job. */
-    matchedProvisioners: Effect.fn("DryRuns.matchedProvisioners")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
+    matchedProvisioners: Traced.fn("DryRuns.matchedProvisioners")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
       const { job } = yield* find(versionId, jobId)
       return (yield* jobs.matchedProvisioners([job.id])).get(job.id) ?? noProvisioners
     }),
 
     /** The rows of the job's log with ids larger than `after`. */
-    logs: Effect.fn("DryRuns.logs")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId, after: number) {
+    logs: Traced.fn("DryRuns.logs")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId, after: number) {
       const { job } = yield* find(versionId, jobId)
       const logs: Stream.Stream<JobLog> = jobs.logs(job.id, after)
       return logs
     }),
 
     /** As `logs`, and then those that are written until the job ends. */
-    followLogs: Effect.fn("DryRuns.followLogs")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId, after: number) {
+    followLogs: Traced.fn("DryRuns.followLogs")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId, after: number) {
       const [right, { job }] = yield* rightTo(`dry_run:${versionId}:${jobId}`, find(versionId, jobId))
       return { right, values: jobs.follow(job.id, after) } satisfies Entitled<JobLog>
     }),
@@ -118,7 +119,7 @@ const make = Effect.gen(function* () {
      * Cancels the job. Fails with `NotFound` if the actor may not change workspaces of the initiator, and with `Invalid` if the job has
      * ended or is canceled already.
      */
-    cancel: Effect.fn("DryRuns.cancel")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
+    cancel: Traced.fn("DryRuns.cancel")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
       const { job, object } = yield* find(versionId, jobId)
       yield* Access.authorizeOrHide("update", object, missingVersion)
       // No status is expected, so none is missed

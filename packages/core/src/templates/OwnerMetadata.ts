@@ -11,6 +11,7 @@ import { nil, type Uuid } from "../platform/Uuid.js"
 import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import type { TemplateVersion } from "./TemplateVersion.js"
+import * as Traced from "../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const groups = yield* GroupRepository
@@ -32,7 +33,7 @@ const make = Effect.gen(function* () {
     })
 
   /** The owner of a workspace in an organization. Four statements. */
-  const of = Effect.fn("OwnerMetadata.of")(function* (owner: User, organizationId: Uuid) {
+  const of = Traced.fn("OwnerMetadata.of")(function* (owner: User, organizationId: Uuid) {
     const key = yield* sshKeys.ofUser(owner.id)
     const ofOwner = yield* groups.list({ organization_id: organizationId, has_member: owner.id }, AccessPredicate.True())
     return {
@@ -51,7 +52,7 @@ const make = Effect.gen(function* () {
     of,
 
     /** The start of a workspace of a version that is planned but not made, as forms and dry runs need it. */
-    ofPlannedStart: Effect.fn("OwnerMetadata.ofPlannedStart")(function* (version: TemplateVersion, owner: User, workspace_name: string) {
+    ofPlannedStart: Traced.fn("OwnerMetadata.ofPlannedStart")(function* (version: TemplateVersion, owner: User, workspace_name: string) {
       const { accessUrl } = yield* DeploymentOptions
       const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
       return {

@@ -20,6 +20,7 @@ import { OwnerMetadata } from "./OwnerMetadata.js"
 import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { visibleVersions } from "./VisibleVersion.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The values that a user has filled in so far, and the owner of the future workspace. */
 export interface FormRequest {
@@ -106,7 +107,7 @@ const make = Effect.gen(function* () {
       return yield* new NotReady({ message: "Template version job has not finished.", detail: `Its status is ${jobStatus(job)}.` })
     })
 
-  const evaluate = Effect.fn("ParameterForms.evaluate")(
+  const evaluate = Traced.fn("ParameterForms.evaluate")(
     function* ({ job, version }: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
       const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
       if (jobStatus(job) !== "succeeded") return yield* stored
@@ -148,7 +149,7 @@ const make = Effect.gen(function* () {
      * The parameters that a build with these values has. The previous build's values of ephemeral parameters do not count. Callers check
      * permissions. Fails with `Invalid` if the form cannot be evaluated. §4.5.
      */
-    definitions: Effect.fn("ParameterForms.definitions")(function* (
+    definitions: Traced.fn("ParameterForms.definitions")(function* (
       target: ImportedVersion,
       owner: User,
       { given, previous }: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
@@ -167,12 +168,12 @@ const make = Effect.gen(function* () {
      * The form of a version for values and an owner; its id is 0. An owner that the actor cannot read is a diagnostic with the code
      * `owner_not_found`. Fails with `NotReady` until the import has ended. §4.6.
      */
-    get: Effect.fn("ParameterForms.get")(function* (id: TemplateVersionId, request: FormRequest) {
+    get: Traced.fn("ParameterForms.get")(function* (id: TemplateVersionId, request: FormRequest) {
       return yield* answer(yield* imported(yield* load(id)), { ...request, id: 0 })
     }),
 
     /** As `get`, for as many requests as a client sends; the first owner is the given user, else the actor. */
-    open: Effect.fn("ParameterForms.open")(function* (id: TemplateVersionId, user: Uuid | undefined) {
+    open: Traced.fn("ParameterForms.open")(function* (id: TemplateVersionId, user: Uuid | undefined) {
       const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
       const target = yield* imported(version)
       const actor = yield* CurrentActor

@@ -12,6 +12,7 @@ import type { Template } from "./Template.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Errors of a form that a refusal has. */
 const shownErrors = 10
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
      * tell: a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
      * used. templates-and-provisioning.md §3.2.
      */
-    evaluate: Effect.fn("SourceTags.evaluate")(function* (
+    evaluate: Traced.fn("SourceTags.evaluate")(function* (
       file: File,
       given: ReadonlyArray<UserVariableValue>,
       template: VersionedTemplate | undefined

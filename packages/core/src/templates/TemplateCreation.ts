@@ -22,6 +22,7 @@ import { newTemplateViolations } from "./TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { viewInForce } from "./TemplateView.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The fields of a new template. */
 export interface NewTemplate extends NewTemplateSettings {
@@ -61,7 +62,7 @@ const make = Effect.gen(function* () {
      * Makes a template of an imported version, which becomes its active one; members of the organization may use it unless the caller
      * says otherwise. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.2.
      */
-    create: Effect.fn("TemplateCreation.create")(function* (organization: string, settings: NewTemplate) {
+    create: Traced.fn("TemplateCreation.create")(function* (organization: string, settings: NewTemplate) {
       const { id: organization_id } = yield* organizations.get(organization)
       const features = yield* Entitlements
       const object = AccessObjects.inOrganization("template", organization_id)

@@ -18,6 +18,7 @@ import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface TemplateRoles {
@@ -40,7 +41,7 @@ const make = Effect.gen(function* () {
      * template's organization whose name contains its free words, without members. Fails with `NotFound` if the actor may not change the
      * template. authorization.md §12.1.
      */
-    available: Effect.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
+    available: Traced.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       const template = yield* load(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(template), missingTemplate)
@@ -59,7 +60,7 @@ const make = Effect.gen(function* () {
      * The users and groups with a role on the template: users that are neither deleted nor suspended, and groups with all members, which
      * are streamed. Fails with `Forbidden` if the actor may read the template but not change it. authorization.md §12.1.
      */
-    get: Effect.fn("TemplateSharing.get")(function* (id: TemplateId) {
+    get: Traced.fn("TemplateSharing.get")(function* (id: TemplateId) {
       yield* requireFeature("template_rbac")
       const template = yield* load(id)
       yield* Access.authorize("update", AccessObjects.template(template))
@@ -79,7 +80,7 @@ const make = Effect.gen(function* () {
      * Gives and takes roles on a template; users and groups that are not named keep theirs. Fails with `Forbidden` if the actor may not
      * administer the template, and `Invalid` with an entry for each error. authorization.md §12.1.
      */
-    change: Effect.fn("TemplateSharing.change")(function* (id: TemplateId, { group_perms, user_perms }: TemplateRoles) {
+    change: Traced.fn("TemplateSharing.change")(function* (id: TemplateId, { group_perms, user_perms }: TemplateRoles) {
       yield* requireFeature("template_rbac")
       const found = yield* load(id)
       yield* Audit.audited(

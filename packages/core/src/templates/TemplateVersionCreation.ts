@@ -29,6 +29,7 @@ import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The fields of a new version. */
 export interface NewVersion {
@@ -140,7 +141,7 @@ const make = Effect.gen(function* () {
      * Makes a version of a source and queues its import. Tags come from the source, overlaid with those of the request. Fails with
      * `Conflict` when the template has a version of that name. templates-and-provisioning.md §3.1, §3.2.
      */
-    create: Effect.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
+    create: Traced.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
       const { id: organization_id } = yield* organizations.get(organization)
       const template = request.template_id === undefined ? undefined : yield* templateIn(organization_id, request.template_id)
       yield* refuseViolations(violationsOf(request))

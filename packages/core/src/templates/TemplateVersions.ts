@@ -36,6 +36,7 @@ import { withoutSecrets } from "./Variables.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { missingVersion as missing, visibleVersions } from "./VisibleVersion.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const requirements = yield* ExternalAuthRequirements
@@ -94,18 +95,18 @@ const make = Effect.gen(function* () {
 
   return {
     /** A version by id. */
-    get: Effect.fn("TemplateVersions.get")(function* (id: TemplateVersionId) {
+    get: Traced.fn("TemplateVersions.get")(function* (id: TemplateVersionId) {
       return yield* viewOf(yield* load(id))
     }),
 
     /** A version of a template by its exact name. */
-    getByName: Effect.fn("TemplateVersions.getByName")(function* (templateId: Uuid, name: string) {
+    getByName: Traced.fn("TemplateVersions.getByName")(function* (templateId: Uuid, name: string) {
       const template = yield* liveTemplate(templateId)
       return yield* viewOf(yield* readable(yield* repository.byName(template.id, name)))
     }),
 
     /** As `getByName`, with the template named by organization and name. */
-    getByNames: Effect.fn("TemplateVersions.getByNames")(function* (organization: string, templateName: string, name: string) {
+    getByNames: Traced.fn("TemplateVersions.getByNames")(function* (organization: string, templateName: string, name: string) {
       return yield* viewOf(yield* named(organization, templateName, name))
     }),
 
@@ -113,7 +114,7 @@ const make = Effect.gen(function* () {
      * Returns the version of the same template that was created last before the named one, whatever its import's status, and archived ones
      * too; None for the first version. templates-and-provisioning.md §3.4.
      */
-    previous: Effect.fn("TemplateVersions.previous")(function* (organization: string, templateName: string, name: string) {
+    previous: Traced.fn("TemplateVersions.previous")(function* (organization: string, templateName: string, name: string) {
       const version = yield* named(organization, templateName, name)
       const previous = yield* repository.previous(version)
       return yield* Effect.transposeMapOption(previous, viewOf)
@@ -123,7 +124,7 @@ const make = Effect.gen(function* () {
      * A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`.
      * templates-and-provisioning.md §3.4.
      */
-    list: Effect.fn("TemplateVersions.list")(function* (
+    list: Traced.fn("TemplateVersions.list")(function* (
       templateId: Uuid,
       { include_archived, ...page }: Page & { readonly include_archived: boolean }
     ) {
@@ -137,7 +138,7 @@ const make = Effect.gen(function* () {
      * Renames a version or changes its message; an empty name and an absent message stay. Fails with `Invalid` when the name is taken.
      * templates-and-provisioning.md §3.5.
      */
-    update: Effect.fn("TemplateVersions.update")(function* (
+    update: Traced.fn("TemplateVersions.update")(function* (
       id: TemplateVersionId,
       change: { readonly name: string; readonly message?: string | undefined }
     ) {
@@ -156,7 +157,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Cancels the import. Fails with `Invalid` when it has ended or is canceled already. templates-and-provisioning.md §3.5. */
-    cancel: Effect.fn("TemplateVersions.cancel")(function* (id: TemplateVersionId) {
+    cancel: Traced.fn("TemplateVersions.cancel")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       // No status is expected, so none is missed
       yield* Effect.catchTag(jobs.cancel(version.job_id), "ExpectationMismatch", Effect.die)
@@ -166,7 +167,7 @@ const make = Effect.gen(function* () {
      * Makes a version the one that new workspaces are built with. Fails with `Invalid` for an archived version or one of another
      * template, with `Forbidden` when its import has not succeeded. templates-and-provisioning.md §3.5.
      */
-    promote: Effect.fn("TemplateVersions.promote")(function* (templateId: Uuid, id: TemplateVersionId) {
+    promote: Traced.fn("TemplateVersions.promote")(function* (templateId: Uuid, id: TemplateVersionId) {
       const found = yield* liveTemplate(templateId)
       yield* Audit.audited(
         templateSubject(found, "write"),
@@ -202,7 +203,7 @@ const make = Effect.gen(function* () {
      * Archives a version. Fails with `Invalid` for a version without a template or one that is archived, and with `Conflict` if it is the
      * active one, a workspace uses it, or its import runs. §3.5.
      */
-    archive: Effect.fn("TemplateVersions.archive")(function* (id: TemplateVersionId) {
+    archive: Traced.fn("TemplateVersions.archive")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       yield* Audit.audited(
         versionSubject(version, "write"),
@@ -224,7 +225,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Brings a version back. Fails with `Invalid` for a version without a template or one that is not archived. §3.5. */
-    unarchive: Effect.fn("TemplateVersions.unarchive")(function* (id: TemplateVersionId) {
+    unarchive: Traced.fn("TemplateVersions.unarchive")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       yield* Audit.audited(
         versionSubject(version, "write"),
@@ -240,7 +241,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Archives the versions of a template that nothing uses: all of them, or those whose import failed. Returns their ids. §3.5. */
-    archiveUnused: Effect.fn("TemplateVersions.archiveUnused")(function* (templateId: Uuid, all: boolean) {
+    archiveUnused: Traced.fn("TemplateVersions.archiveUnused")(function* (templateId: Uuid, all: boolean) {
       const found = yield* liveTemplate(templateId)
       return yield* Audit.audited(
         templateSubject(found, "write"),
@@ -255,33 +256,33 @@ const make = Effect.gen(function* () {
     }),
 
     /** Parameters and schemas of the form that versions had before rich parameters: none. §3.4. */
-    legacyDefinitions: Effect.fn("TemplateVersions.legacyDefinitions")(function* (id: TemplateVersionId) {
+    legacyDefinitions: Traced.fn("TemplateVersions.legacyDefinitions")(function* (id: TemplateVersionId) {
       yield* load(id)
       return []
     }),
 
     /** The rows of the import's log with ids larger than `after`. */
-    logs: Effect.fn("TemplateVersions.logs")(function* (id: TemplateVersionId, after: number) {
+    logs: Traced.fn("TemplateVersions.logs")(function* (id: TemplateVersionId, after: number) {
       const version = yield* load(id)
       const logs: Stream.Stream<JobLog> = jobs.logs(version.job_id, after)
       return logs
     }),
 
     /** As `logs`, and then those that are written until the import ends. */
-    followLogs: Effect.fn("TemplateVersions.followLogs")(function* (id: TemplateVersionId, after: number) {
+    followLogs: Traced.fn("TemplateVersions.followLogs")(function* (id: TemplateVersionId, after: number) {
       const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
       return { right, values: jobs.follow(version.job_id, after) } satisfies Entitled<JobLog>
     }),
 
     /** The resources of a start and a stop, by name. Fails with `Invalid` until the import has ended. */
-    resources: Effect.fn("TemplateVersions.resources")(function* (id: TemplateVersionId) {
+    resources: Traced.fn("TemplateVersions.resources")(function* (id: TemplateVersionId) {
       const version = yield* imported(id, (status) => new Invalid({ message: "Job hasn't completed!", detail: `Its status is ${status}.` }))
       const found: ReadonlyArray<BuildResource> = (yield* resources.ofJobs([version.job_id])).get(version.job_id) ?? []
       return resourceViews(found, yield* viewContext(null))
     }),
 
     /** The version's parameters in their order. Fails with `NotReady` until the import has ended. */
-    parameters: Effect.fn("TemplateVersions.parameters")(function* (id: TemplateVersionId) {
+    parameters: Traced.fn("TemplateVersions.parameters")(function* (id: TemplateVersionId) {
       const version = yield* imported(
         id,
         (status) => new NotReady({ message: "Job hasn't completed!", detail: `Its status is ${status}.` })
@@ -290,7 +291,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The version's variables, without what is sensitive. Fails with `Forbidden` until the import has ended. */
-    variables: Effect.fn("TemplateVersions.variables")(function* (id: TemplateVersionId) {
+    variables: Traced.fn("TemplateVersions.variables")(function* (id: TemplateVersionId) {
       const version = yield* imported(
         id,
         (status) => new Forbidden({ message: "Job hasn't completed!", detail: `Its status is ${status}.` })
@@ -303,7 +304,7 @@ const make = Effect.gen(function* () {
      * `Forbidden` for a user for whom the actor may not create workspaces, and with `NotFound` while a provider is not configured.
      * templates-and-provisioning.md §3.4.
      */
-    externalAuth: Effect.fn("TemplateVersions.externalAuth")(function* (id: TemplateVersionId, user?: Uuid) {
+    externalAuth: Traced.fn("TemplateVersions.externalAuth")(function* (id: TemplateVersionId, user?: Uuid) {
       const version = yield* load(id)
       const { userId } = yield* CurrentActor
       if (user !== undefined && user !== userId) {
@@ -313,7 +314,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The version's presets in their order; null when it has none. */
-    presets: Effect.fn("TemplateVersions.presets")(function* (id: TemplateVersionId) {
+    presets: Traced.fn("TemplateVersions.presets")(function* (id: TemplateVersionId) {
       const version = yield* load(id)
       const presets = yield* repository.presets(version.id)
       return presets.length === 0 ? null : presets.map(presetView)

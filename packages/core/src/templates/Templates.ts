@@ -21,6 +21,7 @@ import { changedTemplateViolations } from "./TemplateSettingsRules.js"
 import { viewInForce } from "./TemplateView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A change of a template; the two flags move its workspaces once. */
 export interface TemplateChange extends ChangedTemplateSettings {
@@ -73,12 +74,12 @@ const make = Effect.gen(function* () {
 
   return {
     /** A template by id. Deleted ones are not found. */
-    get: Effect.fn("Templates.get")(function* (id: TemplateId) {
+    get: Traced.fn("Templates.get")(function* (id: TemplateId) {
       return yield* viewInForce(yield* load(id))
     }),
 
     /** A template of an organization by name, without regard to case. */
-    getByName: Effect.fn("Templates.getByName")(function* (organization: string, name: string) {
+    getByName: Traced.fn("Templates.getByName")(function* (organization: string, name: string) {
       const { id } = yield* organizations.get(organization)
       return yield* viewInForce(yield* Effect.flatMap(repository.byName(id, name), visibleTemplate))
     }),
@@ -87,18 +88,18 @@ const make = Effect.gen(function* () {
      * The templates that the actor may read and a query finds, those with the most active users first. Deprecated and deleted ones are
      * found only if the query asks for them. Fails with `Invalid` for an invalid query. templates-and-provisioning.md §2.4.
      */
-    list: Effect.fn("Templates.list")(function* (query: string) {
+    list: Traced.fn("Templates.list")(function* (query: string) {
       return yield* list(query)
     }),
 
     /** As `list`, in one organization. */
-    listInOrganization: Effect.fn("Templates.listInOrganization")(function* (organization: string, query: string) {
+    listInOrganization: Traced.fn("Templates.listInOrganization")(function* (organization: string, query: string) {
       const { id } = yield* organizations.get(organization)
       return yield* list(query, id)
     }),
 
     /** Changes a template's settings; absent ones stay. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.3. */
-    update: Effect.fn("Templates.update")(function* (id: TemplateId, change: TemplateChange) {
+    update: Traced.fn("Templates.update")(function* (id: TemplateId, change: TemplateChange) {
       const found = yield* load(id)
       const features = yield* Entitlements
       return yield* Audit.audited(
@@ -130,7 +131,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a template that has no workspaces; its versions stay. Fails with `Invalid` when it has some. templates-and-provisioning.md §2.4. */
-    delete: Effect.fn("Templates.delete")(function* (id: TemplateId) {
+    delete: Traced.fn("Templates.delete")(function* (id: TemplateId) {
       const found = yield* load(id)
       yield* Audit.audited(
         templateSubject(found, "delete"),
@@ -148,13 +149,13 @@ const make = Effect.gen(function* () {
     }),
 
     /** The starter templates, for actors who may read templates somewhere. templates-and-provisioning.md §2.4. */
-    examples: Effect.fn("Templates.examples")(function* () {
+    examples: Traced.fn("Templates.examples")(function* () {
       yield* Access.authorizeOrHide("read", { type: "template", anyOrg: true })
       return yield* StarterTemplates
     }),
 
     /** The starter templates, for actors who may read templates of an organization. */
-    examplesInOrganization: Effect.fn("Templates.examplesInOrganization")(function* (organization: string) {
+    examplesInOrganization: Traced.fn("Templates.examplesInOrganization")(function* (organization: string) {
       const { id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("template", id))
       return yield* StarterTemplates

@@ -12,6 +12,7 @@ import { TemplateVersionRepository } from "../templates/TemplateVersionRepositor
 import { isPrebuild, type Workspace } from "./Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Providers that are asked at once. */
 const concurrency = 8
@@ -49,7 +50,7 @@ const make = Effect.gen(function* () {
      * The credentials of its owner that a build is given. A start opens the session of the workspace's programs, other builds end it.
      * Prebuilt workspaces have none. Fails for a start whose providers cannot be asked. templates-and-provisioning.md §8.4.
      */
-    of: Effect.fn("BuildCredentials.of")(function* (build: WorkspaceBuild, workspace: Workspace, owner: User) {
+    of: Traced.fn("BuildCredentials.of")(function* (build: WorkspaceBuild, workspace: Workspace, owner: User) {
       const isStart = build.transition === "start"
       if (!isStart) yield* sessions.close(workspace)
       if (isPrebuild(workspace)) return { metadata: {}, external_auth: [] }

@@ -17,6 +17,7 @@ import type { Workspace } from "./Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 interface Build {
   readonly id: Uuid
@@ -43,7 +44,7 @@ const make = Effect.gen(function* () {
     task_id === null ? Effect.succeed(undefined) : Effect.map(tasks.prompt(task_id), Option.getOrUndefined)
 
   /** The metadata of a plan: the workspace, its owner and the build. */
-  const metadata = Effect.fn("BuildInputs.metadata")(function* (build: Build) {
+  const metadata = Traced.fn("BuildInputs.metadata")(function* (build: Build) {
     const { id, owner, template, transition, version, workspace } = build
     const { accessUrl } = yield* DeploymentOptions
     return {
@@ -67,7 +68,7 @@ const make = Effect.gen(function* () {
      * Returns what the engine plans for a build that a worker has acquired. A start opens the session of the workspace's programs; another
      * build ends it. Fails with `Conflict` if no key of the deployment opens the state.
      */
-    plan: Effect.fn("BuildInputs.plan")(function* (
+    plan: Traced.fn("BuildInputs.plan")(function* (
       build: WorkspaceBuild,
       workspace: Workspace,
       prebuilt_workspace_stage: BuildMetadata["prebuilt_workspace_stage"]

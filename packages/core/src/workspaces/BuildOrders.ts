@@ -30,6 +30,7 @@ import type { BuildReason } from "../provisioning/BuildReason.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The workspace to build, its template, its owner and its previous build. */
 export interface BuildTarget {
@@ -155,7 +156,7 @@ const make = Effect.gen(function* () {
      * Decides whether a build may be queued, and with which values, tags and state. Fails with the first rule that is broken, in the
      * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business.
      */
-    prepare: Effect.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
+    prepare: Traced.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
       const { owner, previous, template } = target
       const version = yield* versionOf(target, order)
       const source = yield* Effect.flatMap(jobRows.byId(version.job_id), Effect.orDie)
@@ -194,7 +195,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
-    enqueue: Effect.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
+    enqueue: Traced.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
       const { order, source, tags, target, version } = prepared
       const actor = yield* CurrentActor
       const id = yield* ids.next

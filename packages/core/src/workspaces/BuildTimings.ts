@@ -14,6 +14,7 @@ import type { WorkspaceId } from "./Workspace.js"
 import { type WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** From an agent's creation to its first connection. */
 export const ConnectionTiming = Schema.Struct({
@@ -70,7 +71,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The timings of a build. Fails with `NotFound` if the actor may not read the workspace. */
-    ofBuild: Effect.fn("BuildTimings.ofBuild")(function* (id: WorkspaceBuildId) {
+    ofBuild: Traced.fn("BuildTimings.ofBuild")(function* (id: WorkspaceBuildId) {
       const build = Option.getOrUndefined(yield* builds.byId(id))
       if (build === undefined) return yield* noBuild
       yield* Effect.flatMap(workspaces.byId(build.workspace_id), (found) => visibleWorkspace(found, noBuild))
@@ -78,7 +79,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The timings of a workspace's latest build. */
-    ofWorkspace: Effect.fn("BuildTimings.ofWorkspace")(function* (id: WorkspaceId) {
+    ofWorkspace: Traced.fn("BuildTimings.ofWorkspace")(function* (id: WorkspaceId) {
       yield* Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(found))
       const build = Option.getOrUndefined(yield* builds.latest(id))
       return build === undefined ? yield* noBuild : yield* ofJob(build.job_id)

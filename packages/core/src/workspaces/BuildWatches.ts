@@ -18,6 +18,7 @@ import type { WorkspaceId } from "./Workspace.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { buildEnds, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Events that a slow client may fall behind; it loses those that come then. */
 const capacity = 256
@@ -96,7 +97,7 @@ const make = Effect.gen(function* () {
      * Each build of the deployment that has ended, from now on. Fails with `Forbidden` without the experiment `workspace-build-updates`, or
      * if the actor may not read all workspaces. workspaces.md §6.4.
      */
-    ended: Effect.fn("BuildWatches.ended")(function* () {
+    ended: Traced.fn("BuildWatches.ended")(function* () {
       const permission = Effect.gen(function* () {
         const { experiments } = yield* DeploymentOptions
         if (!experiments.includes("workspace-build-updates")) {
@@ -137,7 +138,7 @@ const make = Effect.gen(function* () {
      * What stands between a client and an agent: the state of the latest build, and once it runs, of the agent. Without a name it is the only
      * agent. Ends with an error if that agent cannot be told. Fails with `NotFound` if the actor may not read the workspace. §6.3.
      */
-    agentConnection: Effect.fn("BuildWatches.agentConnection")(function* (id: WorkspaceId, agentName: string) {
+    agentConnection: Traced.fn("BuildWatches.agentConnection")(function* (id: WorkspaceId, agentName: string) {
       const [right, { owner_id }] = yield* rightTo(
         `workspace:${id}`,
         Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(found))

@@ -17,6 +17,7 @@ import { visibleWorkspace } from "./VisibleWorkspace.js"
 import type { WorkspaceId } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A share as it was sent. */
 export interface NewPortShare {
@@ -48,7 +49,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The shares of a workspace, by port. workspaces.md §7.2. */
-    list: Effect.fn("PortShares.list")(function* (id: WorkspaceId) {
+    list: Traced.fn("PortShares.list")(function* (id: WorkspaceId) {
       return yield* repository.ofWorkspace((yield* readable(id)).id)
     }),
 
@@ -56,7 +57,7 @@ const make = Effect.gen(function* () {
      * Shares a port of an agent, or changes how far it is shared. Fails with `Invalid` for an unknown level or one above the template's
      * maximum, a port out of bounds, and an agent that the latest build has not.
      */
-    share: Effect.fn("PortShares.share")(function* (id: WorkspaceId, { agent_name, port, protocol, share_level }: NewPortShare) {
+    share: Traced.fn("PortShares.share")(function* (id: WorkspaceId, { agent_name, port, protocol, share_level }: NewPortShare) {
       const workspace = yield* readable(id)
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
       if (!isPortShareLevel(share_level) || share_level === "owner") {
@@ -84,7 +85,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Ends a share: the port is its owner's again. Fails with `NotFound` if the port is not shared. */
-    unshare: Effect.fn("PortShares.unshare")(function* (id: WorkspaceId, { agent_name, port }: Pick<PortShare, "agent_name" | "port">) {
+    unshare: Traced.fn("PortShares.unshare")(function* (id: WorkspaceId, { agent_name, port }: Pick<PortShare, "agent_name" | "port">) {
       const workspace = yield* readable(id)
       const shares = yield* repository.ofWorkspace(id)
       // Its readers may learn that the share does not exist

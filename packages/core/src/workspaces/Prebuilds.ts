@@ -20,6 +20,7 @@ import { reconcile } from "./PrebuildReconciliation.js"
 import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
 import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
 import { WorkspaceBuildCreation } from "./WorkspaceBuildCreation.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** Whether the reconciliation is paused. §5.5. */
-    settings: Effect.fn("Prebuilds.settings")(function* () {
+    settings: Traced.fn("Prebuilds.settings")(function* () {
       yield* requireFeature("workspace_prebuilds")
       return { reconciliation_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
     }),
@@ -116,7 +117,7 @@ const make = Effect.gen(function* () {
      * Pauses or resumes the reconciliation; claims go on. Fails with `Forbidden` if the actor may not change the deployment, and with
      * `NotModified` for what is stored. §5.5.
      */
-    changeSettings: Effect.fn("Prebuilds.changeSettings")(function* (reconciliation_paused: boolean) {
+    changeSettings: Traced.fn("Prebuilds.changeSettings")(function* (reconciliation_paused: boolean) {
       yield* requireFeature("workspace_prebuilds")
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       const changed = yield* transaction(
@@ -143,7 +144,7 @@ const make = Effect.gen(function* () {
      * Has the prebuilt workspaces of a template's active version replaced. Returns the names of its presets. Fails with `NotFound` if the
      * actor may not change the template. §5.5.
      */
-    invalidate: Effect.fn("Prebuilds.invalidate")(function* (id: TemplateId) {
+    invalidate: Traced.fn("Prebuilds.invalidate")(function* (id: TemplateId) {
       yield* requireFeature("workspace_prebuilds")
       const template = yield* Effect.flatMap(templates.byId(id), visibleTemplate)
       yield* Access.authorizeOrHide("update", AccessObjects.template(template), missingTemplate)

@@ -34,6 +34,7 @@ import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepositor
 import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A build as a caller wants it. */
 export interface NewBuild {
@@ -189,7 +190,7 @@ const make = Effect.gen(function* () {
      * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
      * and the others fail with `Conflict`.
      */
-    create: Effect.fn("WorkspaceBuildCreation.create")(function* (workspaceId: WorkspaceId, asked: NewBuild) {
+    create: Traced.fn("WorkspaceBuildCreation.create")(function* (workspaceId: WorkspaceId, asked: NewBuild) {
       // An empty state counts as absent
       const request: NewBuild = asked.state?.length === 0 ? { ...asked, state: undefined } : asked
       const workspace = yield* Effect.flatMap(workspaces.details(workspaceId), visibleWorkspace)

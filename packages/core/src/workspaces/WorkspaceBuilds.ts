@@ -24,6 +24,7 @@ import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. workspaces.md §4.3. */
-    list: Effect.fn("WorkspaceBuilds.list")(function* (workspaceId: WorkspaceId, { after_id, limit, offset, since }: BuildList) {
+    list: Traced.fn("WorkspaceBuilds.list")(function* (workspaceId: WorkspaceId, { after_id, limit, offset, since }: BuildList) {
       const workspace = yield* readable(workspaceId)
       const after = after_id === undefined ? undefined : Option.getOrUndefined(yield* builds.byId(after_id))
       if (after_id !== undefined && after?.workspace_id !== workspaceId) {
@@ -83,26 +84,26 @@ const make = Effect.gen(function* () {
     }),
 
     /** One build. Fails with `NotFound` where the actor may not read the workspace. */
-    get: Effect.fn("WorkspaceBuilds.get")(function* (id: WorkspaceBuildId) {
+    get: Traced.fn("WorkspaceBuilds.get")(function* (id: WorkspaceBuildId) {
       const { build, workspace } = yield* found(id)
       return yield* viewOf(workspace, build)
     }),
 
     /** A build of a user's workspace that is not deleted, by its number. */
-    getByNumber: Effect.fn("WorkspaceBuilds.getByNumber")(function* (user: string, name: string, buildNumber: number) {
+    getByNumber: Traced.fn("WorkspaceBuilds.getByNumber")(function* (user: string, name: string, buildNumber: number) {
       const workspace = yield* readable(yield* owners.workspaceId(user, name, false))
       const build = Option.getOrUndefined(yield* builds.byNumber(workspace.id, buildNumber))
       return build === undefined ? yield* noBuild : yield* viewOf(workspace, build)
     }),
 
     /** The values a build was made with, by name. */
-    parameters: Effect.fn("WorkspaceBuilds.parameters")(function* (id: WorkspaceBuildId) {
+    parameters: Traced.fn("WorkspaceBuilds.parameters")(function* (id: WorkspaceBuildId) {
       yield* found(id)
       return yield* builds.parameters(id)
     }),
 
     /** The resources of a build, by name. Fails with `Invalid` while its job has not ended. */
-    resources: Effect.fn("WorkspaceBuilds.resources")(function* (id: WorkspaceBuildId) {
+    resources: Traced.fn("WorkspaceBuilds.resources")(function* (id: WorkspaceBuildId) {
       const { build, workspace } = yield* found(id)
       if (isActive(jobStatus(build.job))) return yield* new Invalid({ message: "The build's job has not completed." })
       const view = yield* viewOf(workspace, build)
@@ -113,14 +114,14 @@ const make = Effect.gen(function* () {
      * The engine's state of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key decrypts
      * the state.
      */
-    state: Effect.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {
+    state: Traced.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {
       const { workspace } = yield* found(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
       return yield* states.of(id)
     }),
 
     /** Replaces what the engine keeps of a build. Fails with `NotFound` if the actor may not update the template. §4.3. */
-    setState: Effect.fn("WorkspaceBuilds.setState")(function* (id: WorkspaceBuildId, state: Uint8Array) {
+    setState: Traced.fn("WorkspaceBuilds.setState")(function* (id: WorkspaceBuildId, state: Uint8Array) {
       const { workspace } = yield* found(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
       yield* builds.setState(id, yield* states.seal(id, state), yield* Timestamp.now)
@@ -131,7 +132,7 @@ const make = Effect.gen(function* () {
      * licensed, and with `NotFound` if the actor may not read the workspace, or its latest build has no external agent of exactly this name.
      * workspaces.md §3.8.
      */
-    externalAgent: Effect.fn("WorkspaceBuilds.externalAgent")(function* (id: WorkspaceId, name: string) {
+    externalAgent: Traced.fn("WorkspaceBuilds.externalAgent")(function* (id: WorkspaceId, name: string) {
       yield* requireFeature("workspace_external_agent")
       const { latest_build } = yield* readable(id)
       if (latest_build.has_external_agent !== true) return yield* noAgent
@@ -140,14 +141,14 @@ const make = Effect.gen(function* () {
     }),
 
     /** The log of a build behind a row, oldest first. workspaces.md §4.3. */
-    logs: Effect.fn("WorkspaceBuilds.logs")(function* (id: WorkspaceBuildId, after: number) {
+    logs: Traced.fn("WorkspaceBuilds.logs")(function* (id: WorkspaceBuildId, after: number) {
       const { build } = yield* found(id)
       const logs: Stream.Stream<JobLog> = jobs.logs(build.job_id, after)
       return logs
     }),
 
     /** As `logs`, and then the rows that are written until the job has ended. workspaces.md §4.3. */
-    followLogs: Effect.fn("WorkspaceBuilds.followLogs")(function* (id: WorkspaceBuildId, after: number) {
+    followLogs: Traced.fn("WorkspaceBuilds.followLogs")(function* (id: WorkspaceBuildId, after: number) {
       const [right, { build }] = yield* rightTo(`workspace_build:${id}`, found(id))
       return { right, values: jobs.follow(build.job_id, after) } satisfies Entitled<JobLog>
     }),
@@ -156,7 +157,7 @@ const make = Effect.gen(function* () {
      * Cancels a build: at once while its job waits, else as soon as its daemon stops. Fails with `Invalid` when the job has ended or is
      * canceled already, with `ExpectationMismatch` when its status is not the expected one. workspaces.md §4.4.
      */
-    cancel: Effect.fn("WorkspaceBuilds.cancel")(function* (
+    cancel: Traced.fn("WorkspaceBuilds.cancel")(function* (
       id: WorkspaceBuildId,
       { expectStatus }: { readonly expectStatus?: "running" | "pending" | undefined }
     ) {

@@ -32,6 +32,7 @@ import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -159,7 +160,7 @@ const make = Effect.gen(function* () {
      * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
      * callers that race for a name, one succeeds and the others fail with `Conflict`.
      */
-    create: Effect.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {
+    create: Traced.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {
       const owner = yield* ownerOf(place)
       yield* refuseViolations(requestViolations(request))
       const template = yield* templateOf(request)

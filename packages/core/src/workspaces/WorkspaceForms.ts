@@ -11,6 +11,7 @@ import { present } from "../platform/Present.js"
 import { standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -23,7 +24,7 @@ const make = Effect.gen(function* () {
      * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
      * `Invalid` for an invalid search. workspaces.md §3.1.
      */
-    availableOwners: Effect.fn("WorkspaceForms.availableOwners")(function* (organization: string, search: string, page: Page) {
+    availableOwners: Traced.fn("WorkspaceForms.availableOwners")(function* (organization: string, search: string, page: Page) {
       const { id } = yield* organizations.get(organization)
       yield* Access.authorize("create", AccessObjects.inOrganization("workspace", id))
       const filter = yield* parseUserSearch(search)
@@ -40,7 +41,7 @@ const make = Effect.gen(function* () {
      * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor
      * may not read the user's personal data. identity.md §8.7.
      */
-    lastParameterValues: Effect.fn("WorkspaceForms.lastParameterValues")(function* (reference: string, templateId: Uuid) {
+    lastParameterValues: Traced.fn("WorkspaceForms.lastParameterValues")(function* (reference: string, templateId: Uuid) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       return yield* parameters.latestValues(user.id, templateId)

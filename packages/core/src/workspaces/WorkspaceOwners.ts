@@ -8,6 +8,7 @@ import { NotFound } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { missingWorkspace } from "./Workspace.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 const missing = new NotFound({ resource: "user" })
 
@@ -22,14 +23,14 @@ const make = Effect.gen(function* () {
 
   const canRead = (user: UserWithOrganizations) => Access.can("read", AccessObjects.user(user))
 
-  const find = Effect.fn("WorkspaceOwners.find")(function* (reference: string) {
+  const find = Traced.fn("WorkspaceOwners.find")(function* (reference: string) {
     const id = reference === meAlias ? (yield* CurrentActor).userId : parse(reference)
     const user = yield* id === undefined ? users.byUsername(reference) : users.byId(id)
     return Option.filter(user, ({ deleted }) => !deleted)
   })
 
   /** The user a path names. Fails with `NotFound` where the actor may read neither the user nor a membership of it. */
-  const known = Effect.fn("WorkspaceOwners.known")(function* (reference: string) {
+  const known = Traced.fn("WorkspaceOwners.known")(function* (reference: string) {
     const user = Option.getOrUndefined(yield* find(reference))
     if (user === undefined) return yield* missing
     const isMemberOfReadable = Effect.exists(user.organization_ids, (organizationId) => canReadMembership(user, organizationId))
@@ -43,12 +44,12 @@ const make = Effect.gen(function* () {
     known,
 
     /** Fails with `NotFound` unless the actor may read the user's membership of the organization. */
-    requireMember: Effect.fn("WorkspaceOwners.requireMember")(function* (user: UserWithOrganizations, organizationId: Uuid) {
+    requireMember: Traced.fn("WorkspaceOwners.requireMember")(function* (user: UserWithOrganizations, organizationId: Uuid) {
       if (!(yield* canReadMembership(user, organizationId))) return yield* missing
     }),
 
     /** Fails with `NotFound` unless the actor may read the user, or the user's membership of the organization. workspaces.md §3.1. */
-    requireReadableIn: Effect.fn("WorkspaceOwners.requireReadableIn")(function* (user: UserWithOrganizations, organizationId: Uuid) {
+    requireReadableIn: Traced.fn("WorkspaceOwners.requireReadableIn")(function* (user: UserWithOrganizations, organizationId: Uuid) {
       if (!(yield* canRead(user)) && !(yield* canReadMembership(user, organizationId))) return yield* missing
     }),
 
@@ -56,7 +57,7 @@ const make = Effect.gen(function* () {
      * The workspace with this name of the user a path names, if the actor may read the user, or one of the user's memberships. Whether
      * the actor may read the workspace is the caller's business. Fails with `NotFound`. workspaces.md §3.2.
      */
-    workspaceId: Effect.fn("WorkspaceOwners.workspaceId")(function* (reference: string, name: string, includeDeleted: boolean) {
+    workspaceId: Traced.fn("WorkspaceOwners.workspaceId")(function* (reference: string, name: string, includeDeleted: boolean) {
       const user = yield* known(reference)
       const id = Option.getOrUndefined(yield* workspaces.idByName(user.id, name, includeDeleted))
       return id ?? (yield* missingWorkspace)

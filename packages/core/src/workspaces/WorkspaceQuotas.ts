@@ -15,6 +15,7 @@ import { QuotaRepository } from "./QuotaRepository.js"
 import type { Workspace } from "./Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** The stage of a build's log in which its cost is charged. */
 const stage = "Commit quota"
@@ -42,13 +43,13 @@ const make = Effect.gen(function* () {
      * The budget and spend of a user, a member or not, in an organization. Fails with `NotFound` if the actor may not read one of them.
      * authorization.md §10.
      */
-    inOrganization: Effect.fn("WorkspaceQuotas.inOrganization")(function* (organization: string, user: string) {
+    inOrganization: Traced.fn("WorkspaceQuotas.inOrganization")(function* (organization: string, user: string) {
       const { id } = yield* organizations.get(organization)
       return yield* quotaOf(id, user)
     }),
 
     /** As `inOrganization`, in the default one, which the actor need not be able to read. */
-    inDefault: Effect.fn("WorkspaceQuotas.inDefault")(function* (user: string) {
+    inDefault: Traced.fn("WorkspaceQuotas.inDefault")(function* (user: string) {
       const { id } = yield* Effect.flatMap(organizationRepository.default, Effect.orDie)
       return yield* quotaOf(id, user)
     }),

@@ -21,6 +21,7 @@ import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -70,7 +71,7 @@ const make = Effect.gen(function* () {
      * run or has no deadline, and with `Invalid` for a time that is too early or later than the template's required stop. Watchers are told
      * of an attempt too. workspaces.md §3.5.
      */
-    extend: Effect.fn("WorkspaceSchedules.extend")(function* (id: WorkspaceId, wanted: Timestamp.Timestamp | undefined) {
+    extend: Traced.fn("WorkspaceSchedules.extend")(function* (id: WorkspaceId, wanted: Timestamp.Timestamp | undefined) {
       const workspace = yield* extendable(id)
       const attempt = Effect.gen(function* () {
         if (wanted === undefined || Timestamp.toMillis(wanted) <= Timestamp.toMillis(Timestamp.never)) {

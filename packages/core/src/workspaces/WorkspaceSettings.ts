@@ -31,6 +31,7 @@ import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A workspace and its effective template at the instant of a change. */
 interface Subject {
@@ -92,7 +93,7 @@ const make = Effect.gen(function* () {
      * Sets when a workspace starts by itself; an absent or empty schedule means never. Fails with `Invalid` for a schedule that is invalid,
      * that the template does not allow, or that has no occurrence on a day that the template allows. §3.4.
      */
-    setAutostart: Effect.fn("WorkspaceSettings.setAutostart")(function* (id: WorkspaceId, schedule: string) {
+    setAutostart: Traced.fn("WorkspaceSettings.setAutostart")(function* (id: WorkspaceId, schedule: string) {
       yield* change(id, (subject) =>
         Effect.gen(function* () {
           yield* requireClaimed(subject)
@@ -113,7 +114,7 @@ const make = Effect.gen(function* () {
      * Sets how many milliseconds a start lasts; 0 lets it run until it is stopped, and takes the deadline from one that runs, or leaves the
      * template's. Fails with `Invalid` for a time out of bounds, or if the template lets users choose none. §3.4.
      */
-    setTtl: Effect.fn("WorkspaceSettings.setTtl")(function* (id: WorkspaceId, ttl: number) {
+    setTtl: Traced.fn("WorkspaceSettings.setTtl")(function* (id: WorkspaceId, ttl: number) {
       yield* change(id, (subject) =>
         Effect.gen(function* () {
           yield* requireClaimed(subject)
@@ -131,7 +132,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word. §3.4. */
-    setAutomaticUpdates: Effect.fn("WorkspaceSettings.setAutomaticUpdates")(function* (id: WorkspaceId, updates: string) {
+    setAutomaticUpdates: Traced.fn("WorkspaceSettings.setAutomaticUpdates")(function* (id: WorkspaceId, updates: string) {
       yield* change(id, ({ workspace }) =>
         Effect.map(validAutomaticUpdates(updates), (automatic_updates) => ({ ...workspace, automatic_updates }))
       )
@@ -141,7 +142,7 @@ const make = Effect.gen(function* () {
      * Makes a workspace dormant, which does not stop it, or wakes it, and answers it, also to an actor who may not read a dormant one. Fails
      * with `NotModified` if it is in that state already. §3.4.
      */
-    setDormant: Effect.fn("WorkspaceSettings.setDormant")(function* (id: WorkspaceId, dormant: boolean) {
+    setDormant: Traced.fn("WorkspaceSettings.setDormant")(function* (id: WorkspaceId, dormant: boolean) {
       const found = yield* readable(id)
       yield* Access.authorizeWrite("update", AccessObjects.workspace(found))
       if (!isPrebuild(found) && isDormant(found) === dormant) return yield* new NotModified()
@@ -168,7 +169,7 @@ const make = Effect.gen(function* () {
      * Whether a scheduled start would fail: it moves the workspace to its template's active version, and a parameter of that has no value
      * that follows from the latest build. §3.4.
      */
-    autostartMismatches: Effect.fn("WorkspaceSettings.autostartMismatches")(function* (id: WorkspaceId) {
+    autostartMismatches: Traced.fn("WorkspaceSettings.autostartMismatches")(function* (id: WorkspaceId) {
       const { latest_build, template: stored, ...workspace } = yield* readable(id)
       if (!(yield* Access.can("read", AccessObjects.template(stored)))) return yield* new Forbidden()
       const template = effectiveTemplate(stored, features)
@@ -185,10 +186,10 @@ const make = Effect.gen(function* () {
     }),
 
     /** Puts a workspace before the owner's others in the owner's lists. Fails with `Forbidden` unless the actor is the owner. §3.4. */
-    addFavorite: Effect.fn("WorkspaceSettings.addFavorite")(setFavorite(true)),
+    addFavorite: Traced.fn("WorkspaceSettings.addFavorite")(setFavorite(true)),
 
     /** Fails as `addFavorite` does. */
-    removeFavorite: Effect.fn("WorkspaceSettings.removeFavorite")(setFavorite(false))
+    removeFavorite: Traced.fn("WorkspaceSettings.removeFavorite")(setFavorite(false))
   }
 })
 

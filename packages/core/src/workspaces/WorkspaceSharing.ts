@@ -15,6 +15,7 @@ import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface WorkspaceRoles {
@@ -56,7 +57,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** With whom a workspace is shared: users who are not deleted, and groups without their members. authorization.md §12.2. */
-    get: Effect.fn("WorkspaceSharing.get")(function* (id: WorkspaceId) {
+    get: Traced.fn("WorkspaceSharing.get")(function* (id: WorkspaceId) {
       const workspace = yield* load(id)
       const { groups, users } = yield* grantees.of(workspace)
       return {
@@ -70,7 +71,7 @@ const make = Effect.gen(function* () {
      * shares no workspaces or the actor may not share this one, and `Invalid` with an entry for each error, or for the actor's own role.
      * authorization.md §12.2.
      */
-    change: Effect.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
+    change: Traced.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
       const found = yield* load(id)
       const { userId } = yield* CurrentActor
       const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
@@ -90,7 +91,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Removes all shares of a workspace. Fails with `Forbidden` as `change` does. */
-    clear: Effect.fn("WorkspaceSharing.clear")(function* (id: WorkspaceId) {
+    clear: Traced.fn("WorkspaceSharing.clear")(function* (id: WorkspaceId) {
       yield* write(yield* load(id), grantees.clearing)
     })
   }

@@ -12,6 +12,7 @@ import { visibleWorkspace } from "./VisibleWorkspace.js"
 import type { WorkspaceId } from "./Workspace.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Programs whose sessions count as use. */
 const UsageApp = Schema.Literal("vscode", "jetbrains", "reconnecting-pty", "ssh")
@@ -45,7 +46,7 @@ const make = Effect.gen(function* () {
      * off. Fails with `Invalid` for half a session or another app, and with `NotFound` for an agent that is not the workspace's.
      * Without the experiment the usage is not read. workspaces.md §3.6.
      */
-    report: Effect.fn("WorkspaceUsage.report")(function* <E, R>(id: WorkspaceId, usage: Effect.Effect<Usage, E, R>) {
+    report: Traced.fn("WorkspaceUsage.report")(function* <E, R>(id: WorkspaceId, usage: Effect.Effect<Usage, E, R>) {
       const workspace = yield* Effect.flatMap(workspaces.byId(id), visibleWorkspace)
       yield* Access.authorize("update", AccessObjects.workspace(workspace))
       yield* activity.markUsed(id)

@@ -14,6 +14,7 @@ import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
 import { workspaceView } from "./WorkspaceView.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** Jobs whose resources are read at once: statements have a limited number of parameters. */
 const jobsAtOnce = 1000
@@ -60,25 +61,25 @@ const make = Effect.gen(function* () {
 
   return {
     /** Workspaces as the actor sees them. */
-    workspaces: Effect.fn("WorkspaceViews.workspaces")(function* (found: ReadonlyArray<WorkspaceDetails>) {
+    workspaces: Traced.fn("WorkspaceViews.workspaces")(function* (found: ReadonlyArray<WorkspaceDetails>) {
       const view = yield* viewer
       return (yield* withParts(found, ({ latest_build }) => latest_build)).map(([workspace, parts]) => view(workspace, parts))
     }),
 
     /** Builds of one workspace. */
-    builds: Effect.fn("WorkspaceViews.builds")(function* (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) {
+    builds: Traced.fn("WorkspaceViews.builds")(function* (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) {
       const context = yield* viewContext(null)
       return (yield* withParts(found, (build) => build)).map(([build, parts]) => buildView(workspace, build, parts, context))
     }),
 
     /** A workspace as the answer to its creation shows it. */
-    newWorkspace: Effect.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
+    newWorkspace: Traced.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
       const latest_build = { ...created.latest_build, template_version_name: "" }
       return (yield* viewer)({ ...created, latest_build }, yield* newParts(latest_build))
     }),
 
     /** A build as the answer to its creation shows it. */
-    newBuild: Effect.fn("WorkspaceViews.newBuild")(function* (workspace: WorkspaceDetails, created: BuildDetails) {
+    newBuild: Traced.fn("WorkspaceViews.newBuild")(function* (workspace: WorkspaceDetails, created: BuildDetails) {
       return buildView(workspace, { ...created, template_version_name: "" }, yield* newParts(created), yield* viewContext(null))
     })
   }

@@ -28,6 +28,7 @@ import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from
 import { parseSearch, type WorkspaceSearch } from "./WorkspaceSearch.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 import { standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/Traced.js"
 
 /** A workspace, and what its changes are told by. */
 interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
@@ -124,7 +125,7 @@ const make = Effect.gen(function* () {
      * One workspace. Fails with `NotFound` where the actor may not read it, with `Gone` when it is deleted and not asked for as such,
      * with `Forbidden` where the actor may not read its template. workspaces.md §3.2.
      */
-    get: Effect.fn("Workspaces.get")(function* (id: WorkspaceId, { includeDeleted }: { readonly includeDeleted: boolean }) {
+    get: Traced.fn("Workspaces.get")(function* (id: WorkspaceId, { includeDeleted }: { readonly includeDeleted: boolean }) {
       const workspace = yield* readable(id)
       if (workspace.deleted && !includeDeleted) {
         return yield* new Gone({ message: `The workspace "${workspace.name}" has been deleted.` })
@@ -134,7 +135,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** A user's workspace by its name without regard to case; a deleted one only if it is asked for and no live one has the name. §3.2. */
-    getByName: Effect.fn("Workspaces.getByName")(function* (
+    getByName: Traced.fn("Workspaces.getByName")(function* (
       user: string,
       name: string,
       { includeDeleted }: { readonly includeDeleted: boolean }
@@ -147,7 +148,7 @@ const make = Effect.gen(function* () {
      * The workspaces the actor may read that match a search. The count covers all pages; workspaces whose template the actor may not read
      * are counted and left out. At most ten statements, for any length of the page. §3.3.
      */
-    list: Effect.fn("Workspaces.list")(function* (search: string, { limit, offset }: Pick<Page, "limit" | "offset">) {
+    list: Traced.fn("Workspaces.list")(function* (search: string, { limit, offset }: Pick<Page, "limit" | "offset">) {
       const filter = yield* filterOf(yield* parseSearch(search))
       const { agentConnectionUpdateInterval } = yield* DeploymentOptions
       const page = yield* repository.page({
@@ -167,7 +168,7 @@ const make = Effect.gen(function* () {
      * Renames a workspace; nothing happens when it has the name already, whatever else the actor may do with it. Fails with `Invalid` where the deployment allows no renames,
      * with `NotAllowed` when it is deleted, with `Conflict` when another workspace of the owner has the name. §3.4.
      */
-    rename: Effect.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
+    rename: Traced.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
       const workspace = yield* readable(id)
       if (workspace.name === name) return
       const { allowWorkspaceRenames } = yield* DeploymentOptions
@@ -194,7 +195,7 @@ const make = Effect.gen(function* () {
      * each other faster than the reads count as one. A view that cannot be read is a failed exit, after which the stream goes on. All
      * watchers share one read. Fails with `NotFound` if the actor may not read the workspace. §6.2.
      */
-    watch: Effect.fn("Workspaces.watch")(function* (id: WorkspaceId) {
+    watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))
       const values = Stream.unwrapScoped(
         Effect.map(reads(Data.struct({ id, owner_id, template_id })), (shared) => {

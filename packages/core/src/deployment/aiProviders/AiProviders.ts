@@ -22,6 +22,7 @@ import {
   maskedKey,
   type StoredAiProvider
 } from "./AiProvider.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A provider with its secrets, for the service alone. */
 export interface AiProvider extends AiProviderFields, AiProviderSecrets {}
@@ -160,13 +161,13 @@ const make = Effect.gen(function* () {
     }),
 
     /** A provider by id or name. Fails with `Forbidden`, with `Invalid` for a text that is neither, and with `NotFound`. */
-    get: Effect.fn("AiProviders.get")(function* (reference: string) {
+    get: Traced.fn("AiProviders.get")(function* (reference: string) {
       yield* Access.authorize("read", object)
       return yield* open(yield* referenced(reference))
     }),
 
     /** Stores a provider. Fails with `Forbidden`, with `Invalid` naming each field, and with `Conflict` for a name that is taken. */
-    create: Effect.fn("AiProviders.create")(function* (given: NewAiProvider) {
+    create: Traced.fn("AiProviders.create")(function* (given: NewAiProvider) {
       const id = yield* ids.next
       return yield* Audit.audited(
         { action: "create", type: "ai_provider", id, target: given.name },
@@ -197,7 +198,7 @@ const make = Effect.gen(function* () {
      * Changes a provider. Fails with `Forbidden`, `NotFound`, with `Invalid` for no change or naming each field, and with `Conflict` for a
      * change of secrets that no key of the deployment opens. Other changes leave such secrets as they are stored.
      */
-    update: Effect.fn("AiProviders.update")(function* (reference: string, changes: AiProviderChanges) {
+    update: Traced.fn("AiProviders.update")(function* (reference: string, changes: AiProviderChanges) {
       yield* Access.authorize("update", object)
       const { id, name } = yield* referenced(reference)
       return yield* Audit.audited(
@@ -246,7 +247,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a provider with its keys; its name becomes free. Fails with `Forbidden`, `Invalid` or `NotFound`. */
-    remove: Effect.fn("AiProviders.remove")(function* (reference: string) {
+    remove: Traced.fn("AiProviders.remove")(function* (reference: string) {
       yield* Access.authorize("delete", object)
       const { id, name } = yield* referenced(reference)
       yield* Audit.audited(

@@ -17,6 +17,7 @@ import {
   secretSizes,
   successorStart
 } from "./CryptoKey.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A key with its secret. */
 export interface OpenCryptoKey extends CryptoKey {
@@ -80,7 +81,7 @@ const make = Effect.gen(function* () {
      * Returns the keys that verify, newest first, also those that have not begun. The first call of a deployment makes the first key. Fails
      * with `Forbidden` if the actor may not read keys.
      */
-    verifying: Effect.fn("CryptoKeys.verifying")(function* (feature: CryptoKeyFeature) {
+    verifying: Traced.fn("CryptoKeys.verifying")(function* (feature: CryptoKeyFeature) {
       yield* Access.authorize("read", object)
       const found = yield* opened(feature)
       if (found.length > 0) return found

@@ -16,6 +16,7 @@ import {
 import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
 import { type ExternalAuthStanding, ExternalAuthTokens } from "./ExternalAuthTokens.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A link in its user's list. */
 export interface ListedExternalAuthLink {
@@ -97,7 +98,7 @@ const make = Effect.gen(function* () {
     providers: clients.map(({ provider }) => provider),
 
     /** The actor's links. Each link to a configured provider is renewed, if it has expired, and validated. deployment.md §10.1. */
-    list: Effect.fn("ExternalAuth.list")(function* () {
+    list: Traced.fn("ExternalAuth.list")(function* () {
       const userId = yield* ownUser("read_personal")
       const present = yield* repository.ofUser(userId)
       const standings = yield* Effect.forEach(
@@ -132,7 +133,7 @@ const make = Effect.gen(function* () {
      * A provider with the actor's link, which is validated and not renewed. The link to a provider that cannot be asked is not authenticated.
      * Fails with `NotFound` for an unknown provider.
      */
-    get: Effect.fn("ExternalAuth.get")(function* (id: string) {
+    get: Traced.fn("ExternalAuth.get")(function* (id: string) {
       const client = yield* clientOf(id)
       const userId = yield* ownUser("read_personal")
       const { app_install_url, device_flow, display_name, revoke_url } = client.provider
@@ -168,7 +169,7 @@ const make = Effect.gen(function* () {
      * Removes the actor's link and revokes its tokens at the provider. Fails with `NotFound` without a link. A revocation that fails is told and
      * is no failure: the link is gone.
      */
-    unlink: Effect.fn("ExternalAuth.unlink")(function* (id: string) {
+    unlink: Traced.fn("ExternalAuth.unlink")(function* (id: string) {
       const client = clients.find(({ provider }) => provider.id === id)
       const userId = yield* ownUser("update_personal")
       const removed = Option.getOrUndefined(yield* repository.remove(userId, id))
@@ -185,7 +186,7 @@ const make = Effect.gen(function* () {
     }, Effect.uninterruptible),
 
     /** Begins a device flow. Fails with `Invalid` where the provider has none, and with `UpstreamFailure` where it fails. RFC 8628 §3.2. */
-    startDevice: Effect.fn("ExternalAuth.startDevice")(function* (id: string) {
+    startDevice: Traced.fn("ExternalAuth.startDevice")(function* (id: string) {
       const client = yield* deviceOf(id)
       yield* ownUser("update_personal")
       return yield* Effect.mapError(client.startDevice, upstreamFailure)
@@ -195,7 +196,7 @@ const make = Effect.gen(function* () {
      * Links the actor's user by the code of a device. Fails with `Invalid` until the user has entered the code at the provider; the
      * detail is the provider's code, such as `authorization_pending`. RFC 8628 §3.5.
      */
-    completeDevice: Effect.fn("ExternalAuth.completeDevice")(function* (id: string, deviceCode: string) {
+    completeDevice: Traced.fn("ExternalAuth.completeDevice")(function* (id: string, deviceCode: string) {
       const client = yield* deviceOf(id)
       const userId = yield* ownUser("update_personal")
       if (deviceCode === "") return yield* Invalid.field("device_code", "is required")
@@ -211,7 +212,7 @@ const make = Effect.gen(function* () {
     }, Effect.uninterruptible),
 
     /** The provider that a browser is sent to. Fails with `NotFound` for one that is linked by the device flow. */
-    redirecting: Effect.fn("ExternalAuth.redirecting")(function* (id: string) {
+    redirecting: Traced.fn("ExternalAuth.redirecting")(function* (id: string) {
       const client = yield* clientOf(id)
       if (client.provider.device_flow) return yield* new NotFound({ resource: "external_auth" })
       yield* ownUser("update_personal")
@@ -219,7 +220,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Links the actor's user by the code that a browser brings back. Fails with `UpstreamFailure` where the provider does not take it. */
-    complete: Effect.fn("ExternalAuth.complete")(function* (
+    complete: Traced.fn("ExternalAuth.complete")(function* (
       client: ExternalAuthClient,
       response: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: Redacted.Redacted<string> }
     ) {

@@ -14,6 +14,7 @@ import type { Uuid } from "../../platform/Uuid.js"
 import { type ExternalAuthClient, ExternalAuthFailure, type ExternalAuthUser } from "./ExternalAuthClient.js"
 import type { ExternalAuthTokenSet, SealedExternalAuthLink } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The tokens, encrypted as one value. */
 const Stored = Schema.parseJson(
@@ -278,7 +279,7 @@ const make = Effect.gen(function* () {
       Effect.flatMap(hasExpired(link), (isExpired) => (isExpired ? expired(client, link) : validated(client, link))),
 
     /** Returns the link's standing, after an expired token was renewed. Fails if the provider cannot be asked. */
-    current: Effect.fn("ExternalAuthTokens.current")(function* (userId: Uuid, client: ExternalAuthClient) {
+    current: Traced.fn("ExternalAuthTokens.current")(function* (userId: Uuid, client: ExternalAuthClient) {
       const link = Option.getOrUndefined(yield* renewed(userId, client))
       if (link === undefined) return refused("The user has no link to the provider.")
       return (yield* hasExpired(link)) ? yield* expired(client, link) : yield* validated(client, link)
@@ -288,7 +289,7 @@ const make = Effect.gen(function* () {
      * Returns the tokens of a valid link, for agents that ask until there is one. However many wait, a token that the provider refused is
      * not validated again, and a provider that cannot be asked is asked once in ten seconds for a link.
      */
-    awaited: Effect.fn("ExternalAuthTokens.awaited")(function* (userId: Uuid, client: ExternalAuthClient) {
+    awaited: Traced.fn("ExternalAuthTokens.awaited")(function* (userId: Uuid, client: ExternalAuthClient) {
       const link = Option.getOrUndefined(yield* renewed(userId, client))
       if (link === undefined || (yield* hasExpired(link))) return undefined
       return yield* Effect.gen(function* () {

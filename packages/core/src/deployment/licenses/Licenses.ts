@@ -14,6 +14,7 @@ import type { Feature, Licensed } from "../Entitlements.js"
 import { grantedBy, type LicenseClaims, type LicenseGrants, type LicenseUsage, usagePeriods, violation } from "../LicensedFeatures.js"
 import { ReplicaRepository, replicaAliveFor } from "../Replicas.js"
 import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository, type VerifiedLicense } from "./License.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A license as owners see it. */
 export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"> {
@@ -220,7 +221,7 @@ const make = Effect.gen(function* () {
      * Stores a license, whose grants count at once. Fails with `Forbidden` unless the actor may create licenses, with `Invalid` for a token
      * that grants nothing in this deployment, and with `Conflict` for one that is stored already.
      */
-    add: Effect.fn("Licenses.add")(function* (text: string) {
+    add: Traced.fn("Licenses.add")(function* (text: string) {
       const token = text.trimEnd()
       const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token))
       const id = uuid ?? (yield* ids.secret)
@@ -243,7 +244,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a license, whose grants end at once. Fails with `Forbidden` or `NotFound`. */
-    remove: Effect.fn("Licenses.remove")(function* (id: number) {
+    remove: Traced.fn("Licenses.remove")(function* (id: number) {
       yield* Access.authorize("delete", AccessObjects.bare("license"))
       const before = (yield* repository.list).find((license) => license.id === id)
       if (before === undefined) return yield* new NotFound({ resource: "license" })

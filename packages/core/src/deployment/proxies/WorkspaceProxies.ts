@@ -15,6 +15,7 @@ import { DeploymentValues } from "../DeploymentValues.js"
 import { requireFeature } from "../Entitlements.js"
 import { ProxyHealth, type ProxyStatus } from "./ProxyHealth.js"
 import { type ProxyReplica, type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A proxy, and whether it works. */
 export interface ObservedProxy extends Omit<WorkspaceProxy, "region_id"> {
@@ -179,7 +180,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** A proxy by id or exact name; by id also a deleted one. Fails with `NotFound`. */
-    get: Effect.fn("WorkspaceProxies.get")(function* (reference: string) {
+    get: Traced.fn("WorkspaceProxies.get")(function* (reference: string) {
       yield* licensed
       return isPrimary(reference) ? yield* primary : yield* Effect.flatMap(found(reference), observed)
     }),
@@ -197,7 +198,7 @@ const make = Effect.gen(function* () {
      * Makes a proxy and answers its token, which is shown once. Fails with `Forbidden`, with `Invalid` for a name that is empty or that of
      * the primary, and with `Conflict` for one that is taken in any case.
      */
-    create: Effect.fn("WorkspaceProxies.create")(function* (fields: ProxyFields) {
+    create: Traced.fn("WorkspaceProxies.create")(function* (fields: ProxyFields) {
       yield* licensed
       const id = yield* ids.next
       return yield* Audit.audited(
@@ -236,7 +237,7 @@ const make = Effect.gen(function* () {
      * Changes the settings of a proxy, and gives it a new token on request: the former one ends at once. The name of the primary proxy cannot
      * change. Fails with `NotFound` if the actor may not change the proxy, and with `Conflict` for a taken name.
      */
-    update: Effect.fn("WorkspaceProxies.update")(function* (reference: string, fields: ProxyFields, regenerate: boolean) {
+    update: Traced.fn("WorkspaceProxies.update")(function* (reference: string, fields: ProxyFields, regenerate: boolean) {
       yield* licensed
       if (isPrimary(reference)) return yield* changePrimary(fields)
       const { id, name } = yield* found(reference)
@@ -266,7 +267,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a proxy: its token ends at once. Fails with `Invalid` for the primary, and with `NotFound`. */
-    remove: Effect.fn("WorkspaceProxies.remove")(function* (reference: string) {
+    remove: Traced.fn("WorkspaceProxies.remove")(function* (reference: string) {
       yield* licensed
       if (isPrimary(reference)) {
         yield* Access.authorizeOrHide("delete", object({ id: deploymentId }), missing)
@@ -288,7 +289,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The proxy that presents a token. Fails with `Forbidden` without a license, and with `Unauthenticated`. */
-    authenticate: Effect.fn("WorkspaceProxies.authenticate")(function* (token: Redacted.Redacted<string>) {
+    authenticate: Traced.fn("WorkspaceProxies.authenticate")(function* (token: Redacted.Redacted<string>) {
       yield* licensed
       return yield* authenticated(token)
     }),
@@ -297,7 +298,7 @@ const make = Effect.gen(function* () {
      * Stores where a proxy and one of its processes are reached. Answers the proxy, and its other processes that are alive. Fails with
      * `Invalid`, and with `Conflict` for a process that has stopped before.
      */
-    register: Effect.fn("WorkspaceProxies.register")(function* ({ id }: Pick<WorkspaceProxy, "id">, registration: Registration) {
+    register: Traced.fn("WorkspaceProxies.register")(function* ({ id }: Pick<WorkspaceProxy, "id">, registration: Registration) {
       yield* refuseViolations(registrationViolations(registration))
       const { access_url, derp_enabled, derp_only, error, hostname, relay_address, replica_id, version, wildcard_hostname } = registration
       const now = yield* Timestamp.now
@@ -334,7 +335,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Notes that one of a proxy's processes stops. Fails with `NotFound` for one that is unknown or has stopped. */
-    deregister: Effect.fn("WorkspaceProxies.deregister")(function* ({ id }: Pick<WorkspaceProxy, "id">, replicaId: Uuid) {
+    deregister: Traced.fn("WorkspaceProxies.deregister")(function* ({ id }: Pick<WorkspaceProxy, "id">, replicaId: Uuid) {
       yield* transaction(
         Effect.gen(function* () {
           yield* repository.lock(id)

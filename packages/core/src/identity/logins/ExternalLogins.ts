@@ -35,6 +35,7 @@ import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** How often a login runs again that met another one's new row. */
 const raceRetries = 10
@@ -242,13 +243,13 @@ const make = Effect.gen(function* () {
     provider: configured,
 
     /** Where a browser goes to prove who its user is. Fails with `Invalid` for a provider that the deployment does not have. */
-    start: Effect.fn("ExternalLogins.start")(function* (type: ExternalLoginType, request: AuthorizationRequest) {
+    start: Traced.fn("ExternalLogins.start")(function* (type: ExternalLoginType, request: AuthorizationRequest) {
       const provider = yield* configured(type)
       return yield* provider.start(request)
     }),
 
     /** Begins a login on a device that cannot open the provider's pages. identity.md §7.2. */
-    startDevice: Effect.fn("ExternalLogins.startDevice")(function* (type: ExternalLoginType) {
+    startDevice: Traced.fn("ExternalLogins.startDevice")(function* (type: ExternalLoginType) {
       const { device } = yield* configured(type)
       if (device === undefined) return yield* new Invalid({ message: "Device logins are not enabled." })
       return yield* device
@@ -258,7 +259,7 @@ const make = Effect.gen(function* () {
      * Logs in a verified user: the linked user, the one with the address, or a new one. Of concurrent first logins of one person, one
      * creates the user. Fails with `Forbidden`, nothing changed, if the deployment or the account refuses. identity.md §7.4.
      */
-    complete: Effect.fn("ExternalLogins.complete")(function* (
+    complete: Traced.fn("ExternalLogins.complete")(function* (
       type: ExternalLoginType,
       response: AuthorizationResponse,
       info: CallInfo,
@@ -277,7 +278,7 @@ const make = Effect.gen(function* () {
      * As `complete`, for an identity that the host itself vouches for, in a session that `open` stores. Runs `open` in the login's transaction,
      * again where it fails with `Duplicate`.
      */
-    admit: Effect.fn("ExternalLogins.admit")(function* (
+    admit: Traced.fn("ExternalLogins.admit")(function* (
       voucher: Voucher,
       identity: VerifiedIdentity,
       info: CallInfo,
@@ -290,7 +291,7 @@ const make = Effect.gen(function* () {
      * Returns the claims that the provider sent at the actor's last login. Fails with `NotFound` if the actor may not read its personal
      * data, and with `Invalid` if the actor does not log in by OpenID Connect.
      */
-    claims: Effect.fn("ExternalLogins.claims")(function* () {
+    claims: Traced.fn("ExternalLogins.claims")(function* () {
       const { userId } = yield* CurrentActor
       const user = yield* Effect.flatMap(users.byId(userId), (found) =>
         Option.isSome(found) ? Effect.succeed(found.value) : new NotFound()
@@ -306,7 +307,7 @@ const make = Effect.gen(function* () {
      * `NotFound` if the actor may not read the user, with `Forbidden` without the permission to read what the service tells of itself, and
      * with `Invalid` if the user does not log in by OpenID Connect. agents-and-apps.md §20.
      */
-    claimsOf: Effect.fn("ExternalLogins.claimsOf")(function* (reference: string) {
+    claimsOf: Traced.fn("ExternalLogins.claimsOf")(function* (reference: string) {
       const { id, login_type } = yield* people.get(reference)
       yield* Access.authorize("read", AccessObjects.bare("debug_info"))
       if (login_type !== "oidc") return yield* new Invalid({ message: "The user does not log in with OpenID Connect." })

@@ -12,6 +12,7 @@ import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** Names that are tried for a new user. */
 const nameAttempts = 10
@@ -56,7 +57,7 @@ const make = Effect.gen(function* () {
      * Prepares a new user's key pair before the transaction, because generating it takes too long for one. Fails with `Forbidden` if
      * signups are disabled.
      */
-    prepare: Effect.fn("ExternalSignups.prepare")(function* (provider: Voucher) {
+    prepare: Traced.fn("ExternalSignups.prepare")(function* (provider: Voucher) {
       if (!provider.allow_signups && (yield* users.hasAny)) return yield* signupsDisabled(provider)
       return yield* sshKeys.prepare
     }),
@@ -65,7 +66,7 @@ const make = Effect.gen(function* () {
      * Stores a new user, as the owner if the deployment has no user yet. Fails with `Forbidden` if signups are disabled, `Conflict` if no
      * username is free, and `Duplicate` if a concurrent login stored the user first. identity.md §7.4 no. 3.
      */
-    register: Effect.fn("ExternalSignups.register")(function* (provider: Voucher, identity: VerifiedIdentity, storeSshKey: SshKeyWriter) {
+    register: Traced.fn("ExternalSignups.register")(function* (provider: Voucher, identity: VerifiedIdentity, storeSshKey: SshKeyWriter) {
       const now = yield* Timestamp.now
       const user = newUser(
         {

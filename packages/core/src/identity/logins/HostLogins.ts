@@ -19,6 +19,7 @@ import { Sessions } from "../sessions/Sessions.js"
 import { ExternalLogins } from "./ExternalLogins.js"
 import type { VerifiedIdentity } from "./LoginProvider.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 const text = (maximum: number) => Schema.optionalWith(Schema.String.pipe(Schema.maxLength(maximum)), { default: () => "" })
 
@@ -148,7 +149,7 @@ const make = Effect.gen(function* () {
      * The actor that a user of the host is: the linked user, the one with the address, or a new one. Fails with `Forbidden` where a login of an
      * external provider would, and with `Unauthenticated` for a user that is not active. identity.md §7.4.
      */
-    authenticate: Effect.fn("HostLogins.authenticate")(function* (identity: HostIdentity, info: CallInfo) {
+    authenticate: Traced.fn("HostLogins.authenticate")(function* (identity: HostIdentity, info: CallInfo) {
       return yield* entered(identity, yield* keyOf(identity), info, true)
     }),
 
@@ -156,7 +157,7 @@ const make = Effect.gen(function* () {
      * The same for a stream that goes on, which uses no session. Fails with `Unauthenticated` too where the session has been ended here since:
      * only a request begins another.
      */
-    renew: Effect.fn("HostLogins.renew")(function* (identity: HostIdentity, info: CallInfo) {
+    renew: Traced.fn("HostLogins.renew")(function* (identity: HostIdentity, info: CallInfo) {
       const key = yield* keyOf(identity)
       if (Option.isNone(yield* keys.byId(key.id))) return yield* ended
       return yield* entered(identity, key, info, false)

@@ -12,6 +12,7 @@ import { LoginProviders, providerOf } from "./LoginProvider.js"
 import type { UserId } from "../users/User.js"
 import type { ExternalLoginType, ProviderTokens, UserLink } from "./UserLink.js"
 import { type SealedLink, UserLinkRepository } from "./UserLinkRepository.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The tokens, encrypted as one value. */
 const Stored = Schema.parseJson(Schema.Struct({ access_token: Schema.String, refresh_token: Schema.String }))
@@ -180,7 +181,7 @@ const make = Effect.gen(function* () {
      * The user's access token at the provider, which is asked for another one ten minutes before it ends. None without a link, and where the
      * token has ended and is not renewed. Callers have authorized their actors.
      */
-    accessToken: Effect.fn("LinkTokens.accessToken")(function* (userId: UserId, type: ExternalLoginType) {
+    accessToken: Traced.fn("LinkTokens.accessToken")(function* (userId: UserId, type: ExternalLoginType) {
       const link = Option.getOrUndefined(yield* repository.ofUser(userId, type))
       if (link === undefined) return Option.none<Redacted.Redacted<string>>()
       if (yield* hasEnded(link, aheadOfBuilds)) yield* Effect.ignore(renewOnce(userId, type, link.id, aheadOfBuilds))

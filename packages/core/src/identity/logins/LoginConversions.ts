@@ -20,6 +20,7 @@ import { type ExternalLoginType, isExternalLoginType } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** How long a conversion may take. */
 const lifetime = Duration.minutes(5)
@@ -58,7 +59,7 @@ const make = Effect.gen(function* () {
      * provider, `Unauthenticated` for a wrong password, and `Forbidden` for another user than the actor or one without a password.
      * identity.md §6.6.
      */
-    begin: Effect.fn("LoginConversions.begin")(function* (
+    begin: Traced.fn("LoginConversions.begin")(function* (
       reference: string,
       { password, to_type }: { readonly password: Redacted.Redacted<string>; readonly to_type: string }
     ) {
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
      * Checks that the browser's cookie permits the conversion of the user. Fails with `Invalid` if the cookie is missing, cannot be read or
      * has expired, and with `Forbidden` if it belongs to another account or the conversion has already been completed. identity.md §6.6.
      */
-    requirePermitted: Effect.fn("LoginConversions.requirePermitted")(function* (
+    requirePermitted: Traced.fn("LoginConversions.requirePermitted")(function* (
       user: User,
       type: ExternalLoginType,
       { state, token }: Pick<ConversionReturn, "state" | "token">
@@ -131,7 +132,7 @@ const make = Effect.gen(function* () {
     }, Effect.provide(services)),
 
     /** Has the user log in through the provider from now on, and ends the session that the browser has of the user. */
-    complete: Effect.fn("LoginConversions.complete")(function* (
+    complete: Traced.fn("LoginConversions.complete")(function* (
       user: User,
       type: ExternalLoginType,
       { apiKeyId }: Pick<ConversionReturn, "apiKeyId">

@@ -5,6 +5,7 @@ import { Forbidden } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The description of a provider on the login page. */
 export type OfferedProvider = Pick<LoginProvider, "sign_in_text" | "icon_url">
@@ -34,7 +35,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** How a user logs in. Fails with `Forbidden` for any other actor than the user, including user administrators. identity.md §8.7. */
-    ofUser: Effect.fn("LoginMethods.ofUser")(function* (reference: string) {
+    ofUser: Traced.fn("LoginMethods.ofUser")(function* (reference: string) {
       const { userId } = yield* CurrentActor
       const { id, login_type } = yield* users.get(reference)
       return id === userId ? login_type : yield* new Forbidden()

@@ -22,6 +22,7 @@ import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { emailViolation } from "../users/User.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
 export interface PasscodeUse {
@@ -127,7 +128,7 @@ const make = Effect.gen(function* () {
      * the address: all work that depends on the address happens after the answer. Fails with `Invalid` if the text is not an address, and
      * with `Forbidden` if password logins are disabled. identity.md §6.5.
      */
-    request: Effect.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
+    request: Traced.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
       yield* refuseViolations(validationsOf({ email: emailViolation(email) }))
       if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const code = yield* ids.secret
@@ -140,7 +141,7 @@ const make = Effect.gen(function* () {
      * the user. A code is good for one password. Fails with `Invalid`, alike and after as long, for an unknown address and for a code that
      * is wrong, expired, used or replaced. identity.md §6.5.
      */
-    changePassword: Effect.fn("Passcodes.changePassword")(function* ({ email, one_time_passcode, password }: PasscodeUse, info: CallInfo) {
+    changePassword: Traced.fn("Passcodes.changePassword")(function* ({ email, one_time_passcode, password }: PasscodeUse, info: CallInfo) {
       yield* refuseViolations(
         validationsOf({
           email: emailViolation(email),

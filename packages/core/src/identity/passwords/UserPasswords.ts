@@ -12,6 +12,7 @@ import { PasswordHasher } from "./PasswordHasher.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A new password, and the one in use; fields that are absent on the wire are empty here. */
 export interface PasswordChange {
@@ -72,7 +73,7 @@ const make = Effect.gen(function* () {
      * the actor may not change the user's personal data, `Forbidden` for the service's own users, `Invalid` by the rules of identity.md
      * §6.4, and `Conflict` if the password changes concurrently.
      */
-    change: Effect.fn("UserPasswords.change")(function* (reference: string, change: PasswordChange) {
+    change: Traced.fn("UserPasswords.change")(function* (reference: string, change: PasswordChange) {
       const user = yield* users.get(reference)
       const subject = accountWrite(user)
       // A hash takes too long for a transaction
@@ -90,7 +91,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Whether a password is strong enough. Needs no authentication and stores nothing. identity.md §6.3. */
-    validate: Effect.fn("UserPasswords.validate")(function* (password: Redacted.Redacted<string>) {
+    validate: Traced.fn("UserPasswords.validate")(function* (password: Redacted.Redacted<string>) {
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")
       const details = violation(Redacted.value(password))
       return { valid: details === undefined, details: details ?? "" } satisfies PasswordVerdict

@@ -22,6 +22,7 @@ import { emailViolation, ownerRole, newUser, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { statusTransitions } from "../users/UserStatus.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** Which part of the users is wanted. */
 export interface ScimListing {
@@ -57,7 +58,7 @@ const make = Effect.gen(function* () {
   /** Additional fields of audit entries about a provider's changes. notifications-audit-insights.md §B1. */
   const automatic = { additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "scim" } }
 
-  const get = Effect.fn("ScimUsers.get")(function* (id: string) {
+  const get = Traced.fn("ScimUsers.get")(function* (id: string) {
     const parsed = parse(id)
     const user = parsed === undefined ? Option.none() : yield* users.byId(parsed)
     if (Option.isNone(user) || user.value.deleted || user.value.is_system) return yield* missing
@@ -134,7 +135,7 @@ const make = Effect.gen(function* () {
      * A page of the users by username, and how many there are on all pages. Fails with `ScimInvalid` for a filter that is not one
      * comparison of a name or an address.
      */
-    list: Effect.fn("ScimUsers.list")(function* (listing: ScimListing) {
+    list: Traced.fn("ScimUsers.list")(function* (listing: ScimListing) {
       const filter = listing.filter.trim() === "" ? undefined : yield* parseScimFilter(listing.filter)
       const startIndex = Math.max(1, listing.startIndex)
       const limit = Math.min(Math.max(0, listing.count), maximumScimCount)
@@ -153,7 +154,7 @@ const make = Effect.gen(function* () {
      * without a name or a usable address, and with `Conflict` for another user's address or name. Of concurrent calls, one creates the
      * user. authorization.md §13.
      */
-    create: Effect.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
+    create: Traced.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
       if (attributes.userName === "") return yield* new ScimInvalid("invalidValue", "userName is required.")
       const email = emailFrom(attributes.emails)
       const violation = emailViolation(email)
@@ -167,7 +168,7 @@ const make = Effect.gen(function* () {
      * Reinstates or suspends a user; no other attribute is replaced. Fails with `ScimInvalid` if `userName` differs from the user's, if
      * `active` is missing, or if the change would suspend an owner.
      */
-    replace: Effect.fn("ScimUsers.replace")(function* (id: string, attributes: ScimAttributes) {
+    replace: Traced.fn("ScimUsers.replace")(function* (id: string, attributes: ScimAttributes) {
       const user = yield* get(id)
       return yield* change(user, (before) => {
         const { userName } = attributes
@@ -181,14 +182,14 @@ const make = Effect.gen(function* () {
     }),
 
     /** Applies the steps of a change to `active`. Fails with `ScimInvalid` for an empty step. */
-    patch: Effect.fn("ScimUsers.patch")(function* (id: string, operations: ReadonlyArray<ScimOperation>) {
+    patch: Traced.fn("ScimUsers.patch")(function* (id: string, operations: ReadonlyArray<ScimOperation>) {
       const active = yield* activeAfter(operations)
       const user = yield* get(id)
       return yield* change(user, () => Either.right(active))
     }),
 
     /** Suspends a user, whose data stay; a new user with the same address reinstates it. Fails with `ScimInvalid` for an owner. */
-    delete: Effect.fn("ScimUsers.delete")(function* (id: string) {
+    delete: Traced.fn("ScimUsers.delete")(function* (id: string) {
       const user = yield* get(id)
       yield* change(user, () => Either.right(false))
     })

@@ -13,6 +13,7 @@ import { GitSshKeyPairs } from "./GitSshKeyPairs.js"
 import type { UserId } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -27,7 +28,7 @@ const make = Effect.gen(function* () {
      * The key pair of the agent's owner. Fails with `Forbidden` if the actor is not an agent or the agent may not read its owner's data,
      * and with `NotFound` if the key is missing or cannot be decrypted, which is logged. agents-and-apps.md §8.
      */
-    ofAgent: Effect.fn("GitSshKeys.ofAgent")(function* () {
+    ofAgent: Traced.fn("GitSshKeys.ofAgent")(function* () {
       const { agentId, userId } = yield* CurrentActor
       if (agentId === undefined) return yield* new Forbidden()
       yield* Access.authorize("read_personal", AccessObjects.user({ id: userId }))
@@ -36,7 +37,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** A user's public key. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
-    get: Effect.fn("GitSshKeys.get")(function* (reference: string) {
+    get: Traced.fn("GitSshKeys.get")(function* (reference: string) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       const key = yield* repository.ofUser(user.id)
@@ -47,7 +48,7 @@ const make = Effect.gen(function* () {
      * Replaces a user's key by a new pair, which workspaces are given from now on. Fails with `NotFound` if the actor may not change the
      * user's personal data, and with `Forbidden` for the service's own users. identity.md §8.7.
      */
-    regenerate: Effect.fn("GitSshKeys.regenerate")(function* (reference: string) {
+    regenerate: Traced.fn("GitSshKeys.regenerate")(function* (reference: string) {
       const user = yield* users.get(reference)
       const subject = (target: string): Audit.Subject => ({ action: "write", type: "git_ssh_key", id: user.id, target: target.trimEnd() })
       const pair = yield* Effect.gen(function* () {

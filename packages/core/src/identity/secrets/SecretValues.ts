@@ -16,6 +16,7 @@ import type { UserId } from "../users/User.js"
 import { UserLinkRepository } from "../logins/UserLinkRepository.js"
 import type { UserSecret } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A secret as a workspace gets it. */
 export interface DeliveredSecret {
@@ -69,7 +70,7 @@ const make = Effect.gen(function* () {
      * Returns the secrets that an agent of the user's workspaces is given. A value that cannot be decrypted is left out and logged, so that
      * the workspace still starts. Fails with `Forbidden` if the actor is not an agent of the user. agents-and-apps.md §14, "Manifest".
      */
-    ofAgent: Effect.fn("SecretValues.ofAgent")(function* (ownerId: UserId) {
+    ofAgent: Traced.fn("SecretValues.ofAgent")(function* (ownerId: UserId) {
       const { agentId, userId } = yield* CurrentActor
       if (agentId === undefined || userId !== ownerId) return yield* new Forbidden()
       const found = yield* Effect.forEach(yield* secrets.delivered(ownerId), (secret) =>
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
      * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
      * logins and of external authentication gave for them, the keys of AI providers, signing keys, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
      */
-    reseal: Effect.fn("SecretValues.reseal")(function* () {
+    reseal: Traced.fn("SecretValues.reseal")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("crypto_key"))
       const plain: Resealing = { resealed: yield* sealPlain, unreadable: 0 }
       const results = yield* Effect.forEach(columns, (column) => resealColumn(encryption, column))

@@ -24,6 +24,7 @@ import {
 } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The fields of a new secret. */
 export interface NewUserSecret {
@@ -172,7 +173,7 @@ const make = Effect.gen(function* () {
      * Creates a secret of the user. Fails with `Forbidden` if the actor may not create it, `Invalid` for a broken rule or limit, and
      * `Conflict` for a name, variable or path that another of the user's secrets has. identity.md §11.
      */
-    create: Effect.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
+    create: Traced.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
       const user = yield* users.holder(reference)
       const secret = yield* recordOf(user.id, request)
       return yield* Audit.audited(
@@ -191,7 +192,7 @@ const make = Effect.gen(function* () {
      * New secrets of the user, one for each entry of a text, or none of them: named and delivered like its key, and disabled where that can
      * be no variable. Fails as `create` does; refusals name the entry. identity.md §11.
      */
-    import: Effect.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
+    import: Traced.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
       const user = yield* users.holder(reference)
       yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
       const requests = yield* requestsOf(file, brand, yaml)
@@ -207,7 +208,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The user's secrets, by name. Fails with `NotFound` if the actor may not read them. */
-    list: Effect.fn("UserSecrets.list")(function* (reference: string) {
+    list: Traced.fn("UserSecrets.list")(function* (reference: string) {
       const user = yield* users.holder(reference)
       const secrets = yield* repository.list(user.id, yield* Access.predicate("read", "user_secret"))
       if (secrets.length === 0) yield* Access.readable(AccessObjects.ownedBy("user_secret", user.id), missing)
@@ -215,12 +216,12 @@ const make = Effect.gen(function* () {
     }),
 
     /** The user's secret of that name. */
-    get: Effect.fn("UserSecrets.get")(function* (reference: string, name: string) {
+    get: Traced.fn("UserSecrets.get")(function* (reference: string, name: string) {
       return yield* find(reference, name)
     }),
 
     /** Changes the given fields. The rules and limits of new secrets apply to the result. identity.md §11. */
-    update: Effect.fn("UserSecrets.update")(function* (reference: string, name: string, changes: UserSecretChanges) {
+    update: Traced.fn("UserSecrets.update")(function* (reference: string, name: string, changes: UserSecretChanges) {
       const found = yield* find(reference, name)
       const { value } = changes
       return yield* Audit.audited(
@@ -255,7 +256,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Deletes a secret; workspaces that run keep what they were given. */
-    delete: Effect.fn("UserSecrets.delete")(function* (reference: string, name: string) {
+    delete: Traced.fn("UserSecrets.delete")(function* (reference: string, name: string) {
       const found = yield* find(reference, name)
       yield* Audit.audited(
         subject("delete", found),

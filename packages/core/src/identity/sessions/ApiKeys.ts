@@ -18,6 +18,7 @@ import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The request for a token. */
 export interface TokenRequest {
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
      * Creates a session key for a logged-in user. Returns the token, which is shown only once. Fails with `Invalid` for a user who has
      * 10,000 keys, and with `Unauthenticated` if the credential in use has ended. identity.md §4.
      */
-    create: Effect.fn("ApiKeys.create")(function* (reference: string) {
+    create: Traced.fn("ApiKeys.create")(function* (reference: string) {
       const user = yield* newHolder(reference)
       return yield* issue(user, {
         login_type: "password",
@@ -172,7 +173,7 @@ const make = Effect.gen(function* () {
      * Creates a key of the actor that opens apps and does nothing else, for a browser at an app's host. It lives for a day after its last use at
      * most, and ends when the user logs out. Fails as `create` does. agents-and-apps.md §19.
      */
-    createForApps: Effect.fn("ApiKeys.createForApps")(function* () {
+    createForApps: Traced.fn("ApiKeys.createForApps")(function* () {
       const user = yield* newHolder("me")
       return yield* issue(user, {
         login_type: "password",
@@ -205,7 +206,7 @@ const make = Effect.gen(function* () {
      * The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. Fails with `NotFound`
      * for a credential that may read neither the user nor the user's keys. identity.md §4.
      */
-    tokens: Effect.fn("ApiKeys.tokens")(function* (
+    tokens: Traced.fn("ApiKeys.tokens")(function* (
       reference: string,
       options: { readonly include_expired: boolean; readonly include_all: boolean }
     ) {
@@ -222,24 +223,24 @@ const make = Effect.gen(function* () {
     }),
 
     /** The longest life a token of the user may have. identity.md §4. */
-    maximumLifetime: Effect.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
+    maximumLifetime: Traced.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
       return cap(yield* holder(reference))
     }),
 
     /** The user's key of that name. */
-    byName: Effect.fn("ApiKeys.byName")(function* (reference: string, name: string) {
+    byName: Traced.fn("ApiKeys.byName")(function* (reference: string, name: string) {
       const user = yield* holder(reference)
       return yield* readable(yield* repository.byName(user.id, name))
     }),
 
     /** The key with that id, of any user: `reference` only has to name a user that the actor can read. identity.md §4. */
-    get: Effect.fn("ApiKeys.get")(function* (reference: string, id: string) {
+    get: Traced.fn("ApiKeys.get")(function* (reference: string, id: string) {
       yield* holder(reference)
       return yield* readable(yield* repository.byId(id))
     }),
 
     /** Deletes a key of any origin. Requests with it are refused from now on. */
-    delete: Effect.fn("ApiKeys.delete")(function* (reference: string, id: string) {
+    delete: Traced.fn("ApiKeys.delete")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("delete", reference, id)
       yield* Audit.audited(
         subject,
@@ -251,7 +252,7 @@ const make = Effect.gen(function* () {
      * Expires a key now. Requests with it are told that it has expired, and its name stays taken. Does nothing to a key that has already
      * expired. identity.md §4.
      */
-    expire: Effect.fn("ApiKeys.expire")(function* (reference: string, id: string) {
+    expire: Traced.fn("ApiKeys.expire")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("update", reference, id)
       const { success } = yield* Audit.AuditStatus
       yield* transaction(

@@ -29,6 +29,7 @@ import { UserDormancy } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
 const subjectCapacity = 1024
@@ -232,7 +233,7 @@ const make = Effect.gen(function* () {
      * Opens a session for a user with this e-mail address and password. Returns the token. Fails with `Unauthenticated`, in the same way
      * and after the same time, for an unknown address, a wrong password and an account without a password. identity.md §6.1.
      */
-    logIn: Effect.fn("Sessions.logIn")(function* (
+    logIn: Traced.fn("Sessions.logIn")(function* (
       { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },
       info: CallInfo
     ) {
@@ -265,7 +266,7 @@ const make = Effect.gen(function* () {
      * Ends the session the actor presents, and what applications of its user were given to connect with. Other sessions and tokens stay.
      * identity.md §6.2.
      */
-    logOut: Effect.fn("Sessions.logOut")(function* () {
+    logOut: Traced.fn("Sessions.logOut")(function* () {
       const { apiKeyId, userId } = yield* CurrentActor
       if (apiKeyId === undefined) return yield* new NotFound({ resource: "api_key" })
       yield* Audit.audited(

@@ -18,6 +18,7 @@ import {
 } from "./UserSettings.js"
 import { UserSettingsRepository } from "./UserSettingsRepository.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -29,13 +30,13 @@ const make = Effect.gen(function* () {
 
   return {
     /** How the interface looks to a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
-    appearance: Effect.fn("PersonalSettings.appearance")(function* (reference: string) {
+    appearance: Traced.fn("PersonalSettings.appearance")(function* (reference: string) {
       const { id } = yield* user(reference, "read_personal")
       return yield* settings.appearance(id)
     }),
 
     /** Changes how the interface looks. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
-    changeAppearance: Effect.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
+    changeAppearance: Traced.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
       const { id } = yield* user(reference, "update_personal")
       yield* refuseViolations(appearanceViolations(choice))
       return yield* transaction(
@@ -49,13 +50,13 @@ const make = Effect.gen(function* () {
     }),
 
     /** How the interface behaves for a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
-    preferences: Effect.fn("PersonalSettings.preferences")(function* (reference: string) {
+    preferences: Traced.fn("PersonalSettings.preferences")(function* (reference: string) {
       const { id } = yield* user(reference, "read_personal")
       return preferencesOf(yield* settings.preferences(id))
     }),
 
     /** Changes the given preferences. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
-    changePreferences: Effect.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
+    changePreferences: Traced.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
       const { id } = yield* user(reference, "update_personal")
       yield* refuseViolations(preferenceViolations(chosen))
       return yield* transaction(

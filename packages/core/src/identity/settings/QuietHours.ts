@@ -12,6 +12,7 @@ import { formatQuietHours, nextStart, parseQuietHours, timeOfDay } from "./Quiet
 import type { User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -36,7 +37,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The quiet hours of a user: its own, or the deployment's. */
-    get: Effect.fn("QuietHours.get")(function* (reference: string) {
+    get: Traced.fn("QuietHours.get")(function* (reference: string) {
       yield* requireFeature("advanced_template_scheduling")
       return yield* viewOf(yield* users.get(reference))
     }),
@@ -45,7 +46,7 @@ const make = Effect.gen(function* () {
      * Changes a user's quiet hours; blank text restores the deployment's. Deadlines of builds stay. Fails with `NotFound` if the actor may
      * not change the user's personal data, and with `Forbidden` if users may not set their own hours. identity.md §8.8.
      */
-    change: Effect.fn("QuietHours.change")(function* (reference: string, text: string) {
+    change: Traced.fn("QuietHours.change")(function* (reference: string, text: string) {
       yield* requireFeature("advanced_template_scheduling")
       const user = yield* users.get(reference)
       return yield* Audit.audited(

@@ -28,6 +28,7 @@ import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncSc
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
 import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The audit log's type and name of each kind of settings. The settings have no id of their own. notifications-audit-insights.md §B3. */
 const auditedAs = {
@@ -134,22 +135,22 @@ const make = Effect.gen(function* () {
 
   return {
     /** The claims there are: as they were at the last login of each user, at most 1,000, by name. */
-    availableFields: Effect.fn("IdpSyncSettings.availableFields")(() =>
+    availableFields: Traced.fn("IdpSyncSettings.availableFields")(() =>
       Effect.flatMap(claimsIn(deploymentScope), (query) => claims.names(query))
     ),
 
     /** The texts that one of those claims is or lists, at most 1,000. */
-    fieldValues: Effect.fn("IdpSyncSettings.fieldValues")((claim: string) =>
+    fieldValues: Traced.fn("IdpSyncSettings.fieldValues")((claim: string) =>
       Effect.flatMap(claimsIn(deploymentScope), (query) => claims.values(claim, query))
     ),
 
     /** As `availableFields`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
-    availableFieldsIn: Effect.fn("IdpSyncSettings.availableFieldsIn")(function* (reference: string) {
+    availableFieldsIn: Traced.fn("IdpSyncSettings.availableFieldsIn")(function* (reference: string) {
       return yield* claims.names(yield* claimsIn(yield* organizations.get(reference)))
     }),
 
     /** As `fieldValues`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
-    fieldValuesIn: Effect.fn("IdpSyncSettings.fieldValuesIn")(function* (reference: string, claim: string) {
+    fieldValuesIn: Traced.fn("IdpSyncSettings.fieldValuesIn")(function* (reference: string, claim: string) {
       return yield* claims.values(claim, yield* claimsIn(yield* organizations.get(reference)))
     }),
 
@@ -157,28 +158,28 @@ const make = Effect.gen(function* () {
      * How memberships follow from claims. Every use case fails with `Forbidden` if the actor may not access the settings. Those that change
      * memberships or roles also fail so if the actor may not give the newly mapped ones by hand.
      */
-    organization: Effect.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
+    organization: Traced.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
 
-    replaceOrganization: Effect.fn("IdpSyncSettings.replaceOrganization")((settings: OrganizationSyncSettings) =>
+    replaceOrganization: Traced.fn("IdpSyncSettings.replaceOrganization")((settings: OrganizationSyncSettings) =>
       writeOrganization(() => settings)
     ),
 
     /** Replaces everything but the mapping. */
-    configureOrganization: Effect.fn("IdpSyncSettings.configureOrganization")((settings: Omit<OrganizationSyncSettings, "mapping">) =>
+    configureOrganization: Traced.fn("IdpSyncSettings.configureOrganization")((settings: Omit<OrganizationSyncSettings, "mapping">) =>
       writeOrganization((before) => ({ ...before, ...settings }))
     ),
 
-    mapOrganization: Effect.fn("IdpSyncSettings.mapOrganization")((change: MappingChange<Uuid>) =>
+    mapOrganization: Traced.fn("IdpSyncSettings.mapOrganization")((change: MappingChange<Uuid>) =>
       writeOrganization((before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
     ),
 
     /** How groups of an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
-    groups: Effect.fn("IdpSyncSettings.groups")((reference: string) =>
+    groups: Traced.fn("IdpSyncSettings.groups")((reference: string) =>
       Effect.flatMap(organizations.get(reference), (scope) => read(group, scope))
     ),
 
     /** Fails with `Invalid` for names that stand for values of the claim: mappings replace them. */
-    replaceGroups: Effect.fn("IdpSyncSettings.replaceGroups")(function* (reference: string, settings: GroupSyncSettings) {
+    replaceGroups: Traced.fn("IdpSyncSettings.replaceGroups")(function* (reference: string, settings: GroupSyncSettings) {
       if (Object.keys(settings.legacy_group_name_mapping).length > 0) {
         return yield* Invalid.field("legacy_group_name_mapping", "cannot be written: use mapping")
       }
@@ -186,30 +187,30 @@ const make = Effect.gen(function* () {
     }),
 
     /** Replaces everything but the mappings. */
-    configureGroups: Effect.fn("IdpSyncSettings.configureGroups")(
+    configureGroups: Traced.fn("IdpSyncSettings.configureGroups")(
       (reference: string, settings: Omit<GroupSyncSettings, "mapping" | "legacy_group_name_mapping">) =>
         writeGroups(reference, (before) => ({ ...before, ...settings }))
     ),
 
-    mapGroups: Effect.fn("IdpSyncSettings.mapGroups")((reference: string, change: MappingChange<Uuid>) =>
+    mapGroups: Traced.fn("IdpSyncSettings.mapGroups")((reference: string, change: MappingChange<Uuid>) =>
       writeGroups(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
     ),
 
     /** How roles in an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
-    roles: Effect.fn("IdpSyncSettings.roles")((reference: string) =>
+    roles: Traced.fn("IdpSyncSettings.roles")((reference: string) =>
       Effect.flatMap(organizations.get(reference), (scope) => read(role, scope))
     ),
 
-    replaceRoles: Effect.fn("IdpSyncSettings.replaceRoles")((reference: string, settings: RoleSyncSettings) =>
+    replaceRoles: Traced.fn("IdpSyncSettings.replaceRoles")((reference: string, settings: RoleSyncSettings) =>
       writeRoles(reference, () => settings)
     ),
 
     /** Replaces everything but the mapping. */
-    configureRoles: Effect.fn("IdpSyncSettings.configureRoles")((reference: string, settings: Omit<RoleSyncSettings, "mapping">) =>
+    configureRoles: Traced.fn("IdpSyncSettings.configureRoles")((reference: string, settings: Omit<RoleSyncSettings, "mapping">) =>
       writeRoles(reference, (before) => ({ ...before, ...settings }))
     ),
 
-    mapRoles: Effect.fn("IdpSyncSettings.mapRoles")((reference: string, change: MappingChange) =>
+    mapRoles: Traced.fn("IdpSyncSettings.mapRoles")((reference: string, change: MappingChange) =>
       writeRoles(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
     )
   }

@@ -11,6 +11,7 @@ import { LoginSyncRepository } from "./LoginSyncRepository.js"
 import { makeOrganizationSync } from "./OrganizationSync.js"
 import { makeRoleSync } from "./RoleSync.js"
 import { makeSiteRoleSync } from "./SiteRoleSync.js"
+import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* LoginSyncRepository
@@ -40,7 +41,7 @@ const make = Effect.gen(function* () {
      * transaction, with the user locked. Fails with `Invalid` for a claim of organizations, and with `ProviderFailure` for one of site
      * roles, that cannot be read; where one of groups or roles cannot, what it would change stays. authorization.md §11.3 no. 2–4.
      */
-    apply: Effect.fn("LoginSync.apply")(function* (user: User, claims: Claims) {
+    apply: Traced.fn("LoginSync.apply")(function* (user: User, claims: Claims) {
       // Most logins follow nothing, and ask the store for nothing
       if (inForce.isLicensed("organization")) yield* syncOrganizations(user, claims)
       if (inForce.isLicensed("group") || inForce.isLicensed("role")) {

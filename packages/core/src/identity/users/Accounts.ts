@@ -15,6 +15,7 @@ import { UserDeletionRepository } from "./UserDeletionRepository.js"
 import { UserRepository } from "./UserRepository.js"
 import { Users } from "./Users.js"
 import { statusTransitions } from "./UserStatus.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A whole profile: fields that are absent on the wire are empty here, and are cleared. */
 export type Profile = Pick<User, "username" | "name" | "avatar_url">
@@ -82,7 +83,7 @@ const make = Effect.gen(function* () {
      * profile, which are checked first; `NotFound` if the actor may not change the user's personal data or its username; `Conflict` for a
      * taken username; and `Forbidden` for the service's own users. identity.md §8.7.
      */
-    updateProfile: Effect.fn("Accounts.updateProfile")(function* (reference: string, profile: Profile) {
+    updateProfile: Traced.fn("Accounts.updateProfile")(function* (reference: string, profile: Profile) {
       const user = yield* users.get(reference)
       const after = yield* Audit.audited(
         accountWrite(user),
@@ -106,20 +107,20 @@ const make = Effect.gen(function* () {
      * Makes a user active from any status: its keys work again. Fails with `Forbidden` if the actor may not manage users, and for the
      * service's own users. identity.md §9.
      */
-    activate: Effect.fn("Accounts.activate")((reference: string) => changeStatus(reference, "activate", () => Effect.void)),
+    activate: Traced.fn("Accounts.activate")((reference: string) => changeStatus(reference, "activate", () => Effect.void)),
 
     /**
      * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` if the actor may not manage users and
      * for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
      */
-    suspend: Effect.fn("Accounts.suspend")((reference: string) => changeStatus(reference, "suspend", guardSuspension)),
+    suspend: Traced.fn("Accounts.suspend")((reference: string) => changeStatus(reference, "suspend", guardSuspension)),
 
     /**
      * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the actor
      * itself, for the service's own users and without the permission, with `InUse` for a user that has workspaces, even ones that the actor
      * cannot see, and with `Conflict` for the last owner. identity.md §8.4, §8.5.
      */
-    delete: Effect.fn("Accounts.delete")(function* (reference: string) {
+    delete: Traced.fn("Accounts.delete")(function* (reference: string) {
       const user = yield* users.get(reference)
       if (user.deleted) return yield* new NotFound({ resource: "user" })
       yield* Audit.audited(

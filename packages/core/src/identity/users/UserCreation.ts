@@ -27,6 +27,7 @@ import { AccountNotifications } from "./AccountNotifications.js"
 import { type LoginType, profileViolations, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The user to create. Texts that are absent on the wire are empty here. */
 export interface NewUser extends Pick<User, "email" | "username" | "name"> {
@@ -132,7 +133,7 @@ const make = Effect.gen(function* () {
      * `Invalid`, with `Conflict` for a taken name or address, with `NotFound` for an organization that the actor cannot read, and with
      * `Forbidden` if the actor, the deployment or its licence does not allow it. identity.md §8.2.
      */
-    create: Effect.fn("UserCreation.create")(function* (request: NewUser) {
+    create: Traced.fn("UserCreation.create")(function* (request: NewUser) {
       yield* refuseViolations(violationsOf(request))
       const login_type = yield* loginTypeOf(request, providers)
       if (request.service_account) yield* requireFeature("service_accounts")

@@ -14,6 +14,7 @@ import { DormancyRepository } from "./DormancyRepository.js"
 import type { User, UserStatus } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { statusAfter, statusTransitions } from "./UserStatus.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** How long an active user may stay unseen. */
 const unseenFor = Duration.days(90)
@@ -57,7 +58,7 @@ const make = Effect.gen(function* () {
      * Makes a dormant user active because it is seen. Returns the user's status afterwards, which is `suspended` for a user that may not be
      * seen. Runs in the caller's transaction. identity.md §9.
      */
-    see: Effect.fn("UserDormancy.see")(function* (user: Pick<User, "id" | "username" | "status">) {
+    see: Traced.fn("UserDormancy.see")(function* (user: Pick<User, "id" | "username" | "status">) {
       const after = statusAfter(user.status, "see")
       if (after === undefined || after === user.status) return user.status
       if (yield* repository.wake(user.id, yield* Timestamp.now)) {

@@ -6,6 +6,7 @@ import { NotFound } from "../../platform/Errors.js"
 import { isName } from "../../platform/Name.js"
 import { Users } from "./Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -13,7 +14,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The organizations a user is a member of, as far as the actor may read them; by name. identity.md §8.7. */
-    list: Effect.fn("UserOrganizations.list")(function* (reference: string) {
+    list: Traced.fn("UserOrganizations.list")(function* (reference: string) {
       const { id } = yield* users.get(reference)
       return yield* organizations.ofMember(id, yield* Access.predicate("read", "organization"))
     }),
@@ -22,7 +23,7 @@ const make = Effect.gen(function* () {
      * The organization of that name, without regard to case; whether the user is a member of it does not matter. Fails with `NotFound`
      * where the actor may not read it, or the user. identity.md §8.7.
      */
-    byName: Effect.fn("UserOrganizations.byName")(function* (reference: string, name: string) {
+    byName: Traced.fn("UserOrganizations.byName")(function* (reference: string, name: string) {
       yield* users.get(reference)
       const found = isName(name) ? yield* organizations.byName(name) : Option.none()
       return yield* Access.visible(Option.getOrNull(found), AccessObjects.organization, new NotFound({ resource: "organization" }))

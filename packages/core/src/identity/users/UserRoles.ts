@@ -18,6 +18,7 @@ import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
 import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
 export interface AssignableRole {
@@ -36,7 +37,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. identity.md §8.6. */
-    of: Effect.fn("UserRoles.of")(function* (reference: string) {
+    of: Traced.fn("UserRoles.of")(function* (reference: string) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       const memberships = yield* Access.filter("read", yield* accounts.organizationRoles(user.id), ({ organization_id }) =>
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
      * `Conflict` if it would take the last owner's role, and `Invalid` for the actor's own roles, roles that follow from claims, an unknown
      * role, and a role that the actor may not give or take. identity.md §8.5, §8.6.
      */
-    replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
+    replace: Traced.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
       const actor = yield* CurrentActor
       const user = yield* users.get(reference)
       const roles = Array.from(new Set(names))
@@ -93,7 +94,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The assignable roles of the deployment; every user has `member`. identity.md §8.6. */
-    all: Effect.fn("UserRoles.all")(function* () {
+    all: Traced.fn("UserRoles.all")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("assign_role"))
       const mayAssign = yield* Access.can("assign", AccessObjects.bare("assign_role"))
       const held = roleNames((yield* CurrentActor).subject)

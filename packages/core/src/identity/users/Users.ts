@@ -20,6 +20,7 @@ import { UserDirectoryRepository } from "./UserDirectoryRepository.js"
 import { UserRepository } from "./UserRepository.js"
 import { parseUserSearch } from "./UserSearch.js"
 import { standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The first owner of a deployment. Fields that are absent on the wire are empty here. */
 export interface FirstUser {
@@ -82,7 +83,7 @@ const make = Effect.gen(function* () {
      * The users the actor may read that match a search, by username: a plain member finds itself alone. Fails with `Invalid` for a search
      * that says nothing, naming each filter that is wrong. identity.md §10.
      */
-    list: Effect.fn("Users.list")(function* (search: string, page: Page) {
+    list: Traced.fn("Users.list")(function* (search: string, page: Page) {
       const filter = yield* parseUserSearch(search)
       const readable = yield* Access.predicate("read", "user")
       const found = yield* directory.page({ ...page, filter, readable })
@@ -90,7 +91,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Fails with `NotFound` until the first user exists. identity.md §5. */
-    requireFirst: Effect.fn("Users.requireFirst")(function* () {
+    requireFirst: Traced.fn("Users.requireFirst")(function* () {
       if (!(yield* users.hasAny)) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })
     }),
 
@@ -98,7 +99,7 @@ const make = Effect.gen(function* () {
      * Creates the owner of a deployment that has no user yet, as a member of the default organization. Needs no authentication. Of
      * concurrent calls, one succeeds. Fails with `Conflict` if a user exists. identity.md §5.
      */
-    createFirst: Effect.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
+    createFirst: Traced.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
       yield* refuseViolations([...profileViolations({ email, username, name }), ...missing])
       if (yield* users.hasAny) return yield* exists

@@ -14,6 +14,7 @@ import { standingOn } from "../../platform/Standing.js"
 import { transaction } from "../../platform/Transactor.js"
 import { healthChecks } from "./HealthChecks.js"
 import { HealthSection, type HealthReport } from "./HealthReport.js"
+import * as Traced from "../../platform/Traced.js"
 
 const settingsKey = "health_settings"
 const Dismissed = Schema.parseJson(Schema.Array(HealthSection))
@@ -57,7 +58,7 @@ const make = Effect.gen(function* () {
      * sent, with which WebSockets are checked. Fails with `Forbidden` unless the actor may read debugging information, and with
      * `UpstreamUnavailable` if the checks do not end.
      */
-    report: Effect.fn("Health.report")(function* (force: boolean, credential: string | undefined) {
+    report: Traced.fn("Health.report")(function* (force: boolean, credential: string | undefined) {
       yield* debugInfo
       const report = yield* current(force, credential)
       const names = new Set(yield* dismissed)
@@ -76,7 +77,7 @@ const make = Effect.gen(function* () {
     settings: Effect.zipRight(debugInfo, dismissed),
 
     /** Replaces the dismissed checks. Fails with `Forbidden` if the actor may not, and with `NotModified` for the stored ones. */
-    dismiss: Effect.fn("Health.dismiss")(function* (sections: ReadonlyArray<HealthSection>) {
+    dismiss: Traced.fn("Health.dismiss")(function* (sections: ReadonlyArray<HealthSection>) {
       yield* debugInfo
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       const changed = yield* transaction(

@@ -3,6 +3,7 @@ import { Context, Duration, Effect, Either, Layer, Option } from "effect"
 import { Access, AccessObjects } from "../../access/index.js"
 import { readDuration } from "../../deployment/options/readers.js"
 import { Conflict, Invalid } from "../../platform/Errors.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** Where the process spends its time, and which calls allocate the memory that stays. */
 const profileKinds = ["cpu", "heap"] as const
@@ -80,7 +81,7 @@ const make = Effect.gen(function* () {
     variables: Effect.zipRight(debugInfo, profiler.variables),
 
     /** A profile over so many seconds: 30, or 5 of the heap, where the text is empty. Fails with `Invalid`, or with `Conflict` while one is taken. */
-    take: Effect.fn("Profiles.take")(function* (kind: ProfileKind, seconds: string) {
+    take: Traced.fn("Profiles.take")(function* (kind: ProfileKind, seconds: string) {
       yield* debugInfo
       const duration = seconds === "" ? Duration.seconds(kind === "cpu" ? 30 : 5) : yield* secondsOf(seconds)
       const [profile] = yield* taken([kind], duration)
@@ -91,7 +92,7 @@ const make = Effect.gen(function* () {
      * An archive of profiles that are taken at once: of all kinds where none is named, over 30 s where the duration is empty. Fails like
      * `take`.
      */
-    collect: Effect.fn("Profiles.collect")(function* (duration: string, profiles: string) {
+    collect: Traced.fn("Profiles.collect")(function* (duration: string, profiles: string) {
       yield* debugInfo
       const time = duration === "" ? Duration.seconds(30) : yield* durationOf(duration)
       const kinds = yield* kindsOf(profiles)

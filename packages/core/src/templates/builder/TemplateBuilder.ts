@@ -22,6 +22,7 @@ import { newTemplateViolations } from "../TemplateSettingsRules.js"
 import { TemplateVersionCreation } from "../TemplateVersionCreation.js"
 import { BuilderCatalog } from "./BuilderCatalog.js"
 import { compose, type Composition } from "./composition.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** A template to compose and create. */
 export interface ComposedTemplate extends Composition {
@@ -164,13 +165,13 @@ const make = Effect.gen(function* () {
 
   return {
     /** The templates to begin with, by name. Like every operation here, it fails with `NotFound` while the builder is switched off. */
-    bases: Effect.fn("TemplateBuilder.bases")(function* () {
+    bases: Traced.fn("TemplateBuilder.bases")(function* () {
       yield* inAnyOrganization("read")
       return (yield* BuilderCatalog).bases.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     }),
 
     /** The modules, of those that work with a base if one is named. */
-    modules: Effect.fn("TemplateBuilder.modules")(function* (baseId: string) {
+    modules: Traced.fn("TemplateBuilder.modules")(function* (baseId: string) {
       yield* inAnyOrganization("read")
       const { bases, modules } = yield* BuilderCatalog
       if (baseId === "") return modules
@@ -180,7 +181,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The archive of a composed template, which is stored nowhere. */
-    compose: Effect.fn("TemplateBuilder.compose")(function* (composition: Composition) {
+    compose: Traced.fn("TemplateBuilder.compose")(function* (composition: Composition) {
       yield* inAnyOrganization("create")
       return yield* archiveOf(composition)
     }),
@@ -189,14 +190,14 @@ const make = Effect.gen(function* () {
      * Composes a template and creates it, once its import has succeeded. Creations of one user take turns. Fails with `Conflict` if the name
      * is taken, with `Invalid` if the import fails, and with `TimedOut` if it takes longer than two minutes.
      */
-    create: Effect.fn("TemplateBuilder.create")(function* (composed: ComposedTemplate) {
+    create: Traced.fn("TemplateBuilder.create")(function* (composed: ComposedTemplate) {
       yield* served
       const { userId } = yield* CurrentActor
       return yield* createNow(composed).pipe(Effect.provideServiceEffect(CurrentActor, renewed), inTurn(userId))
     }),
 
     /** Accepts a usage event of a wizard, and stores nothing. */
-    record: Effect.fn("TemplateBuilder.record")(function* ({ event_type, session_id }: BuilderSession) {
+    record: Traced.fn("TemplateBuilder.record")(function* ({ event_type, session_id }: BuilderSession) {
       yield* inAnyOrganization("create")
       const violations: ReadonlyArray<Validation> = validationsOf({
         session_id: session_id === undefined ? "is required" : undefined,

@@ -24,6 +24,7 @@ import type { CorsBehavior } from "../../templates/Template.js"
 import { PortShareRepository } from "../PortShareRepository.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceRepository.js"
 import { type AppName, portOf } from "./AppHost.js"
+import * as Traced from "../../platform/Traced.js"
 
 /** The address of an app in a request. */
 export interface AppAddress extends AppName {
@@ -230,7 +231,7 @@ const make = Effect.gen(function* () {
      * Returns a port beside an agent that the actor's own program connects to, with the right to it. Fails with `NotFound` unless the actor may
      * connect to the workspace and the agent is connected, and with `Invalid` for a port of the agent's own.
      */
-    openPort: Effect.fn("AppAccess.openPort")((id: Uuid.Uuid, port: number) =>
+    openPort: Traced.fn("AppAccess.openPort")((id: Uuid.Uuid, port: number) =>
       rightTo(
         `port:${id}:${port}`,
         Effect.gen(function* () {
@@ -248,7 +249,7 @@ const make = Effect.gen(function* () {
      * Returns the agent that a terminal is opened at through a workspace proxy. `address` is the terminal's at the proxy. Fails with `NotFound`
      * unless the actor may create API keys and open terminals of the workspace, and with `Invalid` for another address. agents-and-apps.md §20.
      */
-    findTerminal: Effect.fn("AppAccess.findTerminal")(function* (address: string, id: Uuid.Uuid) {
+    findTerminal: Traced.fn("AppAccess.findTerminal")(function* (address: string, id: Uuid.Uuid) {
       yield* Access.authorizeOrHide("create", AccessObjects.ownedBy("api_key", (yield* CurrentActor).userId), new NotFound({}))
       if (yield* isAtProxy(address, id)) return yield* terminalOf(id)
       return yield* Invalid.field("url", "must be the WebSocket address of the agent's terminal at a workspace proxy")
@@ -258,13 +259,13 @@ const make = Effect.gen(function* () {
      * Returns the agent that a terminal is opened at, with the right to it. Fails with `NotFound` unless the actor may open terminals of the
      * workspace and the agent is connected. agents-and-apps.md §18.
      */
-    openTerminal: Effect.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightTo(`terminal:${id}`, terminalOf(id))),
+    openTerminal: Traced.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightTo(`terminal:${id}`, terminalOf(id))),
 
     /**
      * Returns where a request to an app goes, with the right to its streams, if the actor may open the app. The level of an app that is served by
      * path counts as `owner` unless the deployment allows more. agents-and-apps.md §19.
      */
-    open: Effect.fn("AppAccess.open")((address: AppAddress) =>
+    open: Traced.fn("AppAccess.open")((address: AppAddress) =>
       rightTo(
         `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
         resolve(address)
@@ -272,7 +273,7 @@ const make = Effect.gen(function* () {
     ),
 
     /** Returns what answers the preflights of a workspace's apps, for each caller. A workspace that does not exist has the default. */
-    corsBehavior: Effect.fn("AppAccess.corsBehavior")((address: AppAddress) =>
+    corsBehavior: Traced.fn("AppAccess.corsBehavior")((address: AppAddress) =>
       workspaceOf(address).pipe(
         Effect.map((workspace): CorsBehavior => workspace.template.cors_behavior),
         Effect.catchTag("AppRefused", () => Effect.succeed("simple" as const))
