@@ -16,6 +16,23 @@ const startUp = 60_000
 const maximumReturnPause = 2_000
 const returning = 30_000
 
+/** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
+const goodConnection = 10_000
+
+/** How often an agent has tried to connect since a good connection, from 0, and when it lost that one. */
+export interface Tries {
+  readonly attempt: number
+  readonly lostAt: number | undefined
+}
+
+export const first: Tries = { attempt: 0, lostAt: undefined }
+
+export const next = (tries: Tries): Tries => ({ ...tries, attempt: tries.attempt + 1 })
+
+/** Begins to count anew when a good connection ended at `now`. An attempt that never connected is none, however long it hung. */
+export const after = (tries: Tries, { connectedAt, now }: { connectedAt: number | undefined; now: number }): Tries =>
+  connectedAt !== undefined && now - connectedAt >= goodConnection ? { attempt: 0, lostAt: now } : tries
+
 /** What the pause between attempts to connect depends on; times in milliseconds since 1970. */
 export interface Attempts {
   readonly now: number

@@ -21,9 +21,6 @@ const maximumPause = 10_000
 /** How a server answers a token that it does not take. */
 const unauthorized = 401
 
-/** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
-const goodConnection = 10_000
-
 /** How long the server may take to answer a call. Slower answers count as none. */
 const answerWithin = Duration.seconds(60)
 
@@ -74,8 +71,7 @@ export const make = (
     const launchedAt = yield* Clock.currentTimeMillis
     let everConnected = false
     let isHurried = false
-    let hasOpened = false
-    let lostAt: number | undefined
+    let connectedAt: number | undefined
     let current: AgentClient | undefined
 
     const once: Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> = Effect.gen(function* () {
@@ -89,10 +85,10 @@ export const make = (
       yield* Effect.forkScoped(Effect.ignore(ReverseStreams.serve(session, services)))
       const client = DrpcClient.make(AgentService, session)
       yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
+      connectedAt = yield* Clock.currentTimeMillis
       yield* Effect.acquireRelease(
         Effect.suspend(() => {
           everConnected = true
-          hasOpened = true
           current = client
           refused.unsafeClose()
           return connected.open
@@ -108,9 +104,8 @@ export const make = (
     }).pipe(Effect.scoped)
 
     const reconnecting = Effect.gen(function* () {
-      for (let attempt = 0; ; attempt += 1) {
-        const before = yield* Clock.currentTimeMillis
-        hasOpened = false
+      for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
+        connectedAt = undefined
         const reason = yield* Effect.matchEffect(once, {
           onFailure: (error) =>
             Effect.sync(() => {
@@ -120,14 +115,10 @@ export const make = (
           onSuccess: () => Effect.succeed("closed by the server")
         })
         const now = yield* Clock.currentTimeMillis
-        if (now - before >= goodConnection) {
-          attempt = 0
-          // An attempt may also have hung for so long
-          if (hasOpened) lostAt = now
-        }
+        tries = Backoff.after(tries, { connectedAt, now })
         yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
-        const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt, isHurried })
-        yield* Effect.raceFirst(Backoff.wait(attempt, longest), pausing.await)
+        const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
+        yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
       }
     })
     yield* Effect.forkScoped(reconnecting)

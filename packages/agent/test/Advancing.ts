@@ -1,6 +1,7 @@
 import { Effect, Fiber, Option, TestClock } from "effect"
 
-const eventLoop = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+/** Lets the event loop take a turn. */
+export const eventLoop = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 /** Waits for a fiber that also waits for the test's clock, which goes on by a second at a time. Answers its result and the seconds. */
 export const whileAdvancing = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<{ readonly value: A; readonly seconds: number }, E> =>
