@@ -16,7 +16,7 @@ import { type EngineTiming, type Phase, type Plan, ProvisionFailure } from "./Pr
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
-import { type BuildFailure, type Charge, chargeLines, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
+import { type BuildFailure, type Charge, chargeLines, quotaStage, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 import { standingOn } from "../platform/Standing.js"
 
 /** How often a worker shows that it is alive. templates-and-provisioning.md §7.4. */
@@ -64,8 +64,6 @@ interface Run {
 
 /** The stage that changes the world. templates-and-provisioning.md §6.6. */
 const stages = { start: "Starting workspace", stop: "Stopping workspace", delete: "Destroying workspace" } as const
-
-const quotaStage = "Commit quota"
 
 const storedTiming = ({ id }: ClaimedJob, { ended_at, started_at, ...part }: EngineTiming): JobTiming => ({
   ...part,

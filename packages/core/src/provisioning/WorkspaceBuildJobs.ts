@@ -10,7 +10,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { ClaimLost } from "./JobClaims.js"
 import type { JobTiming } from "./JobTiming.js"
 import type { JobLogWriter } from "./JobLogWriter.js"
-import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } from "./ProvisionerEngine.js"
+import { type Applied, type Plan, type PlanInput, ProvisionFailure, type RunningWorkspace } from "./ProvisionerEngine.js"
 
 /** How a build's job ended without success. */
 export type BuildFailure = Pick<ProvisionFailure, "message" | "code" | "state">
@@ -26,7 +26,13 @@ export interface Charge {
   readonly budget: number
 }
 
-/** The lines that tell the log of a build about its cost. */
+/** The stage of a build's log in which its cost is charged. */
+export const quotaStage = "Commit quota"
+
+/** Ends a build that its owner cannot afford. */
+export const insufficientQuota = () => new ProvisionFailure({ code: "INSUFFICIENT_QUOTA", message: "insufficient quota" })
+
+/** The lines of `quotaStage` that tell the log of a build about its cost. */
 export const chargeLines = ({ budget, consumed, cost }: Charge): ReadonlyArray<string> => [
   `Build cost: ${cost}`,
   `Budget: ${budget}`,

@@ -8,17 +8,14 @@ import type { EventBus } from "../platform/EventBus.js"
 import { standingOn } from "../platform/Standing.js"
 import { transaction, type Transactor } from "../platform/Transactor.js"
 import type { ClaimLost } from "../provisioning/JobClaims.js"
-import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
-import type { JobWork } from "../provisioning/WorkspaceBuildJobs.js"
+import type { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import { insufficientQuota, type JobWork, quotaStage } from "../provisioning/WorkspaceBuildJobs.js"
 import { affordable, type Quota, unbounded } from "./Quota.js"
 import { QuotaRepository } from "./QuotaRepository.js"
 import type { Workspace } from "./Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import * as Traced from "../platform/Traced.js"
-
-/** The stage of a build's log in which its cost is charged. */
-const stage = "Commit quota"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -67,7 +64,7 @@ const make = Effect.gen(function* () {
     ): Effect.Effect<void, ProvisionFailure | ClaimLost, EventBus | Transactor> =>
       Effect.gen(function* () {
         if (cost === 0 || build.transition === "delete" || !features.has("template_rbac")) return
-        yield* work.announce(stage)
+        yield* work.announce(quotaStage)
         const { budget, consumed, isAffordable } = yield* transaction(
           Effect.gen(function* () {
             yield* repository.lock(owner_id)
@@ -82,9 +79,7 @@ const make = Effect.gen(function* () {
           })
         )
         yield* work.charged({ isAffordable, cost, budget, consumed: isAffordable ? consumed + cost : consumed })
-        if (!isAffordable) {
-          return yield* new ProvisionFailure({ code: "INSUFFICIENT_QUOTA", message: "insufficient quota" })
-        }
+        if (!isAffordable) return yield* insufficientQuota()
       })
   }
 })

@@ -4,10 +4,12 @@ import {
   chargeLines,
   type Engine,
   engineFor,
+  insufficientQuota,
   type LogSink,
   type PlanInput,
   ProvisionFailure,
-  type ProvisionerSession
+  type ProvisionerSession,
+  quotaStage
 } from "@atelier/core/provisioning"
 import { Cause, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { readFiles } from "../Archive.js"
@@ -149,10 +151,10 @@ const commit = (client: ProvisionerDaemonClient, job_id: string, cost: number, l
     const quota = yield* asked(client.CommitQuota({ job_id, daily_cost: cost }))
     if (quota.budget >= 0) {
       const lines = chargeLines({ isAffordable: quota.ok, cost, budget: quota.budget, consumed: quota.credits_consumed })
-      const write = (output: string) => log({ source: "provisioner_daemon", level: "info", stage: "Commit quota", output })
+      const write = (output: string) => log({ source: "provisioner_daemon", level: "info", stage: quotaStage, output })
       yield* Effect.forEach(["", ...lines], write, { discard: true })
     }
-    if (!quota.ok) return yield* new ProvisionFailure({ message: "insufficient quota", code: "INSUFFICIENT_QUOTA" })
+    if (!quota.ok) return yield* insufficientQuota()
   })
 
 const failed = ({ job_id, type }: Acquired, { code, message, state }: ProvisionFailure) => ({
