@@ -30,10 +30,7 @@ const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-n
 /** Libraries in CommonJS ask for Node's modules in their own way. */
 const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`
 
-/**
- * Parts that a program loads by itself, such as after it has looked at the version of Node, and compiled code, which V8 would also take for another
- * script of the same length.
- */
+/** Parts that a program loads by itself, such as after it has looked at the version of Node, and compiled code. */
 const isPart = (name) => /^program-.*\.(?:js|cache)$/.test(name)
 
 const bundle = async ({ from, isLauncher = false, isScript = false, isSingle = isScript, to }) => {

@@ -1,4 +1,5 @@
 // Runs a bundled script.
+import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
@@ -10,9 +11,17 @@ const compiler = `${process.version}-${process.platform}-${process.arch}`
 /** Where the compiled code of a script is, for this version of Node on this kind of machine. */
 export const cacheOf = (url) => new URL(`${url}.${compiler}.cache`)
 
-const cachedCode = (url) => {
+const digest = (source) => createHash("sha256").update(source).digest()
+
+const digestBytes = 32
+
+/** Compiled code, after the digest of its source: V8 compares nothing of a source but its length. */
+export const kept = (url, code) => Buffer.concat([digest(readFileSync(url)), code])
+
+const cachedCode = (url, source) => {
   try {
-    return readFileSync(cacheOf(url))
+    const bytes = readFileSync(cacheOf(url))
+    return digest(source).equals(bytes.subarray(0, digestBytes)) ? bytes.subarray(digestBytes) : undefined
   } catch {
     return undefined
   }
@@ -20,11 +29,12 @@ const cachedCode = (url) => {
 
 /** Answers the script and what it exports. `meta` stands for its `import.meta`. */
 export const load = (url, meta) => {
+  const bytes = readFileSync(url)
   // The bundler writes no other characters than those of ASCII
-  const source = readFileSync(url, "latin1")
+  const source = bytes.latin1Slice()
   const script = new vm.Script(`(function (module, exports, require, importMeta) {${source}\n})`, {
     filename: fileURLToPath(url),
-    cachedData: cachedCode(url),
+    cachedData: cachedCode(url, bytes),
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   })
   const module = { exports: {} }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { cacheOf, load } from "./load.mjs"
+import { cacheOf, kept, load } from "./load.mjs"
 
 const [, , file] = process.argv
 const url = pathToFileURL(file)
@@ -35,7 +35,7 @@ const ended = served.then((code) => {
 })
 const address = await Promise.race([greeted, ended])
 await (await fetch(`${address}/api/v2/buildinfo`, { headers: { connection: "close" } })).text()
-await writeFile(cacheOf(url), script.createCachedData())
+await writeFile(cacheOf(url), kept(url, script.createCachedData()))
 process.kill(process.pid, "SIGINT")
 process.exitCode = await served
 await rm(directory, { recursive: true, force: true })

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, Server } from "./Server.js"
 
@@ -24,13 +24,33 @@ const refusalOf = async (args: ReadonlyArray<string>, flags: ReadonlyArray<strin
   return { code, said }
 }
 
-it("a server takes the compiled code that the build kept", async () => {
-  const [loader, script] = ["../../../scripts/bundle/load.mjs", "../dist/program-main.cjs"].map(
-    (path) => new URL(path, import.meta.url).href
-  )
-  const look = `const { load } = await import("${loader}"); console.log(load(new URL("${script}"), import.meta).script.cachedDataRejected)`
-  const child = spawn(process.execPath, ["--input-type=module", "-e", look], { stdio: ["ignore", "pipe", "inherit"] })
-  expect(await text(child.stdout)).toBe("false\n")
+const loader = new URL("../../../scripts/bundle/load.mjs", import.meta.url).href
+
+/** What a module prints. */
+const printed = (source: string) =>
+  text(spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: ["ignore", "pipe", "inherit"] }).stdout)
+
+describe("the compiled code that the build kept", () => {
+  it("is taken by a server", async () => {
+    const script = new URL("../dist/program-main.cjs", import.meta.url).href
+    const look = `const { load } = await import("${loader}"); console.log(load(new URL("${script}"), import.meta).script.cachedDataRejected)`
+    expect(await printed(look)).toBe("false\n")
+  })
+
+  it("is not taken for a script that was changed in place, at equal length", async () => {
+    const script = pathToFileURL(join(directory, "patched.cjs")).href
+    const look = `
+      import { writeFileSync } from "node:fs"
+      const { cacheOf, kept, load } = await import("${loader}")
+      const url = new URL("${script}")
+      writeFileSync(url, "exports.answer = 'old'")
+      writeFileSync(cacheOf(url), kept(url, load(url, import.meta).script.createCachedData()))
+      const same = load(url, import.meta).script.cachedDataRejected
+      writeFileSync(url, "exports.answer = 'new'")
+      console.log(same, load(url, import.meta).exports.answer)
+    `
+    expect(await printed(look)).toBe("false new\n")
+  })
 })
 
 describe("a server that cannot start", () => {
