@@ -14,7 +14,7 @@ import { readFile } from "node:fs/promises"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
-import { exportMetrics } from "./exportMetrics.js"
+import { type Exporter, exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import { builderParts } from "./BuilderParts.js"
@@ -140,8 +140,21 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
     logLevel: options.logLevel,
     drainTimeout: options.drainTimeout
   })
-  const exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
-  const { open, server } = early ?? (await listenPublicly())
+  let exporter: Exporter | undefined
+  const release = async (): Promise<void> => {
+    await exporter?.close()
+    await atelier.dispose()
+    await traces?.close()
+    own?.server.close()
+  }
+  const begin = async (): Promise<Listening> => {
+    exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
+    return early ?? listenPublicly()
+  }
+  const { open, server } = await begin().catch(async (error: unknown) => {
+    await release()
+    throw error
+  })
   open(atelier)
   own?.open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
@@ -153,10 +166,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
   NetServer.prototype.close.call(server)
   if (signal === "SIGTERM") await Promise.race([closed, atelier.drain(arrivalTime)])
   server.closeIdleConnections()
-  await exporter?.close()
-  await atelier.dispose()
-  await traces?.close()
-  own?.server.close()
+  await release()
   for (const listening of [server, own?.server]) listening?.closeAllConnections()
   await closed
 }

@@ -69,7 +69,7 @@ const closeUnaccepted = (worker: Worker): void => {
   })
 }
 
-const lifeOf = (worker: Worker): Life => {
+const lifeOf = (worker: Worker, spoke: () => void): Life => {
   closeUnaccepted(worker)
   const over = new Promise<Ending>((resolve) => {
     worker.once("exit", (code: number | null, signal: string | null) => resolve({ code: code ?? 1, reason: signal ?? String(code) }))
@@ -80,6 +80,7 @@ const lifeOf = (worker: Worker): Life => {
   })
   const ready = new Promise<string | undefined>((resolve) => {
     worker.on("message", (message: unknown) => {
+      spoke()
       if (isReady(message)) resolve(message.greeting)
     })
     void over.then(() => resolve(undefined))
@@ -93,9 +94,10 @@ const lifeOf = (worker: Worker): Life => {
   }
 }
 
-const begin = (number: number): Life => {
+/** `spoke` is called at each word of the process. */
+const begin = (number: number, spoke: () => void): Life => {
   try {
-    return lifeOf(cluster.fork({ [numberVariable]: String(number) }))
+    return lifeOf(cluster.fork({ [numberVariable]: String(number) }), spoke)
   } catch (error) {
     // Node reports most reasons by an event, and others, such as a lack of memory, at once
     const over = Promise.resolve({ code: 1, reason: error instanceof Error ? error.message : String(error) })
@@ -115,7 +117,10 @@ export const supervise = async (count: number, ended: Promise<NodeJS.Signals>): 
     for (const { tell } of living.values()) tell(end)
   }
   const start = (number: number): Life => {
-    const life = begin(number)
+    // What is said to a process before it listens is lost, so it is told again once it says that it does
+    const life: Life = begin(number, () => {
+      if (end !== undefined) life.tell(end)
+    })
     living.set(number, life)
     return life
   }

@@ -45,6 +45,7 @@ const ended = (): Promise<NodeJS.Signals> =>
     process.on("message", (message: unknown) => {
       if (isEnd(message)) resolve(message.end)
     })
+    process.send?.({ listens: true })
   })
 
 export const placeOf = (options: Options, number: number): Place => {
