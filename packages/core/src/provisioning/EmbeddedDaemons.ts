@@ -1,8 +1,8 @@
 /** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
-import { type Cause, Duration, Effect, Layer, Option, Queue, Schedule, Stream } from "effect"
+import { type Cause, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { subscribe } from "../platform/EventBus.js"
+import { listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -10,6 +10,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import { JobClaims, unrepeatableGrace } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
 import { JobRunner } from "./JobRunner.js"
+import { type JobTurns, makeJobTurns } from "./JobTurns.js"
 import { daemonTimeout, embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { ProvisionerEngines } from "./ProvisionerEngine.js"
@@ -26,9 +27,6 @@ export interface EmbeddedDaemonOptions {
 }
 
 const maximumName = 64
-
-/** How long waiting daemons rely on being told of new jobs. §6.4. */
-const pollInterval = Duration.seconds(30)
 
 /** How often daemons show that they are alive. §7.1. */
 const seenInterval = Duration.seconds(60)
@@ -85,20 +83,13 @@ const recover = Effect.gen(function* () {
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
-/** One daemon: takes a job, runs it, and takes the next. While it waits for a job, the others of this process wait for it. */
-const work = (daemon: ProvisionerDaemon, turn: Effect.Semaphore, posted: Queue.Dequeue<void>) =>
+/** One daemon: takes a job, runs it, and takes the next. */
+const work = (daemon: ProvisionerDaemon, turns: JobTurns) =>
   Effect.gen(function* () {
     const claims = yield* JobClaims
     const runner = yield* JobRunner
-    const next = Effect.gen(function* () {
-      for (;;) {
-        const job = yield* claims.take(daemon)
-        if (job._tag === "Some") return job.value
-        yield* Effect.timeoutOption(Queue.take(posted), pollInterval)
-      }
-    })
     yield* Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(turn.withPermits(1)(next)), (job) => restore(runner.run(job)))
+      Effect.flatMap(restore(turns.next(claims.take(daemon))), (job) => restore(runner.run(job)))
     ).pipe(
       Effect.catchAllCause((cause) => Effect.zipRight(Effect.logError("a daemon failed", cause), Effect.sleep("1 second"))),
       Effect.forever
@@ -114,27 +105,22 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
     if (!queue.isShared) yield* queue.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
     if (count === 0) return
     const daemons = yield* register(options, count)
-    const posted = yield* Queue.sliding<void>(1)
-    const postings = yield* subscribe(jobPosted)
-    yield* postings.pipe(
-      Stream.filter(
-        (delivery) =>
-          delivery._tag === "Lost" ||
-          daemons.some(
-            ({ organization_id, tags }) => organization_id === delivery.event.organization_id && tagsContain(tags, delivery.event.tags)
-          )
-      ),
-      Stream.runForEach(() => Queue.offer(posted, undefined)),
-      Effect.forkScoped
-    )
+    const turns = yield* makeJobTurns
+    yield* listen(jobPosted, (delivery) => {
+      if (delivery._tag === "Lost") return turns.lost()
+      const { event } = delivery
+      const isTaken = daemons.some(
+        ({ organization_id, tags }) => organization_id === event.organization_id && tagsContain(tags, event.tags)
+      )
+      if (isTaken) turns.posted()
+    })
     const ids = daemons.map(({ id }) => id)
     yield* Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now)).pipe(
       Effect.catchAllCause((cause) => Effect.logWarning("daemons could not be marked as alive", cause)),
       Effect.repeat(Schedule.fixed(seenInterval)),
       Effect.forkScoped
     )
-    const turn = yield* Effect.makeSemaphore(1)
-    yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(work(daemon, turn, posted)), { discard: true })
+    yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(work(daemon, turns)), { discard: true })
   })
 
 /** How long after a failure the daemons are started again. */

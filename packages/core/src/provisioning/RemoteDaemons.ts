@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Duration, Effect, Layer, Option, Queue, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema, type Scope } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -10,7 +10,7 @@ import { requireFeature } from "../deployment/Entitlements.js"
 import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Invalid, Unauthenticated } from "../platform/Errors.js"
-import { subscribe } from "../platform/EventBus.js"
+import { listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import { standingOn } from "../platform/Standing.js"
@@ -18,6 +18,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
 import { JobClaims } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
+import { type JobTurns, makeJobTurns } from "./JobTurns.js"
 import { ModuleArchives } from "./ModuleArchives.js"
 import { provisionerApiVersion, type ProvisionerDaemon, sharedKeyId, userKeyId } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
@@ -52,9 +53,6 @@ export interface NewDaemon {
   readonly repeatable: ReadonlyArray<string>
 }
 
-/** How long waiting daemons rely on being told of new jobs. §6.4. */
-const pollInterval = Duration.seconds(30)
-
 /** How often daemons show that they are alive. §7.1. */
 const seenInterval = Duration.seconds(60)
 
@@ -75,11 +73,10 @@ const isServed = (version: string): boolean => {
   return major !== undefined && Number(major) === ownMajor && Number(minor) <= (ownMinor ?? 0)
 }
 
-/** Waiting daemons that take the same jobs: one of them looks for the next job, and the others wait for it. */
+/** Daemons that take the same jobs. */
 interface Group {
   readonly daemon: Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners">
-  readonly turn: Effect.Semaphore
-  readonly posted: Queue.Queue<void>
+  readonly turns: JobTurns
 }
 
 const make = Effect.gen(function* () {
@@ -93,30 +90,23 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
 
   const groups = new Map<string, Group>()
-  const postings = yield* subscribe(jobPosted)
-  yield* postings.pipe(
-    Stream.runForEach((delivery) =>
-      Effect.forEach(
-        [...groups.values()].filter(
-          ({ daemon }) =>
-            delivery._tag === "Lost" ||
-            (daemon.organization_id === delivery.event.organization_id &&
-              daemon.provisioners.includes(delivery.event.type) &&
-              tagsContain(daemon.tags, delivery.event.tags))
-        ),
-        ({ posted }) => Queue.offer(posted, undefined),
-        { discard: true }
-      )
-    ),
-    Effect.forkScoped
-  )
+  yield* listen(jobPosted, (delivery) => {
+    for (const { daemon, turns } of groups.values()) {
+      if (delivery._tag === "Lost") turns.lost()
+      else {
+        const { organization_id, tags, type } = delivery.event
+        if (daemon.organization_id === organization_id && daemon.provisioners.includes(type) && tagsContain(daemon.tags, tags))
+          turns.posted()
+      }
+    }
+  })
 
   const groupOf = (daemon: ProvisionerDaemon) =>
     Effect.gen(function* () {
       const name = [daemon.organization_id, ...daemon.provisioners.toSorted(), canonicalTags(daemon.tags)].join(" ")
       const known = groups.get(name)
       if (known !== undefined) return known
-      const group: Group = { daemon, turn: yield* Effect.makeSemaphore(1), posted: yield* Queue.sliding<void>(1) }
+      const group: Group = { daemon, turns: yield* makeJobTurns }
       groups.set(name, group)
       return group
     })
@@ -251,21 +241,14 @@ const make = Effect.gen(function* () {
           Effect.forkScoped
         )
 
-        const next = Effect.gen(function* () {
-          for (;;) {
-            if (!(yield* admitted.isAllowed)) return yield* noCredential
-            const job = yield* claims.take(daemon)
-            if (Option.isSome(job)) return job.value
-            yield* Effect.timeoutOption(Queue.take(group.posted), pollInterval)
-          }
-        })
+        const take = Effect.flatMap(admitted.isAllowed, (isAllowed) => (isAllowed ? claims.take(daemon) : noCredential))
 
         return {
           /** Waits for a job and hands it over. A job whose handing over fails to end is given back. */
           acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>): Effect.Effect<A, E | Unauthenticated, Scope.Scope> =>
             Effect.uninterruptibleMask((restore) =>
               Effect.gen(function* () {
-                const remote = yield* remoteJobs.begin(yield* restore(group.turn.withPermits(1)(next)), admitted)
+                const remote = yield* remoteJobs.begin(yield* restore(group.turns.next(take)), admitted)
                 return yield* Effect.onInterrupt(restore(handOver(remote)), () => remote.leave)
               })
             ),

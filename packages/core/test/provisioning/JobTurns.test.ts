@@ -1,0 +1,111 @@
+import { expect, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Option, TestClock } from "effect"
+import { type JobTurns, makeJobTurns } from "../../src/provisioning/JobTurns.js"
+
+/** A store with jobs, which counts the questions of daemons. */
+const aStore = (jobs: Array<string>) => {
+  const store = {
+    jobs,
+    questions: 0,
+    take: Effect.suspend(() => {
+      store.questions += 1
+      return Effect.as(Effect.yieldNow(), Option.fromNullable(jobs.shift()))
+    })
+  }
+  return store
+}
+
+const settled = Effect.repeatN(Effect.yieldNow(), 50)
+
+const post = (turns: JobTurns, { jobs }: { readonly jobs: Array<string> }, ...posted: ReadonlyArray<string>) =>
+  Effect.sync(() => {
+    jobs.push(...posted)
+    for (const _ of posted) turns.posted()
+  })
+
+it.effect("50 daemons ask the store once for each posted job", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore(["a", "b"])
+    const taken: Array<string> = []
+    const daemon = Effect.forever(Effect.map(turns.next(store.take), (job) => taken.push(job)))
+    yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.fork(daemon))
+    yield* settled
+    // The last one says that there is no more
+    expect([taken, store.questions]).toStrictEqual([["a", "b"], 3])
+    yield* post(turns, store, "c", "d", "e")
+    yield* settled
+    expect([taken.toSorted(), store.questions]).toStrictEqual([["a", "b", "c", "d", "e"], 6])
+  })
+)
+
+it.effect("a job that another process took costs one question", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    const waiting = yield* Effect.fork(turns.next(store.take))
+    yield* settled
+    turns.posted()
+    yield* settled
+    expect(store.questions).toBe(2)
+    yield* post(turns, store, "a")
+    expect([yield* Fiber.join(waiting), store.questions]).toStrictEqual(["a", 3])
+  })
+)
+
+it.effect("a job that is posted while the store has none is asked for", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const asked = yield* Deferred.make<void>()
+    const answer = yield* Deferred.make<void>()
+    let questions = 0
+    const take = Effect.suspend(() => {
+      questions += 1
+      return questions === 1
+        ? Effect.zipRight(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(answer), Option.none<string>()))
+        : Effect.succeed(Option.some("a"))
+    })
+    const waiting = yield* Effect.fork(turns.next(take))
+    yield* Deferred.await(asked)
+    turns.posted()
+    yield* Deferred.succeed(answer, undefined)
+    expect(yield* Fiber.join(waiting)).toBe("a")
+  })
+)
+
+it.effect("a question that fails or is interrupted leaves the job to another daemon", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    const first = yield* Effect.fork(turns.next(store.take))
+    yield* settled
+    const refused = yield* Effect.fork(Effect.flip(turns.next(Effect.fail("refused"))))
+    const stuck = yield* Effect.fork(turns.next(Effect.never))
+    yield* Fiber.interrupt(first)
+    yield* post(turns, store, "a")
+    expect(yield* Fiber.join(refused)).toBe("refused")
+    yield* settled
+    yield* Fiber.interrupt(stuck)
+    expect(yield* turns.next(store.take)).toBe("a")
+  })
+)
+
+it.effect("lost postings are made up for, at once where the loss is known and else within 30 seconds", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    const first = yield* Effect.fork(turns.next(store.take))
+    yield* settled
+    store.jobs.push("a", "b", "c")
+    turns.lost()
+    expect(yield* Fiber.join(first)).toBe("a")
+    expect([yield* turns.next(store.take), yield* turns.next(store.take)]).toStrictEqual(["b", "c"])
+    const last = yield* Effect.fork(turns.next(store.take))
+    yield* settled
+    store.jobs.push("d")
+    yield* TestClock.adjust("29 seconds")
+    expect(yield* Fiber.poll(last)).toStrictEqual(Option.none())
+    yield* TestClock.adjust("1 seconds")
+    expect(yield* Fiber.join(last)).toBe("d")
+  })
+)
