@@ -38,6 +38,24 @@ describe("events", () => {
     })
   )
 
+  it.scopedLive("are heard once by the process that publishes them, also while its connection is down", () =>
+    Effect.gen(function* () {
+      const { first, second, sql } = yield* twoProcesses
+      const here = yield* heardOn(first, "a")
+      const there = yield* heardOn(second, "a")
+      yield* first.publish("a", "one")
+      expect(yield* here.takeAll).toHaveLength(1)
+      // Behind the first one in both processes
+      yield* second.publish("a", "two")
+      yield* here.take
+      expect([yield* here.size, (yield* there.take)._tag, (yield* there.take)._tag]).toStrictEqual([0, "Event", "Event"])
+      yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'atelier events' AND datname = current_database()`
+      yield* first.publish("a", "three")
+      expect([...(yield* here.takeAll)]).toContainEqual({ _tag: "Event", event: "three" })
+    })
+  )
+
   it.scopedLive("may have been missed while the connection was down, which listeners are told when it is back", () =>
     Effect.gen(function* () {
       const { first, second, sql } = yield* twoProcesses
