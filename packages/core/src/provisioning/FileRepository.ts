@@ -18,6 +18,8 @@ export class FileRepository extends Context.Tag("@atelier/core/FileRepository")<
      * at once one waits for the other. Fails with the index `files_hash_created_by`.
      */
     readonly insert: (file: File, content: Uint8Array, maximumBytes: number) => Effect.Effect<void, Duplicate | FileQuotaExceeded>
+    /** Whether a file is there and was last used since an instant. */
+    readonly usedSince: (id: FileId, since: Timestamp) => Effect.Effect<boolean>
     /** Notes that a file is used, which keeps it from being purged; false where it is gone. */
     readonly use: (id: FileId, at: Timestamp) => Effect.Effect<boolean>
     /** Deletes at most `limit` files that were last used before an instant and that no job refers to; answers how many. */

@@ -35,6 +35,9 @@ const maximumSmall = 4 * 1024 * 1024
 /** How long a file is kept that no job refers to. */
 const unusedLifetime = Duration.days(1)
 
+/** A file that was used so lately is not purged before a transaction of now ends. */
+const safelyUsed = Duration.hours(12)
+
 /** Files of one statement: each may have 100 MiB. */
 const purgeBatch = 10
 
@@ -129,10 +132,12 @@ const make = Effect.gen(function* () {
 
     /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` if the file has been purged. */
     keep: (id: FileId): Effect.Effect<void, NotFound> =>
-      Effect.flatMap(
-        Effect.flatMap(Timestamp.now, (now) => repository.use(id, now)),
-        (isThere) => (isThere ? Effect.void : missing)
-      ),
+      Effect.gen(function* () {
+        const now = yield* Timestamp.now
+        // A write would lock the row until the commit, so that the imports of one file waited for each other
+        if (yield* repository.usedSince(id, Timestamp.minus(now, safelyUsed))) return
+        if (!(yield* repository.use(id, now))) return yield* missing
+      }),
 
     /** Deletes files that nothing refers to, a day after they were uploaded. */
     purge: {

@@ -24,6 +24,11 @@ export interface Claim {
   readonly lease_expires_at: Timestamp
 }
 
+/** A job that a daemon has just taken. */
+export interface TakenJob extends ClaimedJob {
+  readonly initiator_username: string
+}
+
 /** The queue of waiting jobs, the daemons that could take them, and the leases of those that were taken. */
 export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepository")<
   JobQueueRepository,
@@ -38,7 +43,7 @@ export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepos
       ids: ReadonlyArray<ProvisionerJobId>
     ) => Effect.Effect<{ readonly size: number; readonly places: ReadonlyArray<QueuePlace> }>
     /** Gives the first waiting job that fits to exactly one claimant. templates-and-provisioning.md §6.4. */
-    readonly acquire: (claim: Claim) => Effect.Effect<Option.Option<ClaimedJob>>
+    readonly acquire: (claim: Claim) => Effect.Effect<Option.Option<TakenJob>>
     /** The claim's heartbeat; None if the claim is lost or the job has ended. */
     readonly renew: (
       id: ProvisionerJobId,

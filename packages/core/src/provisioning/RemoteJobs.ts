@@ -1,10 +1,10 @@
 /** Jobs that daemons in other processes work on: the runner's engine is the daemon. templates-and-provisioning.md §6.5, §8.3. */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Schedule, type Scope } from "effect"
-import { UserRepository } from "../identity/users/UserRepository.js"
 import { standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { FileId } from "./File.js"
 import { JobClaims } from "./JobClaims.js"
+import type { TakenJob } from "./JobQueueRepository.js"
 import { JobRunner } from "./JobRunner.js"
 import { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
 import {
@@ -16,7 +16,6 @@ import {
   type ProvisionerLog,
   ProvisionFailure
 } from "./ProvisionerEngine.js"
-import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import type { ParsedTemplate, VariableValue } from "./SourceDefinitions.js"
 import { type OpenSource, TemplateSources } from "./TemplateSources.js"
 import type { Charge } from "./WorkspaceBuildJobs.js"
@@ -37,13 +36,11 @@ export interface RemoteResult {
 
 /** A job that a daemon in another process works on. */
 export interface RemoteJob {
-  readonly job: ClaimedJob
+  readonly job: TakenJob
   /** The template's archive, a tar. */
   readonly source: Effect.Effect<Uint8Array, ProvisionFailure>
   /** The archive of the modules that a build need not download. */
   readonly modules: Effect.Effect<Option.Option<FileId>>
-  /** Of the job's initiator. */
-  readonly username: Effect.Effect<string>
   /** The input of the plan; None if the job ended before. It exists at once for builds and dry runs, and for imports once their variables have values. */
   readonly input: Effect.Effect<Option.Option<PlanInput>>
   /** Notes a sign of life. Returns whether the daemon must end the job: it was canceled, or another daemon took it. */
@@ -71,14 +68,13 @@ interface Worker {
 const nothing: Omit<Plan, "daily_cost" | "resources"> = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false }
 
 const make = Effect.gen(function* () {
-  const users = yield* UserRepository
   const claims = yield* JobClaims
   const runner = yield* JobRunner
   const sources = yield* TemplateSources
   const modules = yield* ModuleArchiveRepository
 
   /** Begins a job that was taken: the runner's engine is the daemon. */
-  const begin = (job: ClaimedJob, { repeatable: ofBuilds, work }: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
+  const begin = (job: TakenJob, { repeatable: ofBuilds, work }: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
     Effect.gen(function* () {
       const input = yield* Deferred.make<PlanInput>()
       const parsed = yield* Deferred.make<ParsedTemplate, ProvisionFailure>()
@@ -165,9 +161,6 @@ const make = Effect.gen(function* () {
         job,
         source: sources.read(job.file_id),
         modules: isBuild ? modules.ofBuildJob(job.id) : Effect.succeedNone,
-        username: Effect.map(users.byId(job.initiator_id), (found) =>
-          Option.match(found, { onNone: () => "", onSome: ({ username }) => username })
-        ),
         input: untilEnd(Deferred.await(input)),
         heard: Effect.gen(function* () {
           heardAt = yield* Clock.currentTimeMillis

@@ -3,6 +3,7 @@ import { Archives } from "./Archives.js"
 import type { FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
 import { ModuleArchives } from "./ModuleArchives.js"
+import * as Lru from "../platform/Lru.js"
 import { standingOn } from "../platform/Standing.js"
 import type { Charge } from "./WorkspaceBuildJobs.js"
 import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
@@ -25,14 +26,24 @@ export const engineFor = (engines: ReadonlyArray<Engine>, paths: ReadonlyArray<s
   return new ProvisionFailure({ message: `No provisioner of this server understands the template. Its files are: ${shown}.` })
 }
 
+/** Sources that were read last, at least. A file never changes, and the jobs of a template read the same one. */
+const keptSources = 32
+
+/** Bytes of a source that is kept: most templates have a few kilobytes. */
+const maximumKept = 128 * 1024
+
 const make = Effect.gen(function* () {
   const files = yield* FileRepository
   const archives = yield* Archives
   const engines = yield* ProvisionerEngines
   const archivesOfModules = yield* ModuleArchives
 
+  const kept = Lru.make<FileId, Uint8Array>(keptSources)
+
   const read = (id: FileId): Effect.Effect<Uint8Array, ProvisionFailure> =>
     Effect.gen(function* () {
+      const known = kept.get(id)
+      if (known !== undefined) return known
       const file = yield* files.byId(id)
       if (Option.isNone(file)) return yield* new ProvisionFailure({ message: "The template's source does not exist any more." })
       const source = new Uint8Array(file.value.size)
@@ -43,6 +54,7 @@ const make = Effect.gen(function* () {
           offset += chunk.length
         })
       )
+      if (source.length <= maximumKept) kept.set(id, source)
       return source
     })
 

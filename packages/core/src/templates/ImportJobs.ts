@@ -113,8 +113,8 @@ const make = Effect.gen(function* () {
         const violation = definitionsViolation(start)
         if (violation !== undefined) return yield* new ProvisionFailure({ message: violation })
         const needed = requirementsOf(start)
-        // Clients ask for the providers of a failed import too
-        yield* store(versions.storeExternalAuth(version.id, needed))
+        // Clients ask for the providers of a failed import too. An earlier run of the job has stored the same
+        if (needed.length > 0) yield* store(versions.storeExternalAuth(version.id, needed))
         const unknown = needed.filter(({ id }) => !known.has(id))
         if (unknown.length > 0) return yield* new ProvisionFailure({ message: unknownProviders(unknown) })
         yield* announce("Detecting ephemeral resources")

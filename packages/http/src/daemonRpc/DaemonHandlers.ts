@@ -1,6 +1,6 @@
 /** The service that daemons call over their connection. templates-and-provisioning.md §8.3. */
 import { type Protobuf, ProvisionerDaemonService, ProvisionerMessages, Router, RpcError } from "@atelier/agent-protocol"
-import { type Ids, Timestamp } from "@atelier/core/platform"
+import { Ids, Timestamp } from "@atelier/core/platform"
 import { type PlanInput, ProvisionFailure, type RemoteDaemons, type RemoteJob, type RemoteResult } from "@atelier/core/provisioning"
 import { Duration, Effect, Option, Redacted, Scope, Stream } from "effect"
 import * as ModuleFiles from "./ModuleFiles.js"
@@ -82,7 +82,7 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined, modules: Optio
 export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Type"]["connect"]>>) =>
   Effect.gen(function* () {
     const connection = yield* Effect.scope
-    const services = yield* Effect.context<Ids>()
+    const ids = yield* Ids
     /** Jobs that were taken and have not ended. */
     const jobs = new Map<string, RemoteJob>()
     const moduleFiles = yield* ModuleFiles.make(
@@ -115,7 +115,7 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
           job_id: job.id,
           created_at: Timestamp.toMillis(job.created_at),
           provisioner: job.provisioner,
-          user_name: yield* remote.username,
+          user_name: job.initiator_username,
           template_source_archive: source,
           type: typeOf(remote, input, yield* remote.modules)
         }
@@ -201,7 +201,7 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
           case undefined:
             return yield* refused("The completed job has no type.")
         }
-      }).pipe(Effect.provide(services))
+      }).pipe(Effect.provideService(Ids, ids))
 
     return Router.make(ProvisionerDaemonService, {
       AcquireJob: () =>

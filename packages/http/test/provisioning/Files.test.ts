@@ -1,4 +1,6 @@
+import { SqlClient } from "@effect/sql"
 import { Access, SystemActor } from "@atelier/core/access"
+import { Uuid } from "@atelier/core/platform"
 import { Files } from "@atelier/core/provisioning"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
@@ -153,6 +155,24 @@ describeServer(
       server().advance("13 hours")
       await purge()
       expect(await statuses()).toStrictEqual([404, 404, 200])
+
+      const fresh = fileIdOf(await upload(server(), await aTar({ "fresh.tf": "" })))
+      const keep = (id: string) => server().run(Effect.either(Effect.flatMap(Files, ({ keep }) => keep(Uuid.Uuid.make(id)))))
+      const usedAt = () =>
+        server().run(
+          Effect.gen(function* () {
+            const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+            return yield* sql<{ used_at: unknown }>`SELECT used_at FROM files WHERE id = ${fresh}`
+          })
+        )
+      const uploaded = await usedAt()
+      expect((await keep(fresh))._tag).toBe("Right")
+      // Without a write, for which the imports of one file would wait for each other
+      expect(await usedAt()).toStrictEqual(uploaded)
+      server().advance("13 hours")
+      await keep(fresh)
+      expect(await usedAt()).not.toStrictEqual(uploaded)
+      expect((await keep(unused))._tag).toBe("Left")
     })
   },
   { provisioner: testEngines }

@@ -51,6 +51,7 @@ export const layer = Layer.effect(
             })
           )
         ).pipe(Effect.flatMap((isStored) => (isStored ? Effect.void : new FileQuotaExceeded()))),
+      usedSince: (id, since) => applied(sql`SELECT id FROM files WHERE id = ${id} AND used_at >= ${since}`),
       use: (id, at) => applied(sql`UPDATE files SET used_at = ${at} WHERE id = ${id} RETURNING id`),
       // A file that is used while this waits for its row is judged anew, by the instant of its use
       purge: (before, limit) =>
@@ -68,7 +69,8 @@ export const layer = Layer.effect(
         Stream.paginateEffect(0, (number) =>
           Effect.map(first(chunk, sql`SELECT data FROM file_chunks WHERE file_id = ${id} AND number = ${number}`), (found) => [
             Option.match(found, { onNone: () => new Uint8Array(0), onSome: ({ data }) => data }),
-            Option.map(found, () => number + 1)
+            // A row that is not full is the last one
+            Option.flatMap(found, ({ data }) => (data.length < chunkSize ? Option.none() : Option.some(number + 1)))
           ])
         ).pipe(
           Stream.filter((data) => data.length > 0),

@@ -4,13 +4,13 @@ import { JobQueueRepository } from "@atelier/core/provisioning"
 import { Effect, Layer } from "effect"
 import { among } from "../platform/Among.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { columnList, nullable, number, row, timestamp, uuid } from "../platform/Row.js"
+import { columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { claimColumns } from "./columns.js"
 import { jobIs } from "./JobStatus.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 
-const claimedJob = row(claimColumns)
+const takenJob = row({ ...claimColumns, initiator_username: text() })
 const identified = row({ id: uuid })
 const place = row({ id: uuid, queue_position: number, queue_size: number })
 const counted = row({ count: number })
@@ -65,7 +65,7 @@ export const layer = Layer.effect(
         }),
       acquire: ({ claim_id, lease_expires_at, now, organization_id, provisioners, tags, worker_id }) =>
         first(
-          claimedJob,
+          takenJob,
           sql`UPDATE provisioner_jobs
             SET started_at = ${now}, updated_at = ${now}, worker_id = ${worker_id}, claim_id = ${claim_id},
               lease_expires_at = ${lease_expires_at}, attempts = attempts + 1, unrepeatable = ${dialect.boolean(false)}
@@ -75,7 +75,8 @@ export const layer = Layer.effect(
                 AND ${tagsContained(sql, tagsValue(sql, tags), sql`tags`)}
               ORDER BY ${queueOrder} LIMIT 1 ${skippingLocked}
             )
-            RETURNING ${claimSelected}`
+            RETURNING ${claimSelected},
+              coalesce((SELECT u.username FROM users u WHERE u.id = provisioner_jobs.initiator_id), '') AS initiator_username`
         ),
       renew: (id, claimId, now, leaseExpiresAt) =>
         first(
