@@ -5,7 +5,7 @@ import { EventBus, subscribe } from "../platform/EventBus.js"
 import * as Measure from "../platform/Measure.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import type { Transactor } from "../platform/Transactor.js"
+import { Transactor } from "../platform/Transactor.js"
 import { DryRunJobs } from "./DryRunJobs.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
@@ -81,7 +81,8 @@ const make = Effect.gen(function* () {
   const dryRuns = yield* DryRunJobs
   const builds = yield* WorkspaceBuildJobs
   const modules = yield* ModuleArchiveRepository
-  const context = yield* Effect.context<EventBus | Transactor>()
+  // No more than these: with each service that a job adds while it runs, Effect copies those that it has
+  const context = Context.pick(EventBus, Transactor)(yield* Effect.context<EventBus | Transactor>())
 
   const asFailure = (error: ServiceError): ProvisionFailure =>
     new ProvisionFailure({ message: error._tag === "NotModified" ? "Nothing had to change." : error.message })
@@ -169,7 +170,8 @@ const make = Effect.gen(function* () {
         }
       })
       yield* Effect.forkScoped(Stream.runForEach(cancellations, () => look))
-      yield* Effect.repeat(look, Schedule.spaced(heartbeat))
+      // The claim is new. A look at once would hold up the end of a short job, whose row it locks
+      yield* Effect.schedule(look, Schedule.spaced(heartbeat))
     }).pipe(Effect.scoped)
 
   /** Reports again while the store fails; for long where it is away, unless the server stops. */

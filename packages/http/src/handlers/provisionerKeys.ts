@@ -1,6 +1,6 @@
 import { DrpcServer, Session } from "@atelier/agent-protocol"
 import { requireFeature } from "@atelier/core/deployment"
-import { type Ids, Invalid, Unauthenticated } from "@atelier/core/platform"
+import { Invalid, Unauthenticated } from "@atelier/core/platform"
 import { type ProvisionerKey, ProvisionerKeys, RemoteDaemons } from "@atelier/core/provisioning"
 import { Effect, Redacted, Struct } from "effect"
 import { connectionLimits } from "../agentRpc/Connections.js"
@@ -26,7 +26,6 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
     const keys = yield* ProvisionerKeys
     const daemons = yield* RemoteDaemons
     const { buildVersionHeader, provisionerKeyHeader, provisionerPskHeader } = yield* Brand
-    const services = yield* Effect.context<Ids>()
 
     return handlers
       .handle("createProvisionerKey", ({ path, payload }) =>
@@ -97,7 +96,6 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
               yield* DrpcServer.serveSession(session, service, connectionLimits)
             }).pipe(
               Effect.scoped,
-              Effect.provide(services),
               // The socket is closed with the reason
               Effect.catchTag("SessionEnded", ({ message, reason }) =>
                 reason === "protocol"
