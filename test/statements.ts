@@ -30,6 +30,9 @@ export const planOf = (statement: RecordedStatement) => explained(statement, ["e
 /** The same, where PostgreSQL is kept from sorting as well: what it sorts still is in the order of no index. */
 export const orderedPlanOf = (statement: RecordedStatement) => explained(statement, ["enable_seqscan", "enable_sort"])
 
+/** How the store would run a statement if nothing keeps it from any way. */
+export const chosenPlanOf = (statement: RecordedStatement) => explained(statement, [])
+
 const explained = ({ parameters, text }: RecordedStatement, without: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
