@@ -1,6 +1,6 @@
-// Measures what kill -9 costs builds: `npm run build && node scripts/reliability/kills.mjs [--kills 20] [--workspaces 6] [--postgres]`.
-// Workspaces are started and stopped without pause while the server is killed again and again. Afterwards every build that was accepted has to have
-// ended, and none may have failed because of a kill. Exits with 1 otherwise.
+// Measures what kill -9 costs builds: `npm run build && node scripts/reliability/kills.mjs [--kills 20] [--workspaces 6] [--lifetime 3500] [--postgres]`.
+// Workspaces are started and stopped without pause while the server is killed again and again. Afterwards every build that was accepted has to be
+// there and to have ended, none may have failed because of a kill, and none may have run again after its end. Exits with 1 otherwise.
 import { builds, provisioning, templates, templateVersions, workspaces } from "@atelier/client"
 import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -16,13 +16,14 @@ const { values } = parseArgs({
   options: {
     kills: { type: "string", default: "20" },
     workspaces: { type: "string", default: "6" },
+    lifetime: { type: "string", default: "3500" },
     postgres: { type: "boolean", default: false }
   }
 })
 const [kills, count] = [Number(values.kills), Number(values.workspaces)]
 
-/** Milliseconds between a start of the server and its kill. */
-const lifetime = () => 500 + Math.random() * 3_000
+/** Milliseconds between a start of the server and its kill, which a server that starts needs half a second of. */
+const lifetime = () => 500 + Math.random() * (Number(values.lifetime) - 500)
 
 const folder = await mkdtemp(join(tmpdir(), "atelier-kills-"))
 await chmod(folder, 0o755)
@@ -42,6 +43,17 @@ const load = { isOver: false }
 const tried = (answer) => answer.catch(() => undefined)
 
 const hasEnded = ({ job }) => !["pending", "running", "canceling"].includes(job.status)
+
+/** Builds whose creation was answered, by id. */
+const accepted = new Set()
+/** When builds ended, as first seen, by id: a job that runs again ends again. */
+const ends = new Map()
+
+/** Builds of a workspace that began before the one before had ended. */
+const overlapping = (found) =>
+  found
+    .toSorted((one, other) => one.build_number - other.build_number)
+    .filter(({ job }, index, sorted) => index > 0 && Date.parse(job.created_at) < Date.parse(sorted[index - 1].job.completed_at))
 
 const makeTemplate = async (client) => {
   const archive = pack()
@@ -63,8 +75,10 @@ const keepBuilding = async (client, id) => {
     const latest = workspace?.latest_build
     if (latest === undefined || !hasEnded(latest)) await sleep(50)
     else {
+      if (!ends.has(latest.id)) ends.set(latest.id, latest.job.completed_at)
       const transition = latest.transition === "start" ? "stop" : "start"
-      await tried(builds.createWorkspaceBuild(client, { workspace: id, body: { transition } }))
+      const build = await tried(builds.createWorkspaceBuild(client, { workspace: id, body: { transition } }))
+      if (build !== undefined) accepted.add(build.id)
     }
   }
 }
@@ -95,11 +109,13 @@ try {
   await Promise.all(building)
   const settling = performance.now()
   const all = []
+  const overlaps = []
   for (const workspace of ids) {
     for (;;) {
       const found = await builds.listWorkspaceBuilds(client, { workspace, limit: 0 })
       if (found.every(hasEnded)) {
         all.push(...found)
+        overlaps.push(...overlapping(found))
         break
       }
       await sleep(200)
@@ -107,17 +123,20 @@ try {
   }
   const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
   const succeeded = all.filter(({ job }) => job.status === "succeeded").length
+  const there = new Set(all.map(({ id }) => id))
+  const lost = [...accepted].filter((id) => !there.has(id)).length
+  const again = all.filter(({ id, job }) => ends.has(id) && ends.get(id) !== job.completed_at).length
   process.stdout.write(
     [
       `${kills} kills in ${((settling - started) / 1000).toFixed(0)} s, ${count} workspaces, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
-      `${all.length} builds, ${succeeded} succeeded`,
+      `${all.length} builds, ${succeeded} succeeded; lost: ${lost}, ended twice: ${again}, two of a workspace at once: ${overlaps.length}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
       `from start to the first answer: ${Math.min(...starts).toFixed(0)} to ${Math.max(...starts).toFixed(0)} ms`,
       `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,
       ""
     ].join("\n")
   )
-  failed = succeeded !== all.length
+  failed = succeeded !== all.length || lost + again + overlaps.length > 0
 } finally {
   load.isOver = true
   server.removeAllListeners("exit")
