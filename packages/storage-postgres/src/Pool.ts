@@ -3,6 +3,7 @@ import { Effect, Redacted, Schema, type Scope } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
+import { makeSharedReads, type SharedReads } from "./SharedReads.js"
 import { types } from "./Types.js"
 
 /** Milliseconds after which a silent connection is asked for a sign of life. */
@@ -36,13 +37,13 @@ export interface PoolOptions {
   readonly connectionTimeout: number
 }
 
-/** Connections to one database, closed with the scope. Fails if no connection can be made. */
-export const makePool = (
+const openPool = (
   url: Redacted.Redacted<string>,
-  { connectionTimeout, max }: PoolOptions
-): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
+  { connectionTimeout, max }: PoolOptions,
+  pipeline: boolean
+): Effect.Effect<pg.Pool, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.gen(function* () {
+    Effect.sync(() => {
       const pool = new pg.Pool({
         connectionString: Redacted.value(url),
         max,
@@ -50,14 +51,30 @@ export const makePool = (
         keepAlive: true,
         keepAliveInitialDelayMillis: keepAliveDelay,
         application_name: "atelier",
+        pipeline,
         types
       })
       const names = makeNames()
       pool.on("connect", (client) => prepareOn(client, names))
       // An idle connection that is lost is replaced when it is needed
       pool.on("error", () => undefined)
-      yield* requireVersion(pool)
       return pool
     }),
     (pool) => closing(() => pool.end())
+  )
+
+/** Connections to one database, closed with the scope. Fails if no connection can be made. */
+export const makePool = (url: Redacted.Redacted<string>, options: PoolOptions): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
+  Effect.tap(openPool(url, options, false), requireVersion)
+
+/** The connection for the reads that requests begin with, closed with the scope. */
+export const makeReads = (
+  url: Redacted.Redacted<string>,
+  { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">
+): Effect.Effect<SharedReads, never, Scope.Scope> =>
+  Effect.flatMap(openPool(url, { connectionTimeout, max: 1 }, true), (pool) =>
+    Effect.acquireRelease(
+      Effect.sync(() => makeSharedReads(pool)),
+      ({ close }) => Effect.sync(close)
+    )
   )

@@ -6,13 +6,13 @@ import { layer as repositories } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
-import { makePool } from "./Pool.js"
+import { makePool, makeReads } from "./Pool.js"
 import { whole } from "./WholeStatements.js"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted<string> | string
-  /** The connections of this process, without the one that listens for events and the one that holds locks; default 10. */
+  /** The connections of this process; default 10. It has three others: for events, for locks, and for the reads that requests begin with. */
   readonly maxConnections?: number
   /** How long a statement waits for a connection before its request is answered 503; 10 seconds unless given. */
   readonly connectionTimeout?: Duration.DurationInput
@@ -48,12 +48,12 @@ export const layer = (options: Options) => {
   }
   const url = Redacted.make(inUtc(given))
   const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
-  const connected = Effect.map(makePool(url, limits), (pool) =>
+  const connected = Effect.map(Effect.all([makePool(url, limits), makeReads(url, limits)]), ([pool, reads]) =>
     Layer.mergeAll(repositories, locks(url), events(url)).pipe(
       Layer.provideMerge(
         Layer.effect(
           SqlClient.SqlClient,
-          Effect.map(PgClient.PgClient, (client) => whole(client, pool))
+          Effect.map(PgClient.PgClient, (client) => whole(client, pool, reads))
         )
       ),
       Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))

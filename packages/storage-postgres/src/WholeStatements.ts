@@ -1,6 +1,7 @@
 import { SqlClient, SqlError, type Statement } from "@effect/sql"
 import { Effect, FiberRef } from "effect"
 import type pg from "pg"
+import { isRefusal, type SharedReads } from "./SharedReads.js"
 
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
@@ -8,15 +9,13 @@ const isStatement = (made: unknown): made is Statement.Statement<object> => Effe
 /** A lost connection fails its statement. */
 const ignoreLoss = (): void => {}
 
-/** Values that a statement may not have (PostgreSQL's classes of errors 22 and 23) say nothing against its connection. */
-const isRefusal = (cause: Error): boolean => "code" in cause && typeof cause.code === "string" && /^2[23]/.test(cause.code)
-
 /**
  * The client, with statements that always run to their end. The database cancels an interrupted statement by the process id of its
  * connection, which by then may run another statement. Outside of transactions, statements go straight to the pool: the span and scope of
- * each cost as much as all the rest. With tracing enabled, statements have their spans.
+ * each cost as much as all the rest. With tracing enabled, statements have their spans. Those that are texts with parameters are the short reads
+ * that storage prepares, and share one connection.
  */
-export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.SqlClient => {
+export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: SharedReads): SqlClient.SqlClient => {
   const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
     Effect.async((resume) => {
       const fail = (cause: unknown): void => resume(new SqlError.SqlError({ cause, message: "Failed to execute statement" }))
@@ -34,7 +33,7 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.Sql
 
   const uncut = <A extends object>(
     statement: Statement.Statement<A>,
-    compile = (): readonly [string, ReadonlyArray<unknown>] => statement.compile(true)
+    run = (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> => query(...statement.compile(true))
   ): Statement.Statement<A> =>
     Object.assign(statement, {
       // Runs the statement of an effect that the library made
@@ -42,14 +41,13 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.Sql
         Effect.uninterruptible(
           Effect.withFiberRuntime<ReadonlyArray<A>, SqlError.SqlError>((fiber) => {
             const isInside = fiber.currentContext.unsafeMap.has(SqlClient.TransactionConnection.key)
-            if (isInside || fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
-            return query(...compile())
+            return isInside || fiber.getFiberRef(FiberRef.currentTracerEnabled) ? statement.withoutTransform : run()
           })
         )
     })
 
   const unsafe = <A extends object>(text: string, parameters: ReadonlyArray<unknown> = []) =>
-    uncut(client.unsafe<A>(text, parameters), () => [text, parameters])
+    uncut(client.unsafe<A>(text, parameters), parameters.length === 0 ? undefined : () => read(text, parameters))
   const made: SqlClient.SqlClient = new Proxy(client, {
     apply: (target, self, parameters) => {
       const made: unknown = Reflect.apply(target, self, parameters)

@@ -85,6 +85,7 @@ describe("a server whose PostgreSQL", () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
   const me = () => server.call("GET", "/users/me", { token: server.owner().token })
+  const users = () => server.call("GET", "/users?limit=1", { token: server.owner().token })
 
   it("is unreachable answers 503 with Retry-After, logs it once, and recovers", async () => {
     expect(await ready(server)).toStrictEqual([200, "OK"])
@@ -110,14 +111,16 @@ describe("a server whose PostgreSQL", () => {
         yield* Effect.flatMap(held, Fiber.joinAll)
       })
     )
-    await until(503, async () => (await me()).status)
-    expect((await me()).body).toStrictEqual({ message: "All connections to the store are in use." })
+    await until(503, async () => (await users()).status)
+    expect((await users()).body).toStrictEqual({ message: "All connections to the store are in use." })
+    // The reads that requests begin with have a connection of their own
+    expect((await me()).status).toBe(200)
     expect((await ready(server))[0]).toBe(503)
     expect([log.of("All connections to the store are in use."), log.failed()]).toStrictEqual([1, 0])
     Effect.runSync(Deferred.succeed(done, undefined))
     await holding
     await until(200, async () => (await ready(server))[0])
-    expect((await me()).status).toBe(200)
+    expect((await users()).status).toBe(200)
   })
 })
 

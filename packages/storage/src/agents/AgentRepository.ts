@@ -5,7 +5,7 @@ import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, one, run } from "../platform/Statement.js"
+import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
 import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
 
@@ -70,6 +70,19 @@ export const layer = Layer.effect(
       orElse: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
     })
 
+    const byToken = prepared(
+      sql,
+      sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
+              WHERE a.hashed_token = ${new Uint8Array()} AND NOT a.deleted AND NOT w.deleted AND (
+                w.latest_build_id = b.id
+                OR (b.transition = 'start' AND ${sql.literal(jobIs("succeeded", "j"))}
+                  AND w.latest_build_number = b.build_number + 1
+                  AND (w.latest_status = 'stopping' OR w.latest_status = 'pending' AND w.latest_transition = 'stop'
+                    OR w.latest_status IN ('pending', 'starting') AND EXISTS (
+                      SELECT 1 FROM provisioner_jobs c WHERE c.id = w.latest_job_id AND ${isClaim}))))
+              ORDER BY b.build_number DESC LIMIT 1`
+    )
+
     return AgentRepository.of({
       claimOf: (workspaceId) =>
         first(
@@ -84,18 +97,7 @@ export const layer = Layer.effect(
         ),
       byToken: (hashedToken) =>
         Effect.map(
-          first(
-            agentSession,
-            sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
-              WHERE a.hashed_token = ${hashedToken} AND NOT a.deleted AND NOT w.deleted AND (
-                w.latest_build_id = b.id
-                OR (b.transition = 'start' AND ${sql.literal(jobIs("succeeded", "j"))}
-                  AND w.latest_build_number = b.build_number + 1
-                  AND (w.latest_status = 'stopping' OR w.latest_status = 'pending' AND w.latest_transition = 'stop'
-                    OR w.latest_status IN ('pending', 'starting') AND EXISTS (
-                      SELECT 1 FROM provisioner_jobs c WHERE c.id = w.latest_job_id AND ${isClaim}))))
-              ORDER BY b.build_number DESC LIMIT 1`
-          ),
+          first(agentSession, byToken(hashedToken)),
           Option.map(({ rights, ...session }) => ({
             ...session,
             owner_rights: { fingerprint: rights, read: () => readRights(rights) }

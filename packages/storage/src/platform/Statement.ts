@@ -6,13 +6,13 @@ import { dieOf, orDefect } from "./Unavailability.js"
 type Rows = ReadonlyArray<object>
 
 /**
- * A statement that is put into text once, when its layer is built, for queries that run before every request. Give it any value of the
- * right type in each place of a parameter.
+ * A statement that is put into text once, when its layer is built, for short reads that many requests begin with: on PostgreSQL those of all
+ * requests share one connection, and wait for each other. Give it any value of the right type in each place of a parameter.
  */
 export const prepared = (
   sql: SqlClient.SqlClient,
   statement: Statement.Statement<object>
-): ((...parameters: ReadonlyArray<string>) => Effect.Effect<Rows, SqlError.SqlError>) => {
+): ((...parameters: ReadonlyArray<string | Uint8Array>) => Effect.Effect<Rows, SqlError.SqlError>) => {
   const [text] = statement.compile()
   return (...parameters) => sql.unsafe<object>(text, parameters)
 }

@@ -15,7 +15,7 @@ import { Array as Arr, Effect, Layer, Schema } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { all, applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
 import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./WorkspaceBuildRepository.js"
@@ -135,6 +135,8 @@ export const layer = Layer.effect(
 
     const forUpdate = sql.literal(dialect === "postgres" ? "FOR NO KEY UPDATE" : "")
 
+    const byId = prepared(sql, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${""}`)
+
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
     const pageOf = (list: WorkspaceList, slices: Slices) =>
@@ -170,7 +172,7 @@ export const layer = Layer.effect(
     })
 
     return WorkspaceRepository.of({
-      byId: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id}`),
+      byId: (id) => first(workspaces.read, byId(id)),
       details: (id) => first(readDetails, sql`SELECT ${selectedDetails} FROM workspaces w ${joined} WHERE w.id = ${id}`),
       idByName: (ownerId, name, includeDeleted) =>
         first(

@@ -1,0 +1,56 @@
+import { Postgres } from "@atelier/storage-postgres"
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { Array as Arr, Context, Effect, Layer } from "effect"
+import { freshDatabaseUrl } from "../../../test/databases.js"
+
+const connected = Effect.gen(function* () {
+  const url = yield* freshDatabaseUrl
+  const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), SqlClient.SqlClient)
+  const read = (value: string) =>
+    sql.unsafe<{ pid: number; value: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS integer) AS value", [value])
+  return { sql, read }
+})
+
+describe("short reads", () => {
+  it.scopedLive("of many callers share one connection, and each has its own answer", () =>
+    Effect.gen(function* () {
+      const { read } = yield* connected
+      const values = Arr.range(1, 100)
+      const answers = yield* Effect.forEach(values, (value) => read(String(value)), { concurrency: "unbounded" })
+      expect(answers.map(([row]) => row?.value)).toStrictEqual(values)
+      expect(new Set(answers.map(([row]) => row?.pid)).size).toBe(1)
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("that are refused leave those around them as they were", () =>
+    Effect.gen(function* () {
+      const { read } = yield* connected
+      const [before, refused, after] = yield* Effect.all([read("1"), Effect.flip(read("none")), read("2")], { concurrency: "unbounded" })
+      expect(refused).toMatchObject({ cause: { code: "22P02" } })
+      expect([before[0]?.value, after[0]?.value]).toStrictEqual([1, 2])
+      expect((yield* read("3"))[0]?.pid).toBe(before[0]?.pid)
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("have another connection after theirs is lost", () =>
+    Effect.gen(function* () {
+      const { read, sql } = yield* connected
+      const [before] = yield* read("1")
+      const lost = yield* Effect.flip(sql.unsafe("SELECT pg_terminate_backend(pg_backend_pid()), CAST($1 AS text)", [""]))
+      expect(lost).toMatchObject({ cause: { code: "57P01" } })
+      const [after] = yield* read("2")
+      expect(after?.value).toBe(2)
+      expect(after?.pid).not.toBe(before?.pid)
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("in a transaction see what it has written", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* connected
+      yield* sql`CREATE TABLE notes (note text)`
+      const notes = sql.unsafe("SELECT note FROM notes WHERE note = $1", ["new"])
+      expect(yield* sql.withTransaction(Effect.zipRight(sql`INSERT INTO notes VALUES ('new')`, notes))).toStrictEqual([{ note: "new" }])
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+})
