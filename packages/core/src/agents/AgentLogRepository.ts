@@ -1,4 +1,4 @@
-import { Context, type Effect, type Option } from "effect"
+import { type Array as Arr, Context, type Effect, type Option } from "effect"
 import type { Uuid } from "../platform/Uuid.js"
 import type { AgentLog, AgentLogSource, NewAgentLog } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
@@ -7,7 +7,7 @@ import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 export interface LogBatch {
   readonly agent_id: WorkspaceAgentId
   readonly source_id: Uuid
-  readonly lines: ReadonlyArray<NewAgentLog>
+  readonly lines: Arr.NonEmptyReadonlyArray<NewAgentLog>
   /** Bytes of the lines in UTF-8, before they were cut. */
   readonly bytes: number
   /** Whether the batch may be stored although an earlier one did not fit. */

@@ -1,4 +1,4 @@
-import { Chunk, Context, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Array as Arr, Chunk, Context, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
 import { pictureViolation } from "../platform/Address.js"
@@ -94,6 +94,7 @@ const make = Effect.gen(function* () {
         bytes += sanitized.bytes
         lines.push({ created_at: nextTime(), level, output: sanitized.output })
       }
+      if (!Arr.isNonEmptyReadonlyArray(lines)) return true
       if (log_source_id === undefined || log_source_id === nil) yield* addSource(agent, externalSource)
       const batch = {
         agent_id: agent.agent_id,
@@ -187,7 +188,7 @@ const make = Effect.gen(function* () {
 
     /** As `append`, for agents that stop sending when they are told that a batch did not fit: nothing is stored after that. */
     report: Traced.fn("AgentLogs.report")(function* (agent: AgentWorkspace, sent: SentLogs) {
-      return { log_limit_exceeded: sent.logs.length > 0 && !(yield* store(agent, sent, false)) }
+      return { log_limit_exceeded: !(yield* store(agent, sent, false)) }
     }),
 
     /** The lines of an agent behind an id, oldest first. Fails with `NotFound` if the actor may not read the workspace. */

@@ -13,6 +13,7 @@ import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
 import externalAgentTokens from "./migrations/0210_external_agent_tokens.js"
 import agentMonitors from "./migrations/0401_agent_monitors.js"
 import agentDevcontainers from "./migrations/0480_agent_devcontainers.js"
+import logBatches from "./migrations/0490_log_batches.js"
 
 export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
   Stored,
@@ -25,5 +26,6 @@ export const migrations = {
   "0120_hashed_agent_tokens": hashedAgentTokens,
   "0210_external_agent_tokens": externalAgentTokens,
   "0401_agent_monitors": agentMonitors,
-  "0480_agent_devcontainers": agentDevcontainers
+  "0480_agent_devcontainers": agentDevcontainers,
+  "0490_log_batches": logBatches
 }

@@ -2,7 +2,7 @@ import { AgentLogRepository, AgentLogs, maximumLogsLength } from "@atelier/core/
 import { Access, SystemActor } from "@atelier/core/access"
 import { EventBus, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Option, Queue, Stream, TestClock } from "effect"
+import { Array as Arr, Effect, Option, Queue, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
 import { databases } from "../../../../test/databases.js"
 import { statementsOf } from "../../../../test/statements.js"
@@ -11,11 +11,11 @@ import { agentServices } from "./services.js"
 
 for (const [name, database] of databases) {
   layer(agentServices(database))(`logs on ${name}`, (it) => {
-    const batchOf = (agent_id: Uuid.Uuid, outputs: ReadonlyArray<string>) =>
+    const batchOf = (agent_id: Uuid.Uuid, outputs: Arr.NonEmptyReadonlyArray<string>) =>
       Effect.map(Timestamp.now, (created_at) => ({
         agent_id,
         source_id: agent_id,
-        lines: outputs.map((output) => ({ created_at, level: "info" as const, output })),
+        lines: Arr.map(outputs, (output) => ({ created_at, level: "info" as const, output })),
         bytes: outputs.join("").length,
         afterOverflow: true
       }))
@@ -67,6 +67,28 @@ for (const [name, database] of databases) {
         const outputs = [`'";--$1?`, "\\u0000 \\ \n\t", "日本 😀", "\u0001\u001b[0m"]
         yield* agent.act((self) => report(self, { log_source_id: undefined, logs: outputs.map((output) => ({ level: "info", output })) }))
         expect((yield* after(agent.id, 0, 10)).map(({ output }) => output)).toStrictEqual(outputs)
+      })
+    )
+
+    it.effect("are read from any line on, also within a batch, and beside rows of one line", () =>
+      Effect.gen(function* () {
+        const [agent, other] = [yield* aRunningAgent(), yield* aRunningAgent()]
+        const { after, append } = yield* AgentLogRepository
+        const store = (id: Uuid.Uuid, outputs: Arr.NonEmptyReadonlyArray<string>) =>
+          Effect.flatMap(batchOf(id, outputs), (batch) => append(batch, maximumLogsLength))
+        const outputsOf = (after: Effect.Effect<ReadonlyArray<{ readonly output: string }>>) =>
+          Effect.map(after, (lines) => lines.map(({ output }) => output))
+        yield* store(agent.id, ["1"])
+        yield* store(agent.id, ["2", "3", "4"])
+        yield* store(other.id, ["other"])
+        yield* store(agent.id, ["5", "6"])
+        const lines = yield* after(agent.id, 0, 10)
+        expect(lines.map(({ output }) => output)).toStrictEqual(["1", "2", "3", "4", "5", "6"])
+        expect(lines.map(({ id }) => id)).toStrictEqual(lines.map(({ id }) => id).toSorted((left, right) => left - right))
+        for (const [index, { id }] of lines.entries()) {
+          expect(yield* outputsOf(after(agent.id, id, 2))).toStrictEqual(["1", "2", "3", "4", "5", "6"].slice(index + 1, index + 3))
+        }
+        expect(yield* outputsOf(after(other.id, 0, 10))).toStrictEqual(["other"])
       })
     )
 
