@@ -157,6 +157,15 @@ describeInterface(
       const answer = await put(server(), server().owner().token, "me", {})
       expect([answer.status, answer.headers.get("X-RateLimit-Limit")]).toStrictEqual([400, "60"])
     })
+
+    it("are counted for the user, whichever way the path names it", async () => {
+      const { token, user } = await server().aMember()
+      const names = ["me", user.username, user.username.toUpperCase(), user.id, `%${user.id.charCodeAt(0).toString(16)}${user.id.slice(1)}`]
+      const left: Array<string | null> = []
+      for (const name of names)
+        left.push((await put(server(), token, name, { old_password: "wrong" })).headers.get("X-RateLimit-Remaining"))
+      expect(left).toStrictEqual(["59", "58", "57", "56", "55"])
+    })
   },
   { options: { dangerousDisableRateLimits: false } }
 )

@@ -1,7 +1,7 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
 import { Session, type Transport } from "@atelier/agent-protocol"
-import { NotFound, Uuid } from "@atelier/core/platform"
+import { NotFound, StoreUnavailable, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Exit, Fiber, Queue, Schema, Scope, Stream, TestClock } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
@@ -238,6 +238,14 @@ describe("a JSON socket", () => {
       const { closed } = yield* client(`${ws}/api/v2/numbers/a`)
       const { code, reason } = yield* closed
       expect([code, reason]).toEqual([1011, "ü".repeat(61)])
+    })
+  )
+
+  it.scopedLive.each(["away", "exhausted", "full"] as const)("closes with 1013 when the store is %s", (reason) =>
+    Effect.gen(function* () {
+      const { ws } = yield* start({ items: Stream.die(new StoreUnavailable({ reason, cause: "refused" })) })
+      const { closed } = yield* client(`${ws}/api/v2/numbers/a`)
+      expect((yield* closed).code).toBe(1013)
     })
   )
 

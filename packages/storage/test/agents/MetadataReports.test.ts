@@ -2,9 +2,10 @@ import { AgentMetadataRepository, MetadataReports } from "@atelier/core/agents"
 import { Access, SystemActor } from "@atelier/core/access"
 import { NotFound, Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Clock, Effect, Exit, Queue, Stream, TestClock } from "effect"
+import { Clock, Effect, Exit, Queue, Ref, Stream, TestClock } from "effect"
 import { setImmediate } from "node:timers/promises"
 import { databases } from "../../../../test/databases.js"
+import { statementsOf } from "../../../../test/statements.js"
 import { aRunningAgent, until } from "./runningAgent.js"
 import { agentServices } from "./services.js"
 
@@ -92,6 +93,30 @@ for (const [name, database] of databases) {
         const seen = yield* until(Effect.raceFirst(take, Effect.forever(round)), ([first]) => first?.[0] === "hot")
         const age = ((yield* Clock.currentTimeMillis) - collected) / 1_000
         expect(seen[0]?.[1]).toBeLessThanOrEqual(age)
+      })
+    )
+
+    it.scoped("is read once for a hundred watchers", () =>
+      Effect.gen(function* () {
+        const agent = yield* anObservedAgent
+        const { report, watch } = yield* MetadataReports
+        const watchers = 100
+        const seen = yield* Ref.make(0)
+        const isHot = ([first]: ReadonlyArray<{ readonly result: { readonly value: string } }>) => first?.result.value === "hot"
+        const { statements } = yield* statementsOf(
+          Effect.gen(function* () {
+            const follow = Effect.flatMap(Access.actingAs(SystemActor.systemRestricted)(watch(agent.id)), ({ values }) =>
+              Stream.runForEach(values, (view) => (isHot(view) ? Ref.update(seen, (count) => count + 1) : Effect.void))
+            )
+            yield* Effect.forEach(Array.from({ length: watchers }), () => Effect.forkScoped(follow), { discard: true })
+            yield* agent.act((self) => report(self, [{ key: "c", value: "hot", error: "" }]))
+            const second = Effect.zipRight(Effect.promise(setImmediate), TestClock.adjust("1 second"))
+            yield* until(Effect.zipRight(second, Ref.get(seen)), (count) => count >= watchers)
+          })
+        )
+        const reads = statements.filter(({ text }) => /^\s*SELECT[^]*FROM workspace_agent_metadata/.test(text))
+        // One before the change, one after it, and those of whole rounds; a hundred times as many if each watcher read by itself
+        expect(reads.length).toBeLessThan(50)
       })
     )
 

@@ -1,0 +1,49 @@
+/** A right to an app that ends while the service is at work on a request. */
+import { SessionRepository } from "@atelier/core/identity"
+import { Effect, Layer } from "effect"
+import { expect, it, onTestFinished } from "vitest"
+import { anApp } from "../../../../test/resources.js"
+import { sqlite } from "../../../../test/databases.js"
+import { startAgentServer } from "../agents/AgentServer.js"
+import { link, webApp } from "../network/linkedAgents.js"
+
+it("a user who is suspended while a request is identified gets no further answer of the app", async () => {
+  let meanwhile: { readonly key: string; readonly happens: () => Promise<unknown> } | undefined
+  const held = Layer.effect(
+    SessionRepository,
+    Effect.map(SessionRepository, (sessions) => ({
+      ...sessions,
+      byKeyId: (id: string) =>
+        Effect.tap(sessions.byKeyId(id), () => {
+          if (meanwhile?.key !== id) return Effect.void
+          const { happens } = meanwhile
+          meanwhile = undefined
+          return Effect.promise(happens)
+        })
+    }))
+  )
+  const server = await startAgentServer(Layer.provideMerge(held, sqlite), { options: { dangerousAllowPathAppSharing: true } })
+  onTestFinished(() => server.close())
+  const port = await webApp((_, response) => void response.end("the app"))
+  const agent = await server.anAgent({ apps: [anApp({ slug: "web", url: `http://localhost:${port}`, sharing_level: "authenticated" })] })
+  await link(server, agent)
+  const { token, user } = await server.aMember()
+  const visit = async () => {
+    const response = await fetch(`${server.url}/@${agent.owner.username}/${agent.workspace.name}/apps/web/`, {
+      headers: { "service-session-token": token },
+      redirect: "manual"
+    })
+    return { status: response.status, isAnswered: (await response.text()) === "the app" }
+  }
+  meanwhile = {
+    key: token.split("-")[0] ?? "",
+    happens: async () => {
+      const { status } = await server.call("PUT", `/users/${user.id}/status/suspend`, { token: server.owner().token })
+      expect(status).toBe(200)
+    }
+  }
+  // This one was there before: it may be answered, or cut off
+  await visit()
+  expect(meanwhile).toBeUndefined()
+  expect(await visit()).toStrictEqual({ status: 303, isAnswered: false })
+})
