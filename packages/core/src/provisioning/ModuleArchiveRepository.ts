@@ -7,6 +7,8 @@ export class ModuleArchiveRepository extends Context.Tag("@atelier/core/ModuleAr
   {
     /** Notes the archive of the modules that a version's import has downloaded. */
     readonly link: (versionId: Uuid, fileId: FileId) => Effect.Effect<void>
+    /** The archive of a version, which its forms read; None if its import has downloaded nothing. */
+    readonly ofVersion: (versionId: Uuid) => Effect.Effect<Option.Option<FileId>>
     /** The archive for a job's build; None if its version has none, its template does not want it, or the job is no build. */
     readonly ofBuildJob: (jobId: Uuid) => Effect.Effect<Option.Option<FileId>>
     /** The file if it is the archive of a version of the organization. */

@@ -18,6 +18,9 @@ const make = Effect.gen(function* () {
     /** Notes the archive of the modules that a version's import has downloaded. */
     link: repository.link,
 
+    /** The archive of a version; None if its import has downloaded nothing. */
+    ofVersion: repository.ofVersion,
+
     /** An archive for a daemon of an organization; None if it belongs to no version of the organization. */
     inOrganization: (id: FileId, organizationId: Uuid): Effect.Effect<Option.Option<ModuleArchive>> =>
       Effect.map(

@@ -5,6 +5,7 @@ import { FileRepository } from "./FileRepository.js"
 import { ModuleArchives } from "./ModuleArchives.js"
 import * as Lru from "../platform/Lru.js"
 import { standingOn } from "../platform/Standing.js"
+import type { Uuid } from "../platform/Uuid.js"
 import type { Charge } from "./WorkspaceBuildJobs.js"
 import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
 
@@ -14,7 +15,7 @@ export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<En
   readonly modules: Effect.Effect<Option.Option<FileId>, ProvisionFailure>
   /** Hears what an owner's builds cost once the cost of this one is judged. Absent where the job's log tells it. */
   readonly charged?: (charge: Charge) => Effect.Effect<void>
-  /** Bytes of the source. */
+  /** Bytes of the source, and of the modules that it was opened with. */
   readonly size: number
 }
 
@@ -58,6 +59,27 @@ const make = Effect.gen(function* () {
       return source
     })
 
+  const open = (id: FileId, log: LogSink, modules?: FileId): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
+    Effect.gen(function* () {
+      const source = yield* read(id)
+      const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
+      const engine = yield* engineFor(engines, paths)
+      const downloaded = modules === undefined ? undefined : yield* read(modules)
+      const session = yield* engine.open(source, log, downloaded)
+      return {
+        ...session,
+        repeatable: engine.repeatable,
+        size: source.length + (downloaded?.length ?? 0),
+        modules: Effect.flatMap(
+          session.modules ?? Effect.succeedNone,
+          Option.match({
+            onNone: () => Effect.succeedNone,
+            onSome: (tar) => Effect.asSome(archivesOfModules.store(tar))
+          })
+        )
+      }
+    })
+
   return {
     /** The archive of a template, a tar. Fails when it is gone. */
     read,
@@ -66,25 +88,11 @@ const make = Effect.gen(function* () {
      * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. `modules` are those that the
      * source's import has downloaded. Fails when the source is gone, is not an archive, or no engine of this server understands it.
      */
-    open: (id: FileId, log: LogSink, modules?: FileId): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
-      Effect.gen(function* () {
-        const source = yield* read(id)
-        const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
-        const engine = yield* engineFor(engines, paths)
-        const session = yield* engine.open(source, log, modules === undefined ? undefined : yield* read(modules))
-        return {
-          ...session,
-          repeatable: engine.repeatable,
-          size: source.length,
-          modules: Effect.flatMap(
-            session.modules ?? Effect.succeedNone,
-            Option.match({
-              onNone: () => Effect.succeedNone,
-              onSome: (tar) => Effect.asSome(archivesOfModules.store(tar))
-            })
-          )
-        }
-      })
+    open,
+
+    /** As `open`, without a log, for an evaluation: with the modules that the import of a version has downloaded. */
+    openVersion: (version: { readonly id: Uuid }, source: FileId) =>
+      Effect.flatMap(archivesOfModules.ofVersion(version.id), (modules) => open(source, () => Effect.void, Option.getOrUndefined(modules)))
   }
 })
 

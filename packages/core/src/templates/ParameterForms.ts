@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Mailbox, Option, RcMap, Stream } from "effect"
+import { Context, Data, Duration, Effect, Layer, Mailbox, Option, RcMap, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -55,8 +55,11 @@ const concurrency = 4
 /** How long a source stays open after its last use: a user who fills in a form causes an evaluation every few seconds. */
 const keptOpen = Duration.seconds(10)
 
-/** Bytes of a source that stays open; larger ones are opened for each evaluation. */
-const maximumKept = 1024 * 1024
+/** Bytes of a source with its modules that stays open; larger ones are opened for each evaluation. */
+const maximumKept = 4 * 1024 * 1024
+
+/** What is opened for the forms of a version. */
+class VersionSource extends Data.Class<{ readonly id: TemplateVersionId; readonly file: FileId }> {}
 
 /** A version, and its import, which has ended. */
 export interface ImportedVersion {
@@ -90,15 +93,17 @@ const make = Effect.gen(function* () {
   const places = yield* Effect.makeSemaphore(concurrency)
   const opened = yield* RcMap.make({
     // Callers that go must not end the opening for others that wait for it
-    lookup: (id: FileId) => Effect.uninterruptible(sources.open(id, () => Effect.void)),
+    lookup: (version: VersionSource) => Effect.uninterruptible(sources.openVersion(version, version.file)),
     idleTimeToLive: keptOpen
   })
 
-  const source = (id: FileId) =>
-    RcMap.get(opened, id).pipe(
-      Effect.onError(() => RcMap.invalidate(opened, id)),
-      Effect.tap(({ size }) => (size > maximumKept ? RcMap.invalidate(opened, id) : Effect.void))
+  const source = ({ job, version }: ImportedVersion) => {
+    const key = new VersionSource({ id: version.id, file: job.file_id })
+    return RcMap.get(opened, key).pipe(
+      Effect.onError(() => RcMap.invalidate(opened, key)),
+      Effect.tap(({ size }) => (size > maximumKept ? RcMap.invalidate(opened, key) : Effect.void))
     )
+  }
 
   const imported = (version: AuthoredVersion) =>
     Effect.gen(function* () {
@@ -108,10 +113,11 @@ const make = Effect.gen(function* () {
     })
 
   const evaluate = Traced.fn("ParameterForms.evaluate")(
-    function* ({ job, version }: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
+    function* (target: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
+      const { job, version } = target
       const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
       if (jobStatus(job) !== "succeeded") return yield* stored
-      const session = Option.getOrUndefined(yield* Effect.option(source(job.file_id)))
+      const session = Option.getOrUndefined(yield* Effect.option(source(target)))
       if (session?.preview === undefined) return yield* stored
       const input = {
         metadata: yield* owners.ofPlannedStart(version, owner, "default"),

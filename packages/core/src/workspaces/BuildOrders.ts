@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const { order, parameters, source, target, version } = prepared
       if (Object.keys(version.workspace_tags).length === 0) return {}
-      const session = yield* sources.open(source.file_id, () => Effect.void)
+      const session = yield* sources.openVersion(version, source.file_id)
       if (session.workspaceTags === undefined) return version.workspace_tags
       return yield* session.workspaceTags({
         // The build has no id yet, and its tags depend on none

@@ -49,6 +49,7 @@ const sources = Layer.effect(
   TemplateSources,
   Effect.map(Stage, ({ interruptions, planned, repeatable }) => ({
     read: () => Effect.dieMessage("no daemons in other processes here"),
+    openVersion: () => Effect.dieMessage("no forms here"),
     open: () =>
       Effect.map(Ref.get(repeatable), (phases) => ({
         repeatable: phases,

@@ -5,8 +5,10 @@ import { TemplateView } from "@atelier/core/templates"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { Effect, Layer, Schema } from "effect"
 import { mkdtempSync, readdirSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
 import { describeInterface } from "../../../../test/server.js"
@@ -173,6 +175,40 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         expect(validations.map(({ field }) => field)).toStrictEqual(fields)
       })
 
+      it("has the parameters of downloaded modules in its form and builds", async () => {
+        const downloads = createServer((_, response) => {
+          void aTar({
+            "main.tf": `terraform {\n  required_providers {\n    coder = {\n      source = "coder/coder"\n    }\n  }\n}\n
+              data "coder_parameter" "zone" {\n  name = "zone"\n  default = trimspace(file("\${path.module}/zone"))\n  mutable = true\n}\n
+              output "zone" {\n  value = data.coder_parameter.zone.value\n}\n`,
+            zone: "eu\n"
+          }).then((tar) => response.end(gzipSync(tar)))
+        })
+        await new Promise<void>((resolve) => downloads.listen(0, "127.0.0.1", resolve))
+        const address = downloads.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        try {
+          const far = `module "far" {\n  source = "http://127.0.0.1:${port}/far.tar.gz"\n}\n`
+          const file_id = await source({ "main.tf": template + far })
+          const user_variable_values = [{ name: "image", value: "debian" }]
+          const { id, job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id, user_variable_values })
+          expect(job.error).toBeUndefined()
+          const body = { inputs: { zone: "us" }, owner_id: server().owner().user.id }
+          const form = await call("POST", `/templateversions/${id}/dynamic-parameters/evaluate`, body)
+          expect(form.body).toMatchObject({ diagnostics: [], parameters: [{ name: "cores" }, { name: "zone", value: { value: "us" } }] })
+
+          const made = await call("POST", "/organizations/default/templates", { name: "far", template_version_id: id })
+          const { latest_build } = await aWorkspace(server(), made.as(TemplateView), server().owner())
+          const values = await call("GET", `/workspacebuilds/${latest_build.id}/parameters`)
+          expect(values.body).toStrictEqual([
+            { name: "cores", value: "2" },
+            { name: "zone", value: "eu" }
+          ])
+        } finally {
+          downloads.close()
+        }
+      })
+
       it("that is not HCL fails its import with the file and line", async () => {
         const file_id = await source({ "main.tf": 'data "coder_workspace" "me" {\n' })
         const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
@@ -212,7 +248,8 @@ describeInterface(
   (server) => {
     it("fails its import with what to install", async () => {
       const file_id = fileIdOf(await upload(server(), await aTar({ "main.tf": template })))
-      const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+      const user_variable_values = [{ name: "image", value: "debian" }]
+      const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id, user_variable_values })
       expect(job).toMatchObject({ status: "failed" })
       expect(job.error).toBe(
         "This server has no Terraform: install terraform or tofu on the PATH of the server, or name the program in the option terraform-binary."

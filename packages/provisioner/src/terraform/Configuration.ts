@@ -1,9 +1,11 @@
 /** The blocks of a template's modules, from files in both syntaxes. Override files replace single attributes. terraform.md §2. */
 import { Either } from "effect"
-import { posix } from "node:path"
+import { EvaluationError } from "./EvaluationError.js"
 import { type Expression, parseExpression, parseTemplate, readable } from "./Expressions.js"
 import { type Body, HclError, parseBody } from "./Hcl.js"
-import { EvaluationError } from "./Values.js"
+import { parseJson } from "./Json.js"
+import { isList, isMap, isNumber, type MapValue, type Value } from "./Values.js"
+import { Work } from "./Work.js"
 
 export interface Attribute {
   readonly line: number
@@ -58,25 +60,25 @@ const nativeBody = (file: string, { attributes, blocks, lines }: Body): Configur
 })
 
 /** Texts of the JSON syntax are templates. */
-const jsonExpression = (value: unknown): Expression => {
+const jsonExpression = (value: Value): Expression => {
   if (typeof value === "string") return parseTemplate(value, 1)
-  if (Array.isArray(value)) return { kind: "list", items: value.map(jsonExpression) }
-  if (typeof value === "object" && value !== null)
-    return { kind: "object", items: Object.entries(value).map(([key, item]) => [parseTemplate(key, 1), jsonExpression(item)]) }
-  return { kind: "literal", value: typeof value === "number" || typeof value === "boolean" ? value : null }
+  if (isList(value)) return { kind: "list", items: value.map(jsonExpression) }
+  if (isMap(value)) return { kind: "object", items: Array.from(value, ([key, item]) => [parseTemplate(key, 1), jsonExpression(item)]) }
+  return { kind: "literal", value: isNumber(value) || typeof value === "boolean" ? value : null }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const objects = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
-  (Array.isArray(value) ? value : [value]).filter(isObject)
+const objects = (value: Value): ReadonlyArray<MapValue> => {
+  const values: ReadonlyArray<Value> = isList(value) ? value : [value]
+  return values.filter(isMap)
+}
 
 /** Nested blocks that forms read; all other keys are attributes. */
 const nested = new Set(["option", "validation", "prebuilds", "expiration_policy", "scheduling", "schedule", "content"])
 
-const jsonBody = (file: string, body: Readonly<Record<string, unknown>>): ConfiguredBody => {
-  const entries = Object.entries(body).filter(([key]) => key !== "//")
+const jsonBody = (file: string, body: MapValue): ConfiguredBody => {
+  const entries = [...body].filter(([key]) => key !== "//")
+  const blocksIn = (type: string, labels: ReadonlyArray<string>, value: Value): ReadonlyArray<ConfiguredBlock> =>
+    objects(value).map((inner) => ({ type, labels, file, line: 1, ...jsonBody(file, inner) }))
   return {
     attributes: new Map(
       entries
@@ -85,44 +87,39 @@ const jsonBody = (file: string, body: Readonly<Record<string, unknown>>): Config
     ),
     blocks: entries.flatMap(([key, value]) => {
       if (key === "dynamic")
-        return objects(value).flatMap((labels) =>
-          Object.entries(labels).flatMap(([label, bodies]) =>
-            objects(bodies).map((inner) => ({ type: key, labels: [label], file, line: 1, ...jsonBody(file, inner) }))
-          )
-        )
-      return nested.has(key) ? objects(value).map((inner) => ({ type: key, labels: [], file, line: 1, ...jsonBody(file, inner) })) : []
+        return objects(value).flatMap((labels) => [...labels].flatMap(([label, bodies]) => blocksIn(key, [label], bodies)))
+      return nested.has(key) ? blocksIn(key, [], value) : []
     })
   }
 }
 
 const labelled: Readonly<Record<string, number>> = { variable: 1, output: 1, module: 1, data: 2, resource: 2 }
 
-const jsonBlocks = (file: string, root: unknown): ReadonlyArray<ConfiguredBlock> =>
+const jsonBlocks = (file: string, root: Value): ReadonlyArray<ConfiguredBlock> =>
   objects(root).flatMap((part) =>
-    Object.entries(part).flatMap(([type, value]) => {
-      const read = (inner: unknown, labels: ReadonlyArray<string>): ReadonlyArray<ConfiguredBlock> =>
+    [...part].flatMap(([type, value]) => {
+      const read = (inner: Value, labels: ReadonlyArray<string>): ReadonlyArray<ConfiguredBlock> =>
         labels.length === (labelled[type] ?? 0)
           ? objects(inner).map((body) => ({ type, labels, file, line: 1, ...jsonBody(file, body) }))
-          : objects(inner).flatMap((names) => Object.entries(names).flatMap(([name, next]) => read(next, [...labels, name])))
+          : objects(inner).flatMap((names) => [...names].flatMap(([name, next]) => read(next, [...labels, name])))
       return type === "//" ? [] : read(value, [])
     })
   )
 
+/** The blocks of a file. Throws `SourceError`. */
 const blocksOf = (path: string, bytes: Uint8Array): ReadonlyArray<ConfiguredBlock> => {
-  const text = new TextDecoder().decode(bytes)
-  if (path.endsWith(".json")) {
-    try {
-      return jsonBlocks(path, JSON.parse(text))
-    } catch (error) {
-      throw new SourceError({ cause: `${path} is not JSON: ${error instanceof Error ? error.message : String(error)}` })
-    }
+  try {
+    const text = readable(new TextDecoder().decode(bytes))
+    if (path.endsWith(".json")) return jsonBlocks(path, parseJson(text, new Work()))
+    return nativeBody(
+      path,
+      Either.getOrThrowWith(parseBody(text), (error) => error)
+    ).blocks
+  } catch (error) {
+    if (error instanceof HclError) throw new SourceError({ cause: `${path}:${error.line}: ${error.cause}` })
+    if (error instanceof EvaluationError) throw new SourceError({ cause: `${path}: ${error.cause}` })
+    throw error
   }
-  return Either.match(parseBody(readable(text)), {
-    onLeft: ({ cause, line }) => {
-      throw new SourceError({ cause: `${path}:${line}: ${cause}` })
-    },
-    onRight: (body) => nativeBody(path, body).blocks
-  })
 }
 
 const addressOf = ({ labels: [first = "", second = ""], type }: ConfiguredBlock): string | undefined => {
@@ -150,22 +147,30 @@ const overridden = (block: ConfiguredBlock, by: ConfiguredBlock): ConfiguredBloc
 
 const isOverride = (path: string): boolean => /(?:^|[/_])override\.tf(?:\.json)?$/.test(path)
 
-/** Reads the files directly in a folder; `.` is the root. Undefined for a folder without such files. Throws `EvaluationError`. */
-export const readModule = (files: ReadonlyMap<string, Uint8Array>, folder: string): ModuleSource | undefined => {
-  const paths = [...files.keys()]
-    .filter((path) => posix.dirname(path) === folder && /^[^.].*\.tf(?:\.json)?$/.test(posix.basename(path)))
-    .toSorted()
-  if (paths.length === 0) return undefined
+/** Whether Terraform reads a file of this name. */
+export const isConfiguration = (name: string): boolean => /^[^.].*\.tf(?:\.json)?$/.test(name)
+
+/** The declarations of a folder's files; `add` takes them in their order, override files last. */
+export const makeModuleSource = (folder: string) => {
   const locals = new Map<string, Attribute>()
   const blocks = new Map<string, ConfiguredBlock>()
-  for (const path of [...paths.filter((name) => !isOverride(name)), ...paths.filter(isOverride)]) {
-    for (const block of blocksOf(path, files.get(path) ?? new Uint8Array(0))) {
-      if (block.type === "locals") for (const [name, attribute] of block.attributes) locals.set(name, attribute)
-      const address = addressOf(block)
-      if (address === undefined) continue
-      const known = blocks.get(address)
-      blocks.set(address, known === undefined ? block : overridden(known, block))
+  return {
+    source: { folder, locals, blocks } satisfies ModuleSource,
+    /** Throws `SourceError` if the file is broken. */
+    add: (path: string, bytes: Uint8Array): void => {
+      for (const block of blocksOf(path, bytes)) {
+        if (block.type === "locals") for (const [name, attribute] of block.attributes) locals.set(name, attribute)
+        const address = addressOf(block)
+        if (address === undefined) continue
+        const known = blocks.get(address)
+        blocks.set(address, known === undefined ? block : overridden(known, block))
+      }
     }
   }
-  return { folder, locals, blocks }
+}
+
+/** The paths in the order in which Terraform reads them: override files come last. */
+export const inReadingOrder = (paths: Iterable<string>): ReadonlyArray<string> => {
+  const sorted = [...paths].toSorted()
+  return [...sorted.filter((path) => !isOverride(path)), ...sorted.filter(isOverride)]
 }

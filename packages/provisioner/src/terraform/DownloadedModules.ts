@@ -6,13 +6,13 @@ import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { pack } from "tar-stream"
-import { maximumEntries, maximumFileSize, readFiles } from "../Archive.js"
+import { maximumEntries, maximumFileSize, readArchive, readFiles } from "../Archive.js"
 import { localPath } from "../LocalPath.js"
 import { attempt } from "../WorkspaceDirectory.js"
 import { writeFiles } from "./Machine.js"
 
 /** Where Terraform keeps modules, in the folder of a source. */
-const folder = ".terraform/modules"
+export const modulesFolder = ".terraform/modules"
 
 /** Bytes of the archive's files together. §8.4. */
 const maximumSize = 20 * 1024 * 1024
@@ -21,7 +21,9 @@ const Manifest = Schema.parseJson(Schema.Struct({ Modules: Schema.Array(Schema.S
 
 /** Whether a manifest of Terraform names a module that is not in the source itself. */
 const namesDownloads = (manifest: string): boolean =>
-  Option.exists(Schema.decodeUnknownOption(Manifest)(manifest), ({ Modules }) => Modules.some(({ Dir }) => Dir.startsWith(`${folder}/`)))
+  Option.exists(Schema.decodeUnknownOption(Manifest)(manifest), ({ Modules }) =>
+    Modules.some(({ Dir }) => Dir.startsWith(`${modulesFolder}/`))
+  )
 
 /** The files as paths in the source, in their order; undefined if an archive of them would not be whole, or `restored` would refuse it. */
 const listed = async (directory: string): Promise<ReadonlyArray<string> | undefined> => {
@@ -46,7 +48,7 @@ const listed = async (directory: string): Promise<ReadonlyArray<string> | undefi
     }
     return true
   }
-  return (await visit(folder)) ? found : undefined
+  return (await visit(modulesFolder)) ? found : undefined
 }
 
 const tarOf = async (directory: string, paths: ReadonlyArray<string>): Promise<Uint8Array> => {
@@ -65,7 +67,7 @@ const tooMuch = "they are larger than 20 MiB, or hold links, a file of more than
 /** The archive of what `init` has downloaded into the folder of a source. None without downloads, and for what no archive can hold. */
 export const archived = (directory: string, log: LogSink): Effect.Effect<Option.Option<Uint8Array>> =>
   Effect.gen(function* () {
-    const manifest = yield* Effect.promise(() => fs.readFile(join(directory, folder, "modules.json"), "utf8").catch(() => ""))
+    const manifest = yield* Effect.promise(() => fs.readFile(join(directory, modulesFolder, "modules.json"), "utf8").catch(() => ""))
     if (!namesDownloads(manifest)) return Option.none()
     const made = yield* attempt("they cannot be archived", async () => {
       const paths = await listed(directory)
@@ -84,6 +86,13 @@ export const archived = (directory: string, log: LogSink): Effect.Effect<Option.
     return Option.none()
   })
 
+/** The files of modules in an archive; none if it cannot be read. */
+export const downloadedFiles = (archive: Uint8Array): Effect.Effect<ReadonlyMap<string, Uint8Array>> =>
+  readArchive(archive).pipe(
+    Effect.map((files) => new Map([...files].filter(([path]) => path.startsWith(`${modulesFolder}/`)))),
+    Effect.orElseSucceed(() => new Map<string, Uint8Array>())
+  )
+
 /** Puts modules from an archive where `init` finds them. Without an archive that can be read `init` downloads them. */
 export const restored = (archive: Uint8Array, directory: string, log: LogSink): Effect.Effect<void, ProvisionFailure> =>
   Effect.matchEffect(readFiles(archive), {
@@ -91,5 +100,5 @@ export const restored = (archive: Uint8Array, directory: string, log: LogSink): 
       const output = `The modules are downloaded again: ${message}.`
       return log({ source: "provisioner", level: "warn", stage: "Initializing Terraform Directory", output })
     },
-    onSuccess: (files) => writeFiles(new Map([...files].filter(([path]) => path.startsWith(`${folder}/`))), directory)
+    onSuccess: (files) => writeFiles(new Map([...files].filter(([path]) => path.startsWith(`${modulesFolder}/`))), directory)
   })

@@ -1,9 +1,10 @@
 /** Expressions in HCL's native syntax, read into trees. Templates in quoted texts and heredocs are expressions too. */
 import { HclError } from "./Hcl.js"
-import { EvaluationError } from "./Values.js"
+import { EvaluationError } from "./EvaluationError.js"
+import { type Numeric, readNumber } from "./Numbers.js"
 
 export type Expression =
-  | { readonly kind: "literal"; readonly value: string | number | boolean | null }
+  | { readonly kind: "literal"; readonly value: string | Numeric | boolean | null }
   | { readonly kind: "template"; readonly parts: ReadonlyArray<Expression> }
   | { readonly kind: "reference"; readonly name: string }
   | { readonly kind: "attribute"; readonly of: Expression; readonly name: string }
@@ -232,7 +233,7 @@ class Parser {
         at =
           digits === undefined
             ? { kind: "attribute", of: at, name: this.name() }
-            : { kind: "index", of: at, key: { kind: "literal", value: Number(digits) } }
+            : { kind: "index", of: at, key: { kind: "literal", value: readNumber(digits) ?? 0 } }
       } else {
         this.position = before
         return at
@@ -255,7 +256,7 @@ class Parser {
     if (next === "[") return this.within(false, () => this.list())
     if (next === "{") return this.within(true, () => this.object())
     const number = this.match(/\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y)
-    if (number !== undefined) return { kind: "literal", value: Number(number) }
+    if (number !== undefined) return { kind: "literal", value: readNumber(number) ?? 0 }
     const name = this.match(identifier)
     if (name === undefined) return this.fail("an expression is expected")
     if (name === "true" || name === "false") return { kind: "literal", value: name === "true" }

@@ -13,8 +13,9 @@ import { Clock, Effect, Either } from "effect"
 import type { ConfiguredBlock } from "./Configuration.js"
 import type { Module } from "./Modules.js"
 import { parameterOf } from "./Parameters.js"
-import { Place, reading, rootOf, type Source } from "./Root.js"
-import { EvaluationError } from "./Values.js"
+import type { ModuleTree } from "./ModuleTree.js"
+import { Place, reading, rootOf } from "./Root.js"
+import { EvaluationError } from "./EvaluationError.js"
 
 const maximumParameters = 1_000
 
@@ -85,11 +86,12 @@ const duplicates = (found: ReadonlyArray<readonly [string, Found]>): ReadonlyArr
 }
 
 /** Evaluates the form. Fails where the source is broken or needs too much work. Faults of one parameter are its diagnostics. */
-export const evaluateForm = (source: Source, input: PreviewInput): Effect.Effect<ParameterForm, ProvisionFailure> =>
+export const evaluateForm = (tree: ModuleTree, input: PreviewInput): Effect.Effect<ParameterForm, ProvisionFailure> =>
   Effect.gen(function* () {
     const given = new Map(input.parameters.map(({ name, value }) => [name, value]))
     const diagnostics: Array<Diagnostic> = []
-    const found = yield* reading(() => findParameters(rootOf(source, input), diagnostics))
+    const root = yield* reading(() => rootOf(tree, input))
+    const found = yield* reading(() => findParameters(root, diagnostics))
     if (found.length > maximumParameters) {
       return yield* new ProvisionFailure({ message: `The template has more than ${maximumParameters} parameters.` })
     }
@@ -101,6 +103,7 @@ export const evaluateForm = (source: Source, input: PreviewInput): Effect.Effect
         yield* nextTurn
         begunAt = yield* Clock.currentTimeMillis
       }
+      root.context.work.nextPart()
       const shown = yield* reading(() => parameterOf(parameter.place, parameter.label, given))
       if (Either.isLeft(shown)) diagnostics.push(shown.left)
       else {

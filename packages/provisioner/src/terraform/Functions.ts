@@ -3,35 +3,40 @@ import { createHash } from "node:crypto"
 import { posix } from "node:path"
 import { gzipSync } from "node:zlib"
 import { RE2JS } from "re2js"
-import { Document, parse as parseYaml, type Tags, visit } from "yaml"
-import { networkFunctions } from "./NetworkFunctions.js"
-import type { Scope } from "./Scope.js"
+import { Document, parse as parseYaml, type ScalarTag, type Tags, visit } from "yaml"
+import { EvaluationError, refuse } from "./EvaluationError.js"
 import { parseTemplate } from "./Expressions.js"
 import { HclError } from "./Hcl.js"
+import { parseJson } from "./Json.js"
+import { networkFunctions } from "./NetworkFunctions.js"
+import { compareNumbers, computed, floorOf, fromBigInt, fromDouble, negated, numberText, type Numeric, Real } from "./Numbers.js"
+import type { Scope } from "./Scope.js"
 import { formatDate, formatText, parseTime } from "./TextFunctions.js"
 import {
   byBytes,
-  EvaluationError,
-  fromPlain,
+  encodeJson,
   hasUnknown,
   isEqual,
   isList,
   isMap,
+  isNumber,
+  keyOf,
   makeSet,
   type MapValue,
   plain,
-  refuse,
   SetValue,
   sortedEntries,
   toBool,
   toItems,
   toMap,
   toNumber,
+  toNumeric,
   toText,
   unified,
   unknown,
   type Value
 } from "./Values.js"
+import type { Work } from "./Work.js"
 
 type Arguments = ReadonlyArray<Value>
 type Implementation = (given: Arguments, scope: Scope) => Value
@@ -42,21 +47,47 @@ const argument = (given: Arguments, index: number): Value => {
 }
 const textAt = (given: Arguments, index: number): string => toText(argument(given, index))
 const numberAt = (given: Arguments, index: number): number => toNumber(argument(given, index))
+const numericAt = (given: Arguments, index: number): Numeric => toNumeric(argument(given, index))
+const finiteAt = (given: Arguments, index: number): Numeric => {
+  const value = numericAt(given, index)
+  return value === Infinity || value === -Infinity ? refuse("a finite number is required") : value
+}
 const integerAt = (given: Arguments, index: number): number => {
-  const value = numberAt(given, index)
-  return Number.isInteger(value) ? value : refuse("a whole number is required")
+  const value = numericAt(given, index)
+  return typeof value === "number" && Number.isInteger(value) ? value : refuse("a whole number is required")
 }
 const itemsAt = (given: Arguments, index: number): ReadonlyArray<Value> => toItems(argument(given, index))
 const textsAt = (given: Arguments, index: number): ReadonlyArray<string> => itemsAt(given, index).map(toText)
 const mapAt = (given: Arguments, index: number): MapValue => toMap(argument(given, index))
 
+/** Instructions of a pattern times characters of a text: less than 50 ms. */
 const maximumPatternWork = 500_000
+/** The same in the time of a step. */
+const patternWorkOfStep = 25
 
-const patterns = (source: string, text: string): RE2JS => {
+/** Compiled patterns by their sources, the one that was used last at the end. */
+const compiled = new Map<string, RE2JS>()
+const maximumCompiled = 500
+
+const compile = (source: string, work: Work): RE2JS => {
+  const known = compiled.get(source)
+  compiled.delete(source)
+  const pattern = known ?? RE2JS.compile(source)
+  if (known === undefined) work.step(pattern.programSize() / 2)
+  compiled.set(source, pattern)
+  const [oldest] = compiled.keys()
+  if (compiled.size > maximumCompiled && oldest !== undefined) compiled.delete(oldest)
+  return pattern
+}
+
+const patterns = (source: string, text: string, work: Work): RE2JS => {
   if (source.length > 4096) return refuse("the pattern is too long")
   try {
-    const pattern = RE2JS.compile(source)
-    return pattern.programSize() * text.length > maximumPatternWork ? refuse("the text is too long for the pattern") : pattern
+    const pattern = compile(source, work)
+    const size = pattern.programSize() * text.length
+    if (size > maximumPatternWork) return refuse("the text is too long for the pattern")
+    work.step(size / patternWorkOfStep)
+    return pattern
   } catch (error) {
     if (error instanceof EvaluationError) throw error
     return refuse(`the pattern is wrong: ${error instanceof Error ? error.message : String(error)}`)
@@ -74,16 +105,16 @@ const matchValue = (pattern: RE2JS, matcher: Matcher): Value => {
   return Array.from({ length: count }, (_, index) => matcher.group(index + 1) ?? null)
 }
 
-const regex: Implementation = (given) => {
+const regex: Implementation = (given, { work }) => {
   const text = textAt(given, 1)
-  const pattern = patterns(textAt(given, 0), text)
+  const pattern = patterns(textAt(given, 0), text, work)
   const matcher = pattern.matcher(text)
   return matcher.find() ? matchValue(pattern, matcher) : refuse("the pattern does not match the text")
 }
 
-const regexAll: Implementation = (given) => {
+const regexAll: Implementation = (given, { work }) => {
   const text = textAt(given, 1)
-  const pattern = patterns(textAt(given, 0), text)
+  const pattern = patterns(textAt(given, 0), text, work)
   const matcher = pattern.matcher(text)
   const found: Array<Value> = []
   while (matcher.find()) found.push(matchValue(pattern, matcher))
@@ -95,7 +126,7 @@ const replace: Implementation = (given, { work }) => {
   const count = search === "" ? text.length + 1 : text.split(search).length
   work.step(Math.ceil((count * by.length) / 100))
   if (search.length > 2 && search.startsWith("/") && search.endsWith("/")) {
-    const pattern = patterns(search.slice(1, -1), text)
+    const pattern = patterns(search.slice(1, -1), text, work)
     work.step(Math.ceil((text.length * by.length) / 100))
     // Group references of Go and of this library are alike but for the braces
     return pattern.matcher(text).replaceAll(by, true)
@@ -116,7 +147,7 @@ const pathOf = (path: string): string => {
 const fileBytes = (given: Arguments, { files, work }: Scope): Uint8Array => {
   const path = textAt(given, 0)
   const bytes = files.get(pathOf(path)) ?? refuse(`there is no file ${path}`)
-  work.step(Math.ceil(bytes.byteLength / 1000))
+  work.visit(bytes.byteLength / 100)
   return bytes
 }
 
@@ -163,7 +194,8 @@ const fileset: Implementation = (given, { files, work }) => {
     [...files.keys()]
       .filter((path) => path.startsWith(prefix))
       .map((path) => path.slice(prefix.length))
-      .filter((path) => patterns(glob, path).test(path))
+      .filter((path) => patterns(glob, path, work).test(path)),
+    work
   )
 }
 
@@ -179,15 +211,23 @@ const renderTemplate = (source: string, values: Value, scope: Scope): Value => {
   }
 }
 
-const flattened = (items: ReadonlyArray<Value>): ReadonlyArray<Value> =>
-  items.flatMap((item) => (isList(item) || item instanceof SetValue ? flattened(toItems(item)) : [item]))
+const flattened = (items: ReadonlyArray<Value>, work: Work): ReadonlyArray<Value> => {
+  work.visit(items.length)
+  return items.flatMap((item) => (isList(item) || item instanceof SetValue ? flattened(toItems(item), work) : [item]))
+}
 
-const distinct = (items: ReadonlyArray<Value>): ReadonlyArray<Value> => {
+const distinct = (items: ReadonlyArray<Value>, work: Work): ReadonlyArray<Value> => {
   const seen = new Set<string>()
   return items.filter((item) => {
-    const key = JSON.stringify(plain(item))
+    const key = keyOf(item, work)
     return seen.has(key) ? false : seen.add(key) !== undefined
   })
+}
+
+/** Whether a value is one of the items; goes through them once for many values. */
+const membersOf = (items: ReadonlyArray<Value>, work: Work): ((value: Value) => boolean) => {
+  const keys = new Set(items.map((item) => keyOf(item, work)))
+  return (value) => keys.has(keyOf(value, work))
 }
 
 const lengthOf = (value: Value): number => {
@@ -209,13 +249,17 @@ const substr: Implementation = (given) => {
 }
 
 const range: Implementation = (given) => {
-  const numbers = given.map(toNumber)
-  const [first = 0, second] = numbers
+  const [first = 0, second, third] = given.map(toNumeric)
   const [from, to] = second === undefined ? [0, first] : [first, second]
-  const step = numbers[2] ?? (from <= to ? 1 : -1)
-  if (step === 0 || (from < to && step < 0) || (from > to && step > 0)) return refuse("the step of the range leads away from its end")
-  const count = Math.max(0, Math.ceil((to - from) / step))
-  return count > 1024 ? refuse("a range has at most 1024 numbers") : Array.from({ length: count }, (_, index) => from + index * step)
+  const direction = compareNumbers(to, from)
+  const step = third ?? (direction < 0 ? -1 : 1)
+  if (step === 0 || compareNumbers(step, 0) * direction < 0) return refuse("the step of the range leads away from its end")
+  const numbers: Array<Numeric> = []
+  for (let next = from; compareNumbers(to, next) * direction > 0; next = computed("+", next, step)) {
+    if (numbers.length === 1024) return refuse("a range has at most 1024 numbers")
+    numbers.push(next)
+  }
+  return numbers
 }
 
 const merge: Implementation = (given) => {
@@ -235,11 +279,12 @@ const element: Implementation = (given) => {
 }
 
 const setOperation =
-  (combine: (left: ReadonlyArray<Value>, right: ReadonlyArray<Value>) => ReadonlyArray<Value>): Implementation =>
-  (given) =>
-    makeSet(given.map(toItems).reduce(combine))
-
-const isIn = (items: ReadonlyArray<Value>, value: Value): boolean => items.some((item) => isEqual(item, value))
+  (combine: (left: ReadonlyArray<Value>, right: ReadonlyArray<Value>, work: Work) => ReadonlyArray<Value>): Implementation =>
+  (given, { work }) =>
+    makeSet(
+      given.map(toItems).reduce((left, right) => combine(left, right, work)),
+      work
+    )
 
 const setProduct: Implementation = (given, { work }) => {
   const lists = given.map(toItems)
@@ -249,7 +294,7 @@ const setProduct: Implementation = (given, { work }) => {
     (sofar, items) => sofar.flatMap((row) => items.map((item) => [...row, item])),
     [[]]
   )
-  return given.every((value) => value instanceof SetValue) ? makeSet(rows) : rows
+  return given.every((value) => value instanceof SetValue) ? makeSet(rows, work) : rows
 }
 
 const chunks: Implementation = (given) => {
@@ -262,25 +307,30 @@ const chunks: Implementation = (given) => {
 const transpose: Implementation = (given) => {
   const turned = new Map<string, Array<string>>()
   for (const [key, values] of sortedEntries(mapAt(given, 0)))
-    for (const value of toItems(values).map(toText)) turned.set(value, [...(turned.get(value) ?? []), key])
+    for (const value of toItems(values).map(toText)) {
+      const found = turned.get(value)
+      if (found === undefined) turned.set(value, [key])
+      else found.push(key)
+    }
   return turned
 }
 
-const parseJson = (text: string): Value => {
-  try {
-    return fromPlain(JSON.parse(text))
-  } catch {
-    return refuse("the text is not JSON")
-  }
-}
-
 /** As Go writes JSON: these characters are escaped too. */
-const encodeJson = (value: Value): string =>
-  JSON.stringify(plain(value)).replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`)
+const escapedJson = (value: Value, work: Work): string =>
+  encodeJson(value, work).replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** Numbers in YAML with all their digits. */
+const yamlNumber: ScalarTag = {
+  tag: "tag:yaml.org,2002:float",
+  default: true,
+  identify: (value) => value instanceof Real,
+  resolve: (text) => text,
+  stringify: ({ value }) => (value instanceof Real ? numberText(value) : String(value))
+}
 
 /** As Terraform writes it: texts in quotes, and those of several lines as blocks. */
 const encodeYaml = (value: unknown): string => {
-  const document = new Document(value)
+  const document = new Document(value, { customTags: [yamlNumber] })
   visit(document, {
     Scalar: (_, scalar) => {
       if (typeof scalar.value === "string") scalar.type = scalar.value.includes("\n") ? "BLOCK_LITERAL" : "QUOTE_DOUBLE"
@@ -289,22 +339,60 @@ const encodeYaml = (value: unknown): string => {
   return document.toString({ lineWidth: 0, indentSeq: false })
 }
 
+const fromYaml = (value: unknown, work: Work): Value => {
+  work.visit(1)
+  if (typeof value === "bigint") return fromBigInt(value)
+  if (typeof value === "number") return fromDouble(value)
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value
+  if (Array.isArray(value)) return value.map((item) => fromYaml(item, work))
+  if (typeof value === "object") return new Map(Object.entries(value).map(([key, item]) => [key, fromYaml(item, work)]))
+  return refuse("the value is of no type that expressions know")
+}
+
 /** Words such as `yes` are bools; times stay texts. */
 const yamlOptions = {
   maxAliasCount: 100,
+  intAsBigInt: true,
   schema: "yaml-1.1",
   customTags: (tags: Tags): Tags => tags.filter((tag) => typeof tag === "string" || tag.tag !== "tag:yaml.org,2002:timestamp")
 }
 
-const csv: Implementation = (given) => {
-  const rows: Array<Array<string>> = [[]]
-  const source = textAt(given, 0).replaceAll("\r\n", "\n")
-  for (const [, quoted, bare = "", end] of source.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/g)) {
-    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? bare)
-    if (end === "\n") rows.push([])
-    if (end === "") break
+/** Reads a field at a place; answers what it holds and the place behind it. */
+const csvField = (source: string, from: number): readonly [text: string, end: number] => {
+  if (source[from] !== '"') {
+    const bare = /[^,\n]*/y
+    bare.lastIndex = from
+    const [text = ""] = bare.exec(source) ?? []
+    return [text, from + text.length]
   }
-  const [head = [], ...body] = rows.filter((row) => row.length > 1 || row[0] !== "")
+  const parts: Array<string> = []
+  for (let at = from + 1; ;) {
+    const quote = source.indexOf('"', at)
+    if (quote < 0) return refuse("a quoted field has no end")
+    parts.push(source.slice(at, quote))
+    if (source[quote + 1] !== '"') return [parts.join('"'), quote + 1]
+    at = quote + 2
+  }
+}
+
+const csvRows = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const rows: Array<Array<string>> = []
+  for (let at = 0; at < source.length;) {
+    const row: Array<string> = []
+    for (let isMore = true; isMore;) {
+      const [text, end] = csvField(source, at)
+      row.push(text)
+      isMore = source[end] === ","
+      if (!isMore && end < source.length && source[end] !== "\n") return refuse("a quoted field goes on behind its end")
+      at = end + 1
+    }
+    if (row.length > 1 || row[0] !== "") rows.push(row)
+  }
+  return rows
+}
+
+const csv: Implementation = (given) => {
+  const [head = [], ...body] = csvRows(textAt(given, 0).replaceAll("\r\n", "\n"))
   return body.map((row) =>
     row.length === head.length ? new Map(head.map((name, index) => [name, row[index] ?? ""])) : refuse("the rows have different lengths")
   )
@@ -312,18 +400,24 @@ const csv: Implementation = (given) => {
 
 const parseInteger: Implementation = (given) => {
   const [text, base] = [textAt(given, 0), integerAt(given, 1)]
-  const digits = "0123456789abcdefghijklmnopqrstuvwxyz".slice(0, base)
   const body = text.toLowerCase().replace(/^[+-]/, "")
-  if (base < 2 || base > 36 || body === "" || [...body].some((digit) => !digits.includes(digit)))
-    return refuse(`${JSON.stringify(text)} is no number of base ${base}`)
-  return Number.parseInt(text, base)
+  if (base < 2 || base > 62) return refuse("the base must be from 2 to 62")
+  if (body.length > 1_000) return refuse("the number is too long")
+  let value = 0n
+  for (const sign of base > 36 ? text.replace(/^[+-]/, "") : body) {
+    const digit = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".indexOf(sign)
+    if (digit < 0 || digit >= base) return refuse(`${JSON.stringify(text)} is no number of base ${base}`)
+    value = value * BigInt(base) + BigInt(digit)
+  }
+  if (body === "") return refuse(`${JSON.stringify(text)} is no number of base ${base}`)
+  return fromBigInt(text.startsWith("-") ? -value : value)
 }
 
 const log: Implementation = (given) => {
   const [value, base] = [numberAt(given, 0), numberAt(given, 1)]
   const exact = Math.log(value) / Math.log(base)
   // Logarithms of powers are whole
-  return Math.abs(exact - Math.round(exact)) < 1e-12 ? Math.round(exact) : exact
+  return fromDouble(Math.abs(exact - Math.round(exact)) < 1e-12 ? Math.round(exact) : exact)
 }
 
 const uuidv5: Implementation = (given) => {
@@ -364,10 +458,10 @@ const trimSet = (text: string, signs: string, where: "both" | "start" | "end"): 
 }
 
 const convertible =
-  (convert: (value: Value) => Value): Implementation =>
-  (given) => {
+  (convert: (value: Value, work: Work) => Value): Implementation =>
+  (given, { work }) => {
     const value = argument(given, 0)
-    return value === null ? null : convert(value)
+    return value === null ? null : convert(value, work)
   }
 
 const urlEncode = (text: string): string =>
@@ -388,24 +482,27 @@ const timestampOf = (text: string): number => parseTime(text)
 
 const functions: Readonly<Record<string, Implementation>> = {
   ...networkFunctions,
-  abs: (given) => Math.abs(numberAt(given, 0)),
-  ceil: (given) => Math.ceil(numberAt(given, 0)),
-  floor: (given) => Math.floor(numberAt(given, 0)),
+  abs: (given) => {
+    const value = numericAt(given, 0)
+    return compareNumbers(value, 0) < 0 ? negated(value) : value
+  },
+  ceil: (given) => fromBigInt(-floorOf(negated(finiteAt(given, 0)))),
+  floor: (given) => fromBigInt(floorOf(finiteAt(given, 0))),
   log,
-  max: (given) => Math.max(...given.map(toNumber)),
-  min: (given) => Math.min(...given.map(toNumber)),
+  max: (given) => given.map(toNumeric).reduce((a, b) => (compareNumbers(a, b) < 0 ? b : a)),
+  min: (given) => given.map(toNumeric).reduce((a, b) => (compareNumbers(b, a) < 0 ? b : a)),
   parseint: parseInteger,
-  pow: (given) => numberAt(given, 0) ** numberAt(given, 1),
-  signum: (given) => Math.sign(integerAt(given, 0)),
+  pow: (given) => fromDouble(numberAt(given, 0) ** numberAt(given, 1)),
+  signum: (given) => compareNumbers(numericAt(given, 0), 0),
   sum: (given) =>
     itemsAt(given, 0)
-      .map(toNumber)
-      .reduce((a, b) => a + b),
+      .map(toNumeric)
+      .reduce((a, b) => computed("+", a, b)),
 
   chomp: (given) => textAt(given, 0).replace(/[\r\n]+$/, ""),
   endswith: (given) => textAt(given, 0).endsWith(textAt(given, 1)),
-  format: (given) => formatText(textAt(given, 0), given.slice(1)),
-  formatlist: (given) => {
+  format: (given, { work }) => formatText(textAt(given, 0), given.slice(1), work),
+  formatlist: (given, { work }) => {
     const [pattern, ...rest] = given
     const lengths = rest.flatMap((value) => (isList(value) || value instanceof SetValue ? [toItems(value).length] : []))
     const [count = 1] = lengths
@@ -413,12 +510,13 @@ const functions: Readonly<Record<string, Implementation>> = {
     return Array.from({ length: count }, (_, index) =>
       formatText(
         toText(pattern ?? ""),
-        rest.map((value) => (isList(value) || value instanceof SetValue ? (toItems(value)[index] ?? null) : value))
+        rest.map((value) => (isList(value) || value instanceof SetValue ? (toItems(value)[index] ?? null) : value)),
+        work
       )
     )
   },
   indent: (given) => textAt(given, 1).replaceAll("\n", `\n${" ".repeat(Math.min(1000, Math.max(0, integerAt(given, 0))))}`),
-  join: (given) => given.slice(1).flatMap(toItems).map(toText).join(textAt(given, 0)),
+  join: (given, { work }) => work.joined(given.slice(1).flatMap(toItems).map(toText), textAt(given, 0)),
   lower: (given) => textAt(given, 0).toLowerCase(),
   regex,
   regexall: regexAll,
@@ -452,12 +550,12 @@ const functions: Readonly<Record<string, Implementation>> = {
   coalescelist: (given) => given.find((value) => value !== null && toItems(value).length > 0) ?? refuse("all lists are empty"),
   compact: (given) => itemsAt(given, 0).flatMap((item) => (item === null || item === "" ? [] : [toText(item)])),
   concat: (given) => given.flatMap(toItems),
-  contains: (given) => isIn(itemsAt(given, 0), argument(given, 1)),
-  distinct: (given) => distinct(itemsAt(given, 0)),
+  contains: (given, { work }) => itemsAt(given, 0).some((item) => isEqual(item, argument(given, 1), work)),
+  distinct: (given, { work }) => distinct(itemsAt(given, 0), work),
   element,
-  flatten: (given) => flattened(itemsAt(given, 0)),
-  index: (given) => {
-    const index = itemsAt(given, 0).findIndex((item) => isEqual(item, argument(given, 1)))
+  flatten: (given, { work }) => flattened(itemsAt(given, 0), work),
+  index: (given, { work }) => {
+    const index = itemsAt(given, 0).findIndex((item) => isEqual(item, argument(given, 1), work))
     return index < 0 ? refuse("the list has no such element") : index
   },
   keys: (given) => sortedEntries(mapAt(given, 0)).map(([key]) => key),
@@ -465,9 +563,10 @@ const functions: Readonly<Record<string, Implementation>> = {
   list: (given) => unified(given),
   lookup,
   map: (given) => new Map(given.flatMap((key, index) => (index % 2 === 0 ? [[toText(key), argument(given, index + 1)] as const] : []))),
-  matchkeys: (given) => {
-    const [keys, wanted] = [itemsAt(given, 1), itemsAt(given, 2)]
-    return itemsAt(given, 0).filter((_, index) => isIn(wanted, keys[index] ?? null))
+  matchkeys: (given, { work }) => {
+    const keys = itemsAt(given, 1)
+    const isWanted = membersOf(itemsAt(given, 2), work)
+    return itemsAt(given, 0).filter((_, index) => isWanted(keys[index] ?? null))
   },
   merge,
   one: (given) => {
@@ -476,9 +575,12 @@ const functions: Readonly<Record<string, Implementation>> = {
   },
   range,
   reverse: (given) => itemsAt(given, 0).toReversed(),
-  setintersection: setOperation((left, right) => left.filter((item) => isIn(right, item))),
+  setintersection: setOperation((left, right, work) => left.filter(membersOf(right, work))),
   setproduct: setProduct,
-  setsubtract: setOperation((left, right) => left.filter((item) => !isIn(right, item))),
+  setsubtract: setOperation((left, right, work) => {
+    const isRight = membersOf(right, work)
+    return left.filter((item) => !isRight(item))
+  }),
   setunion: setOperation((left, right) => [...left, ...right]),
   slice,
   sort: (given) => textsAt(given, 0).toSorted(byBytes),
@@ -495,19 +597,27 @@ const functions: Readonly<Record<string, Implementation>> = {
   base64encode: (given) => Buffer.from(textAt(given, 0)).toString("base64"),
   base64gzip: (given) => gzipSync(textAt(given, 0)).toString("base64"),
   csvdecode: csv,
-  jsondecode: (given) => parseJson(textAt(given, 0)),
-  jsonencode: (given) => encodeJson(argument(given, 0)),
+  jsondecode: (given, { work }) => {
+    try {
+      return parseJson(textAt(given, 0), work)
+    } catch (error) {
+      if (error instanceof HclError) return refuse("the text is not JSON")
+      throw error
+    }
+  },
+  jsonencode: (given, { work }) => escapedJson(argument(given, 0), work),
   textdecodebase64: (given) => base64(textAt(given, 0)).toString(encodingOf(textAt(given, 1))),
   textencodebase64: (given) => Buffer.from(textAt(given, 0), encodingOf(textAt(given, 1))).toString("base64"),
   urlencode: (given) => urlEncode(textAt(given, 0)),
-  yamldecode: (given) => {
+  yamldecode: (given, { work }) => {
     try {
-      return fromPlain(parseYaml(textAt(given, 0), yamlOptions))
-    } catch {
+      return fromYaml(parseYaml(textAt(given, 0), yamlOptions), work)
+    } catch (error) {
+      if (error instanceof EvaluationError) throw error
       return refuse("the text is not YAML")
     }
   },
-  yamlencode: (given) => encodeYaml(plain(argument(given, 0))),
+  yamlencode: (given, { work }) => encodeYaml(plain(argument(given, 0), work)),
 
   base64sha256: hash("sha256", "base64"),
   base64sha512: hash("sha512", "base64"),
@@ -561,8 +671,8 @@ const functions: Readonly<Record<string, Implementation>> = {
     const items = unified(entries.map(([, item]) => item))
     return new Map(entries.map(([key], index) => [key, items[index] ?? null]))
   }),
-  tonumber: convertible(toNumber),
-  toset: convertible((value) => makeSet(unified(toItems(value)))),
+  tonumber: convertible(toNumeric),
+  toset: convertible((value, work) => makeSet(unified(toItems(value)), work)),
   tostring: convertible(toText)
 }
 
@@ -592,21 +702,49 @@ const tolerant = new Set([
   "ephemeralasnull"
 ])
 
+/** Functions whose time for a character is many times that of others. */
+const slow: Readonly<Record<string, number>> = {
+  base64gzip: 20,
+  csvdecode: 20,
+  jsondecode: 20,
+  length: 50,
+  split: 20,
+  strrev: 50,
+  substr: 10,
+  templatefile: 50,
+  templatestring: 50,
+  title: 20,
+  trim: 10,
+  yamldecode: 200
+}
+
 /** Calls a function with values. Fails with `EvaluationError`, which is thrown. */
 export const callFunction = (name: string, given: Arguments, scope: Scope): Value => {
+  const { work } = scope
   const short = name.replace(/^core::/, "")
   const implementation = Object.hasOwn(functions, short) ? functions[short] : undefined
   if (implementation === undefined) return refuse(`there is no function ${name}`)
-  scope.work.step(given.reduce<number>((size, value) => size + sizeOf(value), 1))
-  const isOpen = tolerant.has(short) && short !== "coalesce" ? given.includes(unknown) : short !== "coalesce" && given.some(hasUnknown)
+  const factor = Object.hasOwn(slow, short) ? (slow[short] ?? 1) : 1
+  work.step()
+  for (const value of given) work.visit(sizeOf(value, factor))
+  const isOpen =
+    tolerant.has(short) && short !== "coalesce"
+      ? given.includes(unknown)
+      : short !== "coalesce" && given.some((value) => hasUnknown(value, work))
   if (isOpen) return short === "issensitive" ? false : unknown
   const value = implementation(given, scope)
-  return typeof value === "string" ? scope.work.made(value) : value
+  if (typeof value === "string") return work.made(value)
+  work.visit(sizeOf(value, 1))
+  return value
 }
 
+/** Characters in the time of an element. */
+const charactersOfVisit = 20
+
 /** How much a function has to look at. */
-const sizeOf = (value: Value): number => {
-  if (typeof value === "string") return Math.ceil(value.length / 200)
+const sizeOf = (value: Value, factor: number): number => {
+  if (typeof value === "string") return Math.ceil((value.length * factor) / charactersOfVisit)
+  if (isNumber(value)) return value instanceof Real ? 200 : 1
   if (isList(value)) return value.length
   if (value instanceof SetValue) return value.items.length
   return isMap(value) ? value.size : 0

@@ -1,19 +1,21 @@
 /** The values of expressions. */
 import type { Expression, For } from "./Expressions.js"
 import { callFunction } from "./Functions.js"
+import { EvaluationError, refuse } from "./EvaluationError.js"
+import { compareNumbers, computed, negated, type Numeric, type Operator, Real } from "./Numbers.js"
 import { type Scope, withNames } from "./Scope.js"
 import {
   Attributes,
   entriesOf,
-  EvaluationError,
   isEqual,
   isList,
+  isNumber,
   kindOf,
-  refuse,
   settled,
   SetValue,
   toBool,
   toNumber,
+  toNumeric,
   toText,
   unknown,
   type Value
@@ -47,31 +49,39 @@ const pathOf = (expression: Expression): { readonly root: string; readonly steps
   return at.kind === "reference" ? { root: at.name, steps } : undefined
 }
 
-const compare = (operator: string, left: Value, right: Value): Value => {
-  const [a, b] = [toNumber(left), toNumber(right)]
+/** Numbers that are no whole number of JavaScript cost as much as these steps. */
+const stepsOfReal = 20
+
+const arithmetic = (operator: Operator, left: Numeric, right: Numeric, { work }: Scope): Value => {
+  if (operator === "%" && right === 0) return refuse("the remainder of a division by zero")
+  const result = computed(operator, left, right)
+  if (result instanceof Real) work.step(stepsOfReal)
+  return Number.isNaN(result) ? refuse("the result is not a number") : result
+}
+
+const compare = (operator: string, left: Value, right: Value, scope: Scope): Value => {
+  const [a, b] = [toNumeric(left), toNumeric(right)]
   switch (operator) {
     case "<":
-      return a < b
+      return compareNumbers(a, b) < 0
     case "<=":
-      return a <= b
+      return compareNumbers(a, b) <= 0
     case ">":
-      return a > b
+      return compareNumbers(a, b) > 0
     case ">=":
-      return a >= b
+      return compareNumbers(a, b) >= 0
     case "+":
-      return a + b
     case "-":
-      return a - b
     case "*":
-      return a * b
     case "/":
-      return a / b
+    case "%":
+      return arithmetic(operator, a, b, scope)
     default:
-      return b === 0 ? refuse("the remainder of a division by zero") : a % b
+      return refuse(`there is no operator ${operator}`)
   }
 }
 
-const binary = (operator: string, left: Value, right: () => Value): Value => {
+const binary = (operator: string, left: Value, right: () => Value, scope: Scope): Value => {
   if (operator === "&&" || operator === "||") {
     const isOr = operator === "||"
     const second = right()
@@ -82,9 +92,9 @@ const binary = (operator: string, left: Value, right: () => Value): Value => {
   }
   const second = right()
   if (left === unknown || second === unknown) return unknown
-  if (operator === "==") return isEqual(left, second)
-  if (operator === "!=") return !isEqual(left, second)
-  return compare(operator, left, second)
+  if (operator === "==") return isEqual(left, second, scope.work)
+  if (operator === "!=") return !isEqual(left, second, scope.work)
+  return compare(operator, left, second, scope)
 }
 
 const forValue = (expression: For, scope: Scope): Value => {
@@ -116,12 +126,15 @@ const forValue = (expression: For, scope: Scope): Value => {
       continue
     }
     const text = toText(name)
-    if (expression.isGrouped) groups.set(text, [...(groups.get(text) ?? []), value])
-    else if (map.has(text)) return refuse(`two elements have the key ${JSON.stringify(text.slice(0, 100))}`)
+    if (expression.isGrouped) {
+      const group = groups.get(text)
+      if (group === undefined) groups.set(text, [value])
+      else group.push(value)
+    } else if (map.has(text)) return refuse(`two elements have the key ${JSON.stringify(text.slice(0, 100))}`)
     else map.set(text, value)
   }
   if (isUnknown) return unknown
-  if (expression.makes === "text") return list.includes(unknown) ? unknown : scope.work.made(list.map(toText).join(""))
+  if (expression.makes === "text") return list.includes(unknown) ? unknown : scope.work.joined(list.map(toText))
   if (expression.makes === "list") return list
   return expression.isGrouped ? groups : map
 }
@@ -172,7 +185,7 @@ const conditional = (expression: Extract<Expression, { kind: "conditional" }>, s
   if (condition === unknown) return unknown
   const [chosen, other] = toBool(condition) ? [expression.chosen, expression.otherwise] : [expression.otherwise, expression.chosen]
   const value = evaluate(chosen, scope)
-  if (typeof value !== "number" && typeof value !== "boolean") return value
+  if (!isNumber(value) && typeof value !== "boolean") return value
   // Both results have one type; faults of the other do not matter
   const second = attempt(other, scope)?.value
   return typeof second === "string" ? toText(value) : value
@@ -194,7 +207,7 @@ const templateText = (parts: ReadonlyArray<Expression>, scope: Scope): Value => 
   const values = parts.map((part) => evaluate(part, scope))
   if (values.includes(null)) return refuse("a template cannot have null in it")
   const texts = values.flatMap((value) => (value === unknown ? [] : [toText(value)]))
-  return texts.length < values.length ? unknown : scope.work.made(texts.join(""))
+  return texts.length < values.length ? unknown : scope.work.joined(texts)
 }
 
 /** Fails with `EvaluationError`, which is thrown. */
@@ -232,10 +245,10 @@ const evaluateHere = (expression: Expression, scope: Scope): Value => {
     }
     case "negative": {
       const value = evaluate(expression.of, scope)
-      return value === unknown ? unknown : -toNumber(value)
+      return value === unknown ? unknown : negated(toNumeric(value))
     }
     case "binary":
-      return binary(expression.operator, evaluate(expression.left, scope), () => evaluate(expression.right, scope))
+      return binary(expression.operator, evaluate(expression.left, scope), () => evaluate(expression.right, scope), scope)
     case "conditional":
       return conditional(expression, scope)
     case "list":

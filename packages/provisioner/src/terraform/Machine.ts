@@ -34,7 +34,7 @@ export interface Machine {
 export const stateFile = "terraform.tfstate"
 
 /** Files of a source that Terraform itself writes. */
-const isOfTerraform = (path: string): boolean => path.startsWith(".terraform/") || path.startsWith(stateFile)
+export const isOfTerraform = (path: string): boolean => path.startsWith(".terraform/") || path.startsWith(stateFile)
 
 /** A failure of the file system or a program, as that of a job. */
 export const refused = ({ message }: { readonly message: string }) => new ProvisionFailure({ message })

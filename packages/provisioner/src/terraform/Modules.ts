@@ -1,24 +1,24 @@
 /** The values of a template's modules, each evaluated when another needs it. What only an apply or a provider tells is unknown. */
 import { randomUUID } from "node:crypto"
-import { posix } from "node:path"
 import type { Attribute, ConfiguredBlock, ConfiguredBody, ModuleSource } from "./Configuration.js"
+import { EvaluationError, refuse } from "./EvaluationError.js"
 import { type Expression, parseExpression } from "./Expressions.js"
 import { HclError } from "./Hcl.js"
 import { evaluate } from "./Interpreter.js"
-import { type FunctionFiles, type Scope, Work } from "./Scope.js"
+import { keyOfCall, maximumModules, maximumNesting, type ModuleTree } from "./ModuleTree.js"
+import type { Scope } from "./Scope.js"
 import { converted } from "./TypeConstraints.js"
-import { Attributes, entriesOf, EvaluationError, isList, refuse, settled, toNumber, toText, unknown, type Value } from "./Values.js"
+import { Attributes, entriesOf, isList, settled, toNumber, toText, unknown, type Value } from "./Values.js"
+import { Work } from "./Work.js"
 
 /** What is the same for all modules of a form. */
 export interface Context {
   readonly work: Work
-  readonly files: FunctionFiles
+  readonly tree: ModuleTree
   /** The values that a user gave, by the names of parameters. */
   readonly inputs: ReadonlyMap<string, string>
   /** The attributes of the product's own data sources, by their types; the rest of them is unknown. */
   readonly provided: ReadonlyMap<string, ReadonlyMap<string, Value>>
-  /** Undefined if there is no such folder. Throws `SourceError`. */
-  readonly source: (folder: string) => ModuleSource | undefined
 }
 
 /** One of the instances that `count` or `for_each` makes of a block. */
@@ -31,10 +31,6 @@ export interface Instance {
 const single: ReadonlyArray<Instance> = [{ key: undefined, names: new Map() }]
 
 const maximumInstances = 1_000
-const maximumNesting = 16
-
-/** Modules of all kinds in one form. */
-const maximumModules = 500
 
 export class Module {
   private readonly known = new Map<string, { readonly value: Value } | "evaluating">()
@@ -46,16 +42,17 @@ export class Module {
     readonly source: ModuleSource,
     /** The values of its variables, as far as its caller gives them. */
     private readonly given: ReadonlyMap<string, () => Value>,
-    readonly nesting = 0,
+    /** The calls that lead to it from the root. */
+    readonly key = "",
     private readonly count = { modules: 0 }
   ) {
-    if (++count.modules > maximumModules || nesting > maximumNesting)
+    if (++count.modules > maximumModules || key.split(".").length > maximumNesting)
       throw new EvaluationError({ cause: "the template has too many modules", isLimit: true })
   }
 
   scope(names: ReadonlyMap<string, Value> = new Map()): Scope {
-    const { files, work } = this.context
-    return { evaluate, work, files, names, resolve: (root, steps) => this.resolve(root, steps) }
+    const { tree, work } = this.context
+    return { evaluate, work, files: tree.files, names, resolve: (root, steps) => this.resolve(root, steps) }
   }
 
   value(attribute: Attribute, names: ReadonlyMap<string, Value> = new Map()): Value {
@@ -105,7 +102,9 @@ export class Module {
     const given = this.given.get(name)?.()
     const value = given ?? (fallback === undefined ? unknown : this.value(fallback))
     const type = block.attributes.get("type")?.expression()
-    return type === undefined ? value : converted(type, settled(value), (literal) => evaluate(literal, this.scope()))
+    return type === undefined
+      ? value
+      : converted(type, settled(value), { literal: (literal) => evaluate(literal, this.scope()), work: this.context.work })
   }
 
   /** The instances of a block; undefined if their number is not known. */
@@ -198,33 +197,23 @@ export class Module {
   modules(name: string): ReadonlyArray<readonly [Instance, Module]> | undefined {
     if (this.called.has(name)) return this.called.get(name)
     const block = this.source.blocks.get(`module.${name}`) ?? refuse(`there is no module ${name}`)
-    const folder = this.folderOf(block)
-    const source = folder === undefined ? undefined : this.context.source(folder)
+    const key = keyOfCall(this.key, name)
+    const source = this.context.tree.module(key)
     const instances = source === undefined ? undefined : this.instances(`module.${name}`, block)
     const modules =
       source === undefined
         ? undefined
         : instances?.map((instance) => {
             const given = Array.from(block.attributes, ([key, attribute]) => [key, () => this.value(attribute, instance.names)] as const)
-            return [instance, new Module(this.context, source, new Map(given), this.nesting + 1, this.count)] as const
+            return [instance, new Module(this.context, source, new Map(given), key, this.count)] as const
           })
     this.called.set(name, modules)
     return modules
   }
 
-  /** Undefined for modules of others. */
-  private folderOf({ attributes }: ConfiguredBlock): string | undefined {
-    const source = attributes.get("source")
-    const path = source === undefined ? null : this.value(source)
-    if (typeof path !== "string" || !/^\.\.?\//.test(path)) return undefined
-    return posix.join(this.source.folder, path).replace(/\/$/, "") || "."
-  }
-
   /** Whether a call's source is among the files. */
   isLoaded(name: string): boolean {
-    const block = this.source.blocks.get(`module.${name}`)
-    const folder = block === undefined ? undefined : this.folderOf(block)
-    const source = folder === undefined ? undefined : this.context.source(folder)
+    const source = this.context.tree.module(keyOfCall(this.key, name))
     return source !== undefined && source.blocks.size + source.locals.size > 0
   }
 

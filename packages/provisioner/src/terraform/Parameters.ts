@@ -14,7 +14,8 @@ import { allowedFormTypes } from "../ParameterRules.js"
 import type { Expression } from "./Expressions.js"
 import { valueOrNone } from "./Modules.js"
 import { Place } from "./Root.js"
-import { EvaluationError, settled, toText, unknown } from "./Values.js"
+import { EvaluationError } from "./EvaluationError.js"
+import { settled, toText, unknown } from "./Values.js"
 
 const sourced = "The value of a parameter is required to be sourced (default or input) for the parameter to function."
 

@@ -1,10 +1,12 @@
 /** The blocks of a template in Terraform's language, with values and without Terraform. templates-and-provisioning.md §4.5. */
 import { type PreviewInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect } from "effect"
-import { type Attribute, type ConfiguredBody, type ModuleSource, readModule } from "./Configuration.js"
+import type { Attribute, ConfiguredBody } from "./Configuration.js"
+import { EvaluationError } from "./EvaluationError.js"
 import { type Context, type Instance, Module, valueOrNone, variableValue } from "./Modules.js"
-import { Work } from "./Scope.js"
-import { EvaluationError, toBool, toNumber, toText, type Value } from "./Values.js"
+import type { ModuleTree } from "./ModuleTree.js"
+import { toBool, toNumber, toText, type Value } from "./Values.js"
+import { Work } from "./Work.js"
 
 /** What the data sources of the product say of a workspace that does not exist yet. */
 const providedFor = ({ metadata }: PreviewInput): Context["provided"] => {
@@ -37,38 +39,31 @@ const providedFor = ({ metadata }: PreviewInput): Context["provided"] => {
   ])
 }
 
-/** The modules of a source; folders are read once for all its forms. */
-export type Modules = (folder: string) => ModuleSource | undefined
-
-export const makeModules = (files: ReadonlyMap<string, Uint8Array>): Modules => {
-  const known = new Map<string, ModuleSource | undefined>()
-  return (folder) => {
-    if (!known.has(folder)) known.set(folder, readModule(files, folder))
-    return known.get(folder)
-  }
-}
-
-export interface Source {
-  readonly files: ReadonlyMap<string, Uint8Array>
-  readonly modules: Modules
-}
-
 /** The root module with the values of an input. Fails with `EvaluationError`, which is thrown. */
-export const rootOf = ({ files, modules }: Source, input: PreviewInput): Module => {
-  const source = modules(".")
+export const rootOf = (tree: ModuleTree, input: PreviewInput): Module => {
+  const source = tree.module("")
   if (source === undefined) throw new EvaluationError({ cause: "the source has no files of Terraform" })
   const context: Context = {
     work: new Work(),
-    files,
+    tree,
     inputs: new Map(input.parameters.map(({ name, value }) => [name, value])),
-    provided: providedFor(input),
-    source: modules
+    provided: providedFor(input)
   }
   const variables = input.variables.flatMap(({ name, value }) => {
     const type = source.blocks.get(`var.${name}`)?.attributes.get("type")
     return value === "" ? [] : [[name, () => variableValue(type?.expression(), value)] as const]
   })
   return new Module(context, source, new Map(variables))
+}
+
+/** The module and those that it calls, as far as their numbers are known. Throws `EvaluationError` where work has no bound. */
+export function* withCalled(module: Module): Generator<Module> {
+  yield module
+  for (const block of module.source.blocks.values()) {
+    if (block.type !== "module") continue
+    // The form tells what is wrong with the call
+    for (const [, inner] of valueOrNone(() => module.modules(block.labels[0] ?? "")) ?? []) yield* withCalled(inner)
+  }
 }
 
 /** A block with the module and the names it is evaluated in. */
@@ -86,6 +81,7 @@ export class Place {
   }
 
   text(name: string): string {
+    if (!this.body.attributes.has(name)) return ""
     return valueOrNone(() => toText(this.value(name))) ?? ""
   }
 
@@ -95,10 +91,12 @@ export class Place {
   }
 
   flag(name: string): boolean {
+    if (!this.body.attributes.has(name)) return false
     return valueOrNone(() => toBool(this.value(name))) ?? false
   }
 
   number(name: string): number | null {
+    if (!this.body.attributes.has(name)) return null
     const value = valueOrNone(() => toNumber(this.value(name)))
     return value === undefined || !Number.isSafeInteger(Math.trunc(value)) ? null : Math.trunc(value)
   }

@@ -10,11 +10,12 @@ import { ProcessTable } from "../ProcessTable.js"
 import { kill } from "../ProcessTree.js"
 import { attempt, prepareRoot } from "../WorkspaceDirectory.js"
 import { mark } from "./Commands.js"
+import { downloadedFiles } from "./DownloadedModules.js"
 import { evaluateForm } from "./Form.js"
 import { operationsOn } from "./Job.js"
-import { type Machine, type Options, programOf, refused } from "./Machine.js"
+import { isOfTerraform, type Machine, type Options, programOf, refused } from "./Machine.js"
+import { loadModules } from "./ModuleTree.js"
 import { presetViolations } from "./Presets.js"
-import { makeModules } from "./Root.js"
 import { configurationFiles, parseSource } from "./Source.js"
 import { evaluateTags } from "./Tags.js"
 
@@ -24,21 +25,26 @@ const open =
   (machine: Machine): Engine["open"] =>
   (source, log, downloaded) =>
     Effect.gen(function* () {
-      const program = yield* programOf(machine.options)
       const files = yield* Effect.mapError(readFiles(source), refused)
       const contents = new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))
       const parsed = yield* Effect.cached(parseSource(contents))
-      const modules = makeModules(contents)
+      const tree = yield* Effect.cached(
+        Effect.suspend(() => (downloaded === undefined ? Effect.succeed(new Map<string, Uint8Array>()) : downloadedFiles(downloaded))).pipe(
+          Effect.flatMap((modules) => loadModules(new Map([...contents].filter(([path]) => !isOfTerraform(path))), modules))
+        )
+      )
       // Most who open a source only parse it
       const scope = yield* Effect.scope
       const operations = yield* Effect.cached(
-        Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log, modules: downloaded }), scope)
+        Effect.flatMap(programOf(machine.options), (program) =>
+          Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log, modules: downloaded }), scope)
+        )
       )
       return {
         parse: parsed,
-        preview: (input) => evaluateForm({ files: contents, modules }, input),
-        workspaceTags: (input) => evaluateTags({ files: contents, modules }, input),
-        presetViolations: (input) => presetViolations({ files: contents, modules }, input),
+        preview: (input) => Effect.flatMap(tree, (modules) => evaluateForm(modules, input)),
+        workspaceTags: (input) => Effect.flatMap(tree, (modules) => evaluateTags(modules, input)),
+        presetViolations: (input) => Effect.flatMap(tree, (modules) => presetViolations(modules, input)),
         modules: Effect.flatMap(operations, ({ modules }) => modules),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))

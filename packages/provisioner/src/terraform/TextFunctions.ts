@@ -1,38 +1,66 @@
 /** How Terraform writes values into texts: `format`, and dates. */
-import { numberText, plain, refuse, toBool, toNumber, toText, type Value } from "./Values.js"
+import { refuse } from "./EvaluationError.js"
+import { floorOf, isWhole, numberText, type Numeric, readNumber } from "./Numbers.js"
+import { encodeJson, isNumber, toBool, toNumber, toNumeric, toText, type Value } from "./Values.js"
+import type { Work } from "./Work.js"
 
-const scalarText = (value: Value): string => {
+const scalarText = (value: Value, work: Work): string => {
   if (value === null) return "null"
-  if (typeof value === "object") return JSON.stringify(plain(value))
-  return toText(value)
+  return typeof value === "object" && !isNumber(value) ? encodeJson(value, work) : toText(value)
+}
+
+/** The number without its fraction. */
+const truncated = (value: Numeric): bigint => {
+  if (value === Infinity || value === -Infinity) return refuse("the number is infinite")
+  const below = floorOf(value)
+  return below < 0n && !isWhole(value) ? below + 1n : below
+}
+
+/** With so many digits behind the point; exact where a double is not. */
+const fixed = (value: Numeric, digits: number): string => {
+  if (value === Infinity || value === -Infinity) return numberText(value)
+  const [whole = "0", fraction = ""] = numberText(value).split(".")
+  const kept = BigInt(`${whole.replace("-", "")}${fraction.slice(0, digits).padEnd(digits, "0")}`)
+  const rest = fraction.slice(digits)
+  const half = readNumber(`0.${rest || "0"}`) ?? 0
+  const isUp = toNumber(half) > 0.5 || (toNumber(half) === 0.5 && (/^50*[1-9]/.test(rest) || kept % 2n === 1n))
+  const text = String(isUp ? kept + 1n : kept).padStart(digits + 1, "0")
+  const sign = whole.startsWith("-") ? "-" : ""
+  return digits === 0 ? sign + text : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
 const exponent = (value: number, digits: number): string => value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2")
 
-const shortest = (value: number, digits: number | undefined): string => {
+const shortest = (number: Numeric, digits: number | undefined): string => {
+  const value = toNumber(number)
   if (digits === undefined) {
     const size = Math.abs(value)
-    if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
-    return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2")
+    const text = numberText(number)
+    if (value === 0 || !Number.isFinite(value) || (size >= 1e-4 && size < 1e21)) return text
+    const significant = text.replace(/^-/, "").replace(".", "").replace(/^0+/, "").replace(/0+$/, "")
+    const power = Number(/e(.*)$/.exec(value.toExponential())?.[1])
+    const mantissa = significant.length > 1 ? `${significant[0]}.${significant.slice(1)}` : significant
+    return `${value < 0 ? "-" : ""}${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`
   }
   const text = value.toPrecision(Math.max(1, digits))
   return text.includes("e") ? text.replace(/\.?0+e([+-])(\d)$/, "e$10$2") : text.includes(".") ? text.replace(/\.?0+$/, "") : text
 }
 
-const verb = (letter: string, value: Value, digits: number | undefined): string => {
+const verb = (letter: string, value: Value, digits: number | undefined, work: Work): string => {
   switch (letter) {
     case "s": {
-      const text = scalarText(value)
+      const text = scalarText(value, work)
       return digits === undefined ? text : [...text].slice(0, digits).join("")
     }
     case "v":
-      return scalarText(value)
+      // As %g, which has an exponent from 21 digits on
+      return isNumber(value) ? shortest(value, digits) : scalarText(value, work)
     case "q":
-      return JSON.stringify(scalarText(value))
+      return JSON.stringify(scalarText(value, work))
     case "t":
       return String(toBool(value))
     case "d":
-      return numberText(Math.trunc(toNumber(value)))
+      return String(truncated(toNumeric(value)))
     case "b":
     case "o":
     case "x":
@@ -41,7 +69,7 @@ const verb = (letter: string, value: Value, digits: number | undefined): string 
         const hex = Buffer.from(value).toString("hex")
         return letter === "X" ? hex.toUpperCase() : hex
       }
-      const text = BigInt(Math.trunc(toNumber(value))).toString(letter === "b" ? 2 : letter === "o" ? 8 : 16)
+      const text = truncated(toNumeric(value)).toString(letter === "b" ? 2 : letter === "o" ? 8 : 16)
       return letter === "X" ? text.toUpperCase() : text
     }
     case "e":
@@ -51,10 +79,10 @@ const verb = (letter: string, value: Value, digits: number | undefined): string 
     }
     case "f":
     case "F":
-      return toNumber(value).toFixed(digits ?? 6)
+      return fixed(toNumeric(value), digits ?? 6)
     case "g":
     case "G":
-      return shortest(toNumber(value), digits)
+      return shortest(toNumeric(value), digits)
     default:
       return refuse(`the format has no verb %${letter}`)
   }
@@ -63,7 +91,7 @@ const verb = (letter: string, value: Value, digits: number | undefined): string 
 const maximumWidth = 1000
 
 /** As the function `format` does. */
-export const formatText = (pattern: string, given: ReadonlyArray<Value>): string => {
+export const formatText = (pattern: string, given: ReadonlyArray<Value>, work: Work): string => {
   let next = 0
   let highest = 0
   let isIndexed = false
@@ -86,7 +114,7 @@ export const formatText = (pattern: string, given: ReadonlyArray<Value>): string
       const value = given[at]
       if (value === undefined) return refuse("the format has more verbs than arguments")
       const digits = precision === undefined ? undefined : Math.min(100, Number(precision))
-      const plainText = verb(letter, value, digits)
+      const plainText = work.made(verb(letter, value, digits, work))
       const signed =
         "dfFeEgG".includes(letter) && !plainText.startsWith("-")
           ? (flags?.includes("+") ? "+" : flags?.includes(" ") ? " " : "") + plainText

@@ -1,16 +1,7 @@
 /** The values of expressions, and Terraform's conversions between them. */
-import { Data } from "effect"
-
-/** An expression has no value: a reference to nothing, a wrong argument, too much work. */
-export class EvaluationError extends Data.TaggedError("EvaluationError")<{ readonly cause: string; readonly isLimit?: boolean }> {
-  override get message(): string {
-    return this.cause
-  }
-}
-
-export const refuse = (cause: string): never => {
-  throw new EvaluationError({ cause })
-}
+import { refuse } from "./EvaluationError.js"
+import { compareNumbers, numberText, type Numeric, readNumber, Real, toDouble } from "./Numbers.js"
+import type { Work } from "./Work.js"
 
 /** What only an apply tells. */
 export const unknown: unique symbol = Symbol("unknown")
@@ -27,7 +18,8 @@ export interface LazyValue {
 
 export type MapValue = ReadonlyMap<string, Value>
 
-export type Value = string | number | boolean | null | typeof unknown | ReadonlyArray<Value> | SetValue | MapValue | Attributes
+/** A number is whole and exact, or infinite; all others are a `Real`. */
+export type Value = string | Numeric | boolean | null | typeof unknown | ReadonlyArray<Value> | SetValue | MapValue | Attributes
 
 export class Attributes {
   constructor(readonly lazy: LazyValue) {}
@@ -35,6 +27,7 @@ export class Attributes {
 
 export const isList = (value: Value): value is ReadonlyArray<Value> => Array.isArray(value)
 export const isMap = (value: Value): value is MapValue => value instanceof Map
+export const isNumber = (value: Value): value is Numeric => typeof value === "number" || value instanceof Real
 
 /** As a map with all its values. */
 export const settled = (value: Value): Value =>
@@ -47,74 +40,91 @@ export const kindOf = (value: Value): string => {
   if (value === unknown) return "unknown"
   if (isList(value)) return "list"
   if (value instanceof SetValue) return "set"
+  if (isNumber(value)) return "number"
   if (typeof value === "object") return "object"
-  return typeof value === "boolean" ? "bool" : typeof value
-}
-
-/** Never with an exponent. Fractions have the digits that their arithmetic keeps. */
-export const numberText = (value: number): string => {
-  if (Object.is(value, -0)) return "-0"
-  if (Number.isInteger(value)) return BigInt(value).toString()
-  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf"
-  const text = String(Number(value.toPrecision(15)))
-  return text.includes("e") ? value.toFixed(20).replace(/0+$/, "") : text
+  return typeof value === "boolean" ? "bool" : "string"
 }
 
 /** Order of sets and maps: texts by their bytes, for which code units are a good measure. */
 export const byBytes = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-const keyOf = (value: Value): string => JSON.stringify(plain(value))
+/** A text that only equal values have. */
+export const keyOf = (value: Value, work: Work): string => `${kindOf(value)} ${encodeJson(value, work)}`
 
-export const makeSet = (items: ReadonlyArray<Value>): SetValue => {
-  const byKey = new Map(items.map((item): readonly [string, Value] => [keyOf(item), item]))
+export const makeSet = (items: ReadonlyArray<Value>, work: Work): SetValue => {
+  const byKey = new Map(items.map((item): readonly [string, Value] => [keyOf(item, work), item]))
   const unique = [...byKey.values()]
   if (unique.every((item) => typeof item === "string")) return new SetValue(unique.toSorted(byBytes))
-  if (unique.every((item) => typeof item === "number")) return new SetValue(unique.toSorted((a, b) => a - b))
+  if (unique.every(isNumber)) return new SetValue(unique.toSorted(compareNumbers))
   return new SetValue([...byKey].toSorted(([a], [b]) => byBytes(a, b)).map(([, item]) => item))
 }
 
 export const sortedEntries = (map: MapValue): ReadonlyArray<readonly [string, Value]> => [...map].toSorted(([a], [b]) => byBytes(a, b))
 
+/** Collections that were looked through before. */
+const looked = new WeakMap<object, boolean>()
+
 /** Whether any part is unknown. */
-export const hasUnknown = (value: Value): boolean => {
+export const hasUnknown = (value: Value, work: Work): boolean => {
   if (value === unknown) return true
-  if (isList(value)) return value.some(hasUnknown)
-  if (value instanceof SetValue) return value.items.some(hasUnknown)
+  if (typeof value !== "object" || value === null || value instanceof Real) return false
+  const known = looked.get(value)
+  if (known !== undefined) return known
   const map = settled(value)
-  return isMap(map) && [...map.values()].some(hasUnknown)
+  const parts = isList(map) ? map : map instanceof SetValue ? map.items : isMap(map) ? [...map.values()] : []
+  work.visit(parts.length)
+  const found = parts.some((part) => hasUnknown(part, work))
+  looked.set(value, found)
+  return found
 }
 
-/** As JSON holds it, keys in order. */
-export const plain = (value: Value): unknown => {
-  if (value === unknown) return { unknown: true }
-  if (isList(value)) return value.map(plain)
-  if (value instanceof SetValue) return value.items.map(plain)
+/** As JSON, keys in order and all digits of numbers. */
+export const encodeJson = (value: Value, work: Work): string => {
+  work.visit(1 + (typeof value === "string" ? value.length / 20 : 0))
+  if (value === unknown) return '{"unknown":true}'
+  if (typeof value === "string") return JSON.stringify(value)
+  if (isNumber(value)) return numberText(value)
+  if (isList(value)) return `[${value.map((item) => encodeJson(item, work)).join(",")}]`
+  if (value instanceof SetValue) return encodeJson(value.items, work)
   const map = settled(value)
-  if (isMap(map)) return Object.fromEntries(sortedEntries(map).map(([key, item]) => [key, plain(item)]))
+  if (!isMap(map)) return String(map)
+  return `{${sortedEntries(map)
+    .map(([key, item]) => `${JSON.stringify(key)}:${encodeJson(item, work)}`)
+    .join(",")}}`
+}
+
+/** As a value of JavaScript, keys in order. Numbers stay as they are. */
+export const plain = (value: Value, work: Work): unknown => {
+  work.visit(1)
+  if (value === unknown) return { unknown: true }
+  if (isList(value)) return value.map((item) => plain(item, work))
+  if (value instanceof SetValue) return value.items.map((item) => plain(item, work))
+  const map = settled(value)
+  if (isMap(map)) return Object.fromEntries(sortedEntries(map).map(([key, item]) => [key, plain(item, work)]))
   return map
 }
 
-export const fromPlain = (value: unknown): Value => {
-  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value
-  if (Array.isArray(value)) return value.map(fromPlain)
-  if (typeof value === "object") return new Map(Object.entries(value).map(([key, item]) => [key, fromPlain(item)]))
-  return refuse("the value is of no type that expressions know")
+export const isEqual = (left: Value, right: Value, work: Work): boolean => {
+  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right) === 0
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return left === right
+  return left === right || (kindOf(left) === kindOf(right) && keyOf(left, work) === keyOf(right, work))
 }
-
-export const isEqual = (left: Value, right: Value): boolean => kindOf(left) === kindOf(right) && keyOf(left) === keyOf(right)
 
 export const toText = (value: Value): string => {
   if (typeof value === "string") return value
-  if (typeof value === "number") return numberText(value)
+  if (isNumber(value)) return numberText(value)
   if (typeof value === "boolean") return String(value)
   return refuse(`a text is required, not ${kindOf(value)}`)
 }
 
-export const toNumber = (value: Value): number => {
-  if (typeof value === "number") return value
-  if (typeof value === "string" && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value)
-  return refuse(`a number is required, not ${typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : kindOf(value)}`)
+export const toNumeric = (value: Value): Numeric => {
+  if (isNumber(value)) return value
+  const read = typeof value === "string" ? readNumber(value) : undefined
+  return read ?? refuse(`a number is required, not ${typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : kindOf(value)}`)
 }
+
+/** The nearest number of JavaScript, for indexes, counts and functions that compute in doubles. */
+export const toNumber = (value: Value): number => toDouble(toNumeric(value))
 
 const truths: ReadonlyMap<Value, boolean> = new Map<Value, boolean>([
   [true, true],

@@ -103,4 +103,33 @@ describe("downloaded modules", () => {
       expect(JSON.stringify(log.lines)).not.toContain("extra.tf")
     })
   )
+
+  it.scoped("give their parameters to forms; what the source itself has in their folder does not count", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* anEngine({ environment: { PATH: "/nowhere" } })
+      const parameter = (name: string) => `data "coder_parameter" "p" {\n  name = "${name}"\n  default = "x"\n}\n`
+      const source = yield* Effect.promise(() =>
+        tarOf([
+          ["main.tf", 'module "pod" {\n  source  = "example/pod/coder"\n  version = "1.0.0"\n}\n'],
+          [".terraform/modules/modules.json", manifest(".terraform/modules/pod")],
+          [".terraform/modules/pod/main.tf", parameter("forged")]
+        ])
+      )
+      const archive = yield* Effect.promise(() =>
+        tarOf([
+          [".terraform/modules/modules.json", manifest(".terraform/modules/pod")],
+          [".terraform/modules/pod/main.tf", parameter("stored")]
+        ])
+      )
+      const namesOf = (modules?: Uint8Array) =>
+        Effect.gen(function* () {
+          const session = yield* engine.open(source, aLog().sink, modules)
+          const form = yield* session.preview?.(aPlanInput()) ?? Effect.dieMessage("there are no forms")
+          return [...form.parameters.map(({ name }) => name), ...form.diagnostics.map(({ extra }) => extra.code)]
+        })
+      expect(yield* namesOf(archive)).toStrictEqual(["stored"])
+      expect(yield* namesOf()).toStrictEqual(["module_not_loaded"])
+      expect(yield* namesOf(new Uint8Array(700).fill(7))).toStrictEqual(["module_not_loaded"])
+    })
+  )
 })

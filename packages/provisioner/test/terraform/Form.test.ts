@@ -5,8 +5,8 @@ import { evaluateForm } from "../../src/terraform/Form.js"
 import { evaluateTags } from "../../src/terraform/Tags.js"
 import { type Files, inputOf, sourceOf, type Texts } from "./forms.js"
 
-const formOf = (files: Files, inputs: Texts = {}, variables: Texts = {}) =>
-  Effect.runPromise(evaluateForm(sourceOf(files), inputOf(inputs, variables)))
+const formOf = async (files: Files, inputs: Texts = {}, variables: Texts = {}, downloaded: Files = {}) =>
+  Effect.runPromise(evaluateForm(await sourceOf(files, downloaded), inputOf(inputs, variables)))
 
 const parameter = (name: string, body: string): string => `data "coder_parameter" "${name}" {\n  name = "${name}"\n${body}\n}\n`
 
@@ -45,6 +45,30 @@ it.each([
   ["networks", 'cidrsubnet("10.0.0.0/8", 8, 3)', "10.3.0.0/16"],
   ["networks of version 6", 'cidrhost("2001:db8::/64", 5)', "2001:db8::5"],
   ["dates", 'formatdate("DD MMM YYYY hh:mm", "2024-05-06T07:08:09Z")', "06 May 2024 07:08"],
+  ["whole numbers beyond those of JavaScript", "9007199254740993 + 1", "9007199254740994"],
+  ["a division with all its digits", "7 / 3", `2.${"3".repeat(153)}2`],
+  [
+    "large numbers in JSON",
+    'jsonencode([jsondecode("123456789012345678901234567890"), 0.1 + 0.2])',
+    "[123456789012345678901234567890,0.3]"
+  ],
+  [
+    "large numbers in YAML",
+    'yamlencode({ a = yamldecode("k: 123456789012345678901234567890").k, b = 0.1 })',
+    '"a": 123456789012345678901234567890\n"b": 0.1\n'
+  ],
+  [
+    "large numbers in formats",
+    'format("%d %.3f %x", 123456789012345678901234567890, 123456789012345678901234567890.12345, 123456789012345678901234567890)',
+    "123456789012345678901234567890 123456789012345678901234567890.123 18ee90ff6c373e0ee4e3f0ad2"
+  ],
+  ["large numbers that differ in the last digit", "9007199254740993 == 9007199254740992", "false"],
+  [
+    "functions of large numbers",
+    'join(" ", [floor(12345678901234567890.7), ceil(-0.5), max(9007199254740993, 9007199254740992), parseint("ffffffffffffffffffff", 16), sum([9007199254740993, 1])])',
+    "12345678901234567890 0 9007199254740993 1208925819614629174706175 9007199254740994"
+  ],
+  ["CSV", 'jsonencode(csvdecode("a,b\\n\\"x \\"\\"y\\"\\"\\",2\\n"))', '[{"a":"x \\"y\\"","b":"2"}]'],
   ["no data source that is not declared", "data.coder_workspace_owner.any.email", undefined]
 ])("evaluates %s", async (_, expression, expected) => {
   expect(await valueOf(expression)).toBe(expected)
@@ -164,6 +188,50 @@ it("hides what is typed if the styling says so", async () => {
   expect(parameters[0]?.styling).toEqual({ mask_input: true, label: "L" })
 })
 
+const modulesOf = (folders: Readonly<Record<string, string>>): string =>
+  JSON.stringify({ Modules: Object.entries(folders).map(([Key, Dir]) => ({ Key, Source: "registry.terraform.io/example/x", Dir })) })
+
+it("evaluates downloaded modules, those that they call, and files beside them", async () => {
+  const folder = ".terraform/modules"
+  const call = 'module "far" {\n  source = "example/far/coder"\n  version = "~> 1.0"\n  prefix = "f"\n}\n'
+  const downloaded = {
+    [`${folder}/modules.json`]: modulesOf({ "": ".", far: `${folder}/far/sub`, "far.inner": `${folder}/far.inner` }),
+    [`${folder}/far/sub/main.tf`]: `variable "prefix" {}\nmodule "inner" {\n  source = "git::https://example.com/inner.git"\n}\nmodule "beside" {\n  source = "../beside"\n}\n${'data "coder_parameter" "p" {\n  name = "${var.prefix} ${trimspace(file("${path.module}/name.txt"))}"\n  default = module.inner.out\n}\n'}`,
+    [`${folder}/far/sub/name.txt`]: "named\n",
+    [`${folder}/far/beside/main.tf`]: parameter("beside", 'default = "b"'),
+    [`${folder}/far.inner/main.tf`]: 'output "out" {\n  value = "i"\n}\n'
+  }
+  const form = await formOf({ "main.tf": call }, {}, {}, downloaded)
+  expect(form.diagnostics).toStrictEqual([])
+  expect(valuesOf(form)).toStrictEqual({ beside: "b", "f named": "i" })
+})
+
+it.each(["../secret", "/etc", ".terraform/modules/../../secret", "secret", ".terraform/modules"])(
+  "takes no downloaded module from the folder %s",
+  async (Dir) => {
+    const downloaded = {
+      ".terraform/modules/modules.json": modulesOf({ far: Dir }),
+      ".terraform/modules/main.tf": parameter("p", 'default = "x"')
+    }
+    const files = { "main.tf": 'module "far" {\n  source = "example/far/coder"\n}\n', "secret/main.tf": parameter("s", 'default = "x"') }
+    const form = await formOf(files, {}, {}, downloaded)
+    expect([form.parameters, form.diagnostics.map(({ extra }) => extra.code)]).toStrictEqual([[], ["module_not_loaded"]])
+  }
+)
+
+it("refuses downloaded modules that call themselves without end", async () => {
+  const downloaded = {
+    ".terraform/modules/modules.json": modulesOf({ far: ".terraform/modules/far" }),
+    ".terraform/modules/far/main.tf": 'module "a" {\n  source = "./."\n}\nmodule "b" {\n  source = "./."\n}\n'
+  }
+  const result = await Effect.runPromise(
+    Effect.either(
+      evaluateForm(await sourceOf({ "main.tf": 'module "far" {\n  source = "example/far/coder"\n}\n' }, downloaded), inputOf({}))
+    )
+  )
+  expect(Either.isLeft(result) && result.left.message).toBe("the template has too many modules")
+})
+
 it("warns of modules that are not among the files", async () => {
   const { diagnostics } = await formOf({ "main.tf": 'module "far" {\n  source = "example/far"\n}\n' })
   expect(diagnostics).toMatchObject([{ severity: "warning", extra: { code: "module_not_loaded" } }])
@@ -191,7 +259,7 @@ it.each([
 })
 
 const failureOf = async (files: Files): Promise<string> => {
-  const result = await Effect.runPromise(Effect.either(evaluateForm(sourceOf(files), inputOf({}))))
+  const result = await Effect.runPromise(Effect.either(evaluateForm(await sourceOf(files), inputOf({}))))
   return Either.match(result, { onLeft: (error: ProvisionFailure) => error.message, onRight: () => "" })
 }
 
@@ -209,6 +277,18 @@ it.each([
     "nested references",
     `locals {\n${Array.from({ length: 900 }, (_, i) => `a${i + 1} = local.a${i}`).join("\n")}\na0 = 1\n}\n${parameter("p", "default = local.a900")}`
   ],
+  [
+    "parts of values that hold each other",
+    `locals {\n  a0 = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n${Array.from({ length: 12 }, (_, i) => `a${i + 1} = [${Array.from({ length: 9 }, () => `local.a${i}`).join()}]`).join("\n")}\n}\n${parameter("p", "default = local.a12 == [] ? jsonencode(local.a12) : length(flatten(local.a12))")}`
+  ],
+  [
+    "pairs that a function compares",
+    `locals {\n  a = [for i in range(1024) : "\${i} x"]\n  b = flatten([for i in range(40) : local.a])\n}\n${parameter("p", "default = length(setintersection(local.b, [for x in local.b : upper(x)]))")}`
+  ],
+  [
+    "work of patterns",
+    `locals {\n  t = join("", [for i in range(20) : "aaaaaaaaaa"])\n}\n${parameter("p", 'default = length([for i in range(1000) : regexall("(a?){20}b", local.t)])')}`
+  ],
   ["heredocs in each other", `locals {\na = ${"<<A\n${".repeat(800)}1${"}\nA\n".repeat(800)}}\n${parameter("p", "default = local.a")}`],
   ["characters of a source", `${parameter("p", 'default = "x"')}# ${"x".repeat(262_144)}\n`],
   [
@@ -219,11 +299,37 @@ it.each([
   expect(await failureOf({ "main.tf": text })).not.toBe("")
 })
 
+it.each([
+  ["a broken JSON file", { "main.tf.json": '{\n  "data": {\n    "x": ]\n' }, /^main\.tf\.json:3: a value is expected$/],
+  ["JSON without an end to its depth", { "main.tf.json": "[".repeat(100_000) }, /^main\.tf\.json:1: values are too deep in each other$/],
+  [
+    "a JSON file that is too large",
+    { "main.tf.json": JSON.stringify({ locals: { a: "x".repeat(300_000) } }) },
+    /^main\.tf\.json: a source has more than/
+  ],
+  [
+    "files that are too large together",
+    Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}.tf`, `# ${"x".repeat(200_000)}\n`])),
+    /^the modules have more than 4194304 bytes$/
+  ]
+])("refuses %s, and says where", async (_, files, expected) => {
+  expect(await failureOf(files)).toMatch(expected)
+})
+
+it("gives tags of modules that the template calls", async () => {
+  const tags = (entry: string) => `data "coder_workspace_tags" "t" {\n  tags = { ${entry} }\n}\n`
+  const files = {
+    "main.tf": `${tags('a = "1"')}module "m" {\n  source = "./m"\n  zone = "eu"\n}\n`,
+    "m/main.tf": `variable "zone" {}\n${tags("zone = var.zone")}`
+  }
+  expect(await Effect.runPromise(evaluateTags(await sourceOf(files), inputOf({})))).toEqual({ a: "1", zone: "eu" })
+})
+
 it("gives tags with expressions as keys and values", async () => {
   const files = {
     "main.tf": `data "coder_workspace_owner" "me" {}\n${parameter("zone", 'default = "a"')}data "coder_workspace_tags" "t" {\n  tags = {\n    zone = data.coder_parameter.zone.value\n    (upper("k")) = 5\n    owner = data.coder_workspace_owner.me.name\n    none = null\n  }\n}\n`
   }
-  expect(await Effect.runPromise(evaluateTags(sourceOf(files), inputOf({ zone: "b" })))).toEqual({ zone: "b", K: "5", owner: "ada" })
+  expect(await Effect.runPromise(evaluateTags(await sourceOf(files), inputOf({ zone: "b" })))).toEqual({ zone: "b", K: "5", owner: "ada" })
 })
 
 it("refuses tags that are unknown before an apply, with file and line", async () => {
@@ -231,7 +337,7 @@ it("refuses tags that are unknown before an apply, with file and line", async ()
     "main.tf":
       'resource "terraform_data" "d" {}\ndata "coder_workspace_tags" "t" {\n  tags = {\n    a = terraform_data.d.id\n    b = "x"\n    c = ["y"]\n  }\n}\n'
   }
-  const result = await Effect.runPromise(Effect.flip(evaluateTags(sourceOf(files), inputOf({}))))
+  const result = await Effect.runPromise(Effect.flip(evaluateTags(await sourceOf(files), inputOf({}))))
   expect(result).toMatchObject({
     message: 'main.tf:3: the tag "a" is known only after an apply',
     validations: [{ field: "a" }, { field: "c", detail: 'main.tf:3: the tag "c" is no text: ["y"]' }]

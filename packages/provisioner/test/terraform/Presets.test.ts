@@ -33,7 +33,7 @@ it.each([
     ["B"]
   ]
 ])("%s has violations %j", async (_, presets, names) => {
-  const violations = await Effect.runPromise(presetViolations(sourceOf({ "main.tf": parameters + presets }), inputOf({})))
+  const violations = await Effect.runPromise(presetViolations(await sourceOf({ "main.tf": parameters + presets }), inputOf({})))
   expect(violations.map(({ field }) => field)).toStrictEqual(names)
 })
 
@@ -42,7 +42,7 @@ it("checks the values of presets up to 10,000 parameters, and what costs nothing
   const incomplete = Array.from({ length: 20 }, (_, at) => preset(`a${at}`, `name = "A${at}"\nparameters = { colour = "blue" }`))
   const last = ["b", "c"].map((label) => preset(label, `name = "${label}"\ndefault = true\nparameters = {}`))
   const violations = await Effect.runPromise(
-    presetViolations(sourceOf({ "main.tf": [...many, ...incomplete, ...last].join("") }), inputOf({}))
+    presetViolations(await sourceOf({ "main.tf": [...many, ...incomplete, ...last].join("") }), inputOf({}))
   )
   expect(violations.map(({ field }) => field)).toStrictEqual([...Array.from({ length: 10 }, (_, at) => `A${at}`), "c"])
 })

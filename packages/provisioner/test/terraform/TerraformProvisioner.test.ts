@@ -21,10 +21,13 @@ const messageOf = (exit: Exit.Exit<unknown, ProvisionFailure>): string | undefin
 const isRunning = (pid: string): boolean => existsSync(`/proc/${pid.trim()}`)
 
 describe("the engine", () => {
-  it.scoped("says what to install where there is no Terraform", () =>
+  it.scoped("says what to install where there is no Terraform, which only plans and builds need", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine({ environment: { PATH: "/nowhere" } })
-      const exit = yield* Effect.exit(engine.open(yield* empty, aLog().sink))
+      const source = archive({ "main.tf": 'data "coder_parameter" "p" {\n  name = "p"\n  default = "x"\n}\n' })
+      const session = yield* engine.open(yield* source, aLog().sink)
+      expect(yield* session.preview?.(aPlanInput()) ?? Effect.void).toMatchObject({ parameters: [{ name: "p" }] })
+      const exit = yield* Effect.exit(session.plan(aPlanInput()))
       expect(messageOf(exit)).toBe(
         "This server has no Terraform: install terraform or tofu on the PATH of the server, or name the program in the option terraform-binary."
       )

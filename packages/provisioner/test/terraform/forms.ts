@@ -1,13 +1,14 @@
 /** What forms, tags and presets of Terraform's language are evaluated with in tests. */
-import { makeModules } from "../../src/terraform/Root.js"
+import { Effect } from "effect"
+import { loadModules } from "../../src/terraform/ModuleTree.js"
 
 export type Files = Readonly<Record<string, string>>
 export type Texts = Readonly<Record<string, string>>
 
-export const sourceOf = (given: Files) => {
-  const files = new Map(Object.entries(given).map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  return { files, modules: makeModules(files) }
-}
+const bytesOf = (given: Files) => new Map(Object.entries(given).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+
+/** The modules of a template, and those of the archive that its import has stored. */
+export const sourceOf = (given: Files, downloaded: Files = {}) => Effect.runPromise(loadModules(bytesOf(given), bytesOf(downloaded)))
 
 const id = "018f0000-0000-7000-8000-000000000000"
 

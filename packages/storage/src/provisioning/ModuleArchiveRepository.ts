@@ -17,6 +17,11 @@ export const layer = Layer.effect(
           sql`INSERT INTO template_version_modules ${sql.insert({ template_version_id, file_id })}
             ON CONFLICT (template_version_id) DO UPDATE SET file_id = excluded.file_id`
         ),
+      ofVersion: (versionId) =>
+        Effect.map(
+          first(linked, sql`SELECT file_id FROM template_version_modules WHERE template_version_id = ${versionId}`),
+          Option.map(({ file_id }) => file_id)
+        ),
       ofBuildJob: (jobId) =>
         Effect.map(
           first(

@@ -1,0 +1,71 @@
+import { EvaluationError } from "./EvaluationError.js"
+
+const refused = (cause: string): never => {
+  throw new EvaluationError({ cause, isLimit: true })
+}
+
+export interface Limits {
+  /** Steps of all parts of a form together. */
+  readonly steps: number
+  /** Steps of one part, such as a parameter: no other request has its turn before it ends. */
+  readonly stepsOfPart: number
+  readonly characters: number
+  readonly depth: number
+}
+
+const limits: Limits = { steps: 1_000_000, stepsOfPart: 100_000, characters: 16 * 1024 * 1024, depth: 400 }
+
+/** Elements of collections that functions go through in the time of a step. */
+const visitsOfStep = 10
+
+/** What all expressions of a form may do together: steps, and characters of texts that are made. */
+export class Work {
+  private steps = 0
+  private stepsOfPart = 0
+  private characters = 0
+  private depth = 0
+
+  constructor(private readonly bounds: Limits = limits) {}
+
+  /** Begins the next part of the form. */
+  nextPart(): void {
+    this.stepsOfPart = 0
+  }
+
+  step(count = 1): void {
+    this.steps += count
+    this.stepsOfPart += count
+    if (this.steps > this.bounds.steps || this.stepsOfPart > this.bounds.stepsOfPart) refused("the template needs too many steps")
+  }
+
+  /** Elements, or parts of texts, that a function looks at. */
+  visit(count: number): void {
+    this.step(count / visitsOfStep)
+  }
+
+  /** Characters that are about to be made. */
+  make(length: number): void {
+    this.characters += length
+    if (this.characters > this.bounds.characters) refused("the template makes too long texts")
+  }
+
+  made(text: string): string {
+    this.make(text.length)
+    return text
+  }
+
+  joined(texts: ReadonlyArray<string>, separator = ""): string {
+    this.make(texts.reduce((length, text) => length + text.length + separator.length, 0))
+    return texts.join(separator)
+  }
+
+  deeper<A>(read: () => A): A {
+    if (this.depth >= this.bounds.depth) refused("expressions refer to each other too deeply")
+    this.depth++
+    try {
+      return read()
+    } finally {
+      this.depth--
+    }
+  }
+}
