@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema, type Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Layer, Option, Redacted, Schedule, Schema, type Scope } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -27,7 +27,7 @@ import type { Phase } from "./ProvisionerEngine.js"
 import { ProvisionerType } from "./ProvisionerJob.js"
 import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { canonicalTags, normalizeTags, type ProvisionerTags, tagsContain, tagsViolation } from "./ProvisionerTags.js"
-import { type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
+import { type DaemonWork, type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The credential of a connection that has no session of a user. */
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Decides whether a daemon may connect, and as which one. Fails with the first check that does not hold, in the order of
-     * §7.3. The right ends with the key or the session.
+     * §7.3. The right ends with the key or the session; where the key is deleted while jobs run, `dismissed` completes with the last of them.
      */
     admit: Traced.fn("RemoteDaemons.admit")(function* (
       reference: string,
@@ -201,17 +201,28 @@ const make = Effect.gen(function* () {
         key_id,
         last_seen_at: now
       }
+      const dismissed = yield* Deferred.make<void>()
+      let isKeyDeleted = false
       /** Jobs that the daemon works on. A deleted key lets it end them. */
-      const work = { running: 0 }
+      const work: DaemonWork = {
+        running: 0,
+        ended: () => {
+          work.running -= 1
+          if (isKeyDeleted && work.running === 0) Deferred.unsafeDone(dismissed, Effect.void)
+        }
+      }
       const actor: Actor = Option.getOrElse(caller, () => ({
         ...SystemActor.provisionerd,
         credential: {
           renew: Effect.suspend(() =>
-            credential._tag === "Key" && work.running === 0
-              ? Effect.as(
-                  Effect.mapError(keys.authenticate(credential.secret), () => noCredential),
-                  actor
-                )
+            credential._tag === "Key"
+              ? Effect.matchEffect(keys.authenticate(credential.secret), {
+                  onFailure: () => {
+                    isKeyDeleted = true
+                    return work.running === 0 ? noCredential : Effect.succeed(actor)
+                  },
+                  onSuccess: () => Effect.succeed(actor)
+                })
               : Effect.succeed(actor)
           )
         }
@@ -222,13 +233,13 @@ const make = Effect.gen(function* () {
           ? Effect.map(Effect.either(keys.authenticate(credential.secret)), ({ _tag }) => _tag === "Right")
           : Effect.succeed(true)
       const repeatable = new Set(buildPhases.filter((phase) => asked.repeatable.includes(phase)))
-      return { right, daemon, work, isAllowed, repeatable }
+      return { right, daemon, work, isAllowed, repeatable, dismissed: Deferred.await(dismissed) }
     }),
 
     /** Registers an admitted daemon until the scope closes, and answers how it takes jobs. Jobs that it leaves behind are given back. */
     connect: (admitted: {
       readonly daemon: ProvisionerDaemon
-      readonly work: { running: number }
+      readonly work: DaemonWork
       readonly isAllowed: Effect.Effect<boolean>
       readonly repeatable: ReadonlySet<Phase>
     }) =>

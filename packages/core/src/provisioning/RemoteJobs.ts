@@ -57,10 +57,16 @@ export interface RemoteJob {
   readonly leave: Effect.Effect<void>
 }
 
+/** The jobs that a daemon works on. */
+export interface DaemonWork {
+  running: number
+  /** Notes that one of them has ended. */
+  readonly ended: () => void
+}
+
 /** What of a daemon its jobs depend on. */
 interface Worker {
-  /** Jobs that it works on. */
-  readonly work: { running: number }
+  readonly work: DaemonWork
   /** Phases of its builds that another daemon may begin again. */
   readonly repeatable: ReadonlySet<Phase>
 }
@@ -135,13 +141,7 @@ const make = Effect.gen(function* () {
 
       work.running += 1
       yield* Effect.forkDaemon(
-        Effect.ensuring(
-          runner.run(job, open),
-          Effect.zipRight(
-            Effect.sync(() => void (work.running -= 1)),
-            Deferred.succeed(ended, undefined)
-          )
-        )
+        Effect.ensuring(runner.run(job, open), Effect.zipRight(Effect.sync(work.ended), Deferred.succeed(ended, undefined)))
       )
       // A daemon that goes leaves its job, which is given back before the connection counts as closed
       yield* Effect.addFinalizer(() => Effect.zipRight(abandon, Deferred.await(ended)))

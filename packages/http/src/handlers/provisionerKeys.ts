@@ -19,6 +19,9 @@ const keyView = ({ created_at, id, name, organization_id, tags }: ProvisionerKey
   tags
 })
 
+/** How long a daemon whose key was deleted stays connected after its last job. */
+const answerTime = "500 millis"
+
 const licensed = requireFeature("external_provisioner_daemons")
 
 export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (handlers) =>
@@ -93,7 +96,11 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
               const service = yield* DaemonHandlers.make(yield* daemons.connect(admitted))
-              yield* DrpcServer.serveSession(session, service, connectionLimits)
+              yield* Effect.raceFirst(
+                DrpcServer.serveSession(session, service, connectionLimits),
+                // The answer to the report that ended the last job goes first
+                Effect.zipRight(admitted.dismissed, Effect.sleep(answerTime))
+              )
             }).pipe(
               Effect.scoped,
               // The socket is closed with the reason

@@ -34,6 +34,7 @@ export const aDaemon = async (url: string, headers: Readonly<Record<string, stri
   const calls = DrpcClient.make(ProvisionerDaemonService, session)
   return {
     calls,
+    session,
     closed: Effect.runPromise(Effect.ignore(session.closed)),
     /** Waits for a job, with the stream of requests open. */
     acquire: (): Promise<Acquired> => Effect.runPromise(Effect.flatten(Stream.runHead(calls.AcquireJobWithCancel(Stream.never)))),
