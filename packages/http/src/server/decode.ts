@@ -5,6 +5,7 @@
 import { Invalid, NotFound, type Validation } from "@atelier/core/platform"
 import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { acceptsNul, hasExactIntegers, isStrict, refusedAs, takesFirst } from "../input.js"
+import { decoder, undecodable } from "./decoder.js"
 import { fieldAt, findingsIn } from "./findings.js"
 import { parseFirst, Unreadable } from "./json.js"
 import { declaredMaximum, maximumEntries, normalizerOf, propertiesOf } from "./normalize.js"
@@ -21,6 +22,7 @@ const thoroughLength = 64 * 1024
 /** Reads a JSON body: the first value of the text. */
 export const bodyReader = (ast: AST.AST): Reader<string> => {
   const normalize = normalizerOf(ast) ?? ((value: unknown) => value)
+  const read = decoder(ast)
   const decode = decoderOf(ast, "first")
   const decodeThoroughly = decoderOf(ast, "all")
   const refusesNul = !acceptsNul(ast)
@@ -34,6 +36,8 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
       const field = fieldWithNul(body, "")
       if (field !== undefined) return Either.left(Invalid.field(field, "must not contain the character U+0000"))
     }
+    const value = read(body)
+    if (value !== undecodable) return Either.right(value)
     const decoded = decode(body)
     return Either.isRight(decoded) || text.length > thoroughLength
       ? Either.mapLeft(decoded, refuseBody)
