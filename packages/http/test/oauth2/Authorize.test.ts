@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
+import { webUrl } from "../../../../test/webUrl.js"
 import {
   aClient,
   aVerifier,
@@ -218,7 +219,7 @@ describeInterface("the redirect URI", (server) => {
     const client = await aClient(server())
     const owner = server().owner()
     const hostile = fc.oneof(
-      fc.webUrl(),
+      webUrl,
       fc.string({ maxLength: 60 }),
       fc
         .tuple(fc.constantFrom("https://client.example", callback, "//", "\\\\", "https:", "javascript:"), fc.string({ maxLength: 20 }))
