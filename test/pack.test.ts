@@ -3,7 +3,6 @@ import { execFile } from "node:child_process"
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { publint } from "publint"
@@ -22,8 +21,8 @@ import {
   untilWorkspace,
   workspaceFrom
 } from "../examples/standalone/test/Steps.js"
+import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
 const run = promisify(execFile)
 const packages = (await readdir(join(root, "packages"))).toSorted()
 
@@ -59,18 +58,10 @@ const server = createServer(atelier.handler).on("upgrade", atelier.upgrade).list
 `
 
 let folder: string
-let tarballs: ReadonlyArray<string>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "atelier-foreign-"))
-  const packed = [...packages.map((name) => join(root, "packages", name)), join(root, "examples/standalone")]
-  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder, ...packed], { cwd: root })
-  tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz"))
-  expect(tarballs).toHaveLength(packed.length)
-
-  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
-  const install = ["install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-  await run("npm", [...install, ...tarballs.map((name) => `./${name}`)], { cwd: folder })
+  await installPacked(folder, [...packages.map((name) => join(root, "packages", name)), join(root, "examples/standalone")])
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -140,7 +131,7 @@ it(`names Node.js ${tooOld} as too old before anything else`, async (test) => {
 const elsewhere: ReadonlyArray<string> = ["node10", "node16-cjs"]
 
 describe.concurrent.each(packages)("the packed package of %s", (name) => {
-  const tarball = () => readFile(join(folder, tarballs.find((each) => each.startsWith(`atelier-${name}-0`)) ?? ""))
+  const tarball = async () => readFile(join(folder, tarballOf(await manifestOf(join(root, "packages", name)))))
 
   it("is as registries and bundlers expect it", async () => {
     const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(await tarball()).buffer }, strict: true })
