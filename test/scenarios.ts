@@ -437,9 +437,11 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
       ["admin", token],
       ["anonymous", undefined]
     ])
+    const administrators: Array<string> = []
     for (const entry of head.people) {
       for (const [name, person] of Object.entries(typeof entry === "string" ? { [entry]: cast[entry] ?? {} } : entry)) {
         const entered = await enter(name, person, run)
+        if (person.roles !== undefined && person.roles.length > 0) administrators.push(entered.id)
         names.set(name, entered.id)
         tokens.set(name, entered.token)
       }
@@ -713,6 +715,8 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
     } finally {
       for (const stream of streams.values()) stream.close()
       stage.hold?.(false)
+      // Administrators are notified of what later conversations do: of each user whom they make
+      for (const id of administrators) await send(`PUT /users/${id}/roles`, token, { body: { roles: [] } })
     }
     return found
   }
