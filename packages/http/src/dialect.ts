@@ -32,6 +32,8 @@ export const dialectal = <A, Standard, Reference>(forms: {
   readonly reference: Schema.Schema<A, Reference>
 }): Schema.Schema<A, Standard | Reference> => Schema.make(AST.annotations(forms.standard.ast, { [referenceForm]: forms.reference.ast }))
 
+type Endpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
+
 /** A UUID or null: `{uuid, valid}` in the standard dialect, the plain text or null in the reference. wire.md W1. */
 export const NullableUuid = dialectal({
   standard: Schema.transform(Schema.Struct({ uuid: Uuid.Uuid, valid: Schema.Boolean }), Schema.NullOr(Schema.typeSchema(Uuid.Uuid)), {
@@ -70,10 +72,21 @@ export const apiIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): HttpApi.HttpApi<Id, Groups, E, R> => {
   if (wire === "standard") return api
-  return mapEndpoints(api, endpointInReference)
+  return mapEndpoints(api, (endpoint) => endpointIn(wire, endpoint))
 }
 
-const endpointInReference = (endpoint: HttpApiEndpoint.HttpApiEndpoint.AnyWithProps): HttpApiEndpoint.HttpApiEndpoint.AnyWithProps => {
+/** What servers of this process share: as long as the AST is the same one, so is what was compiled of it. */
+const referenceEndpoints = new WeakMap<Endpoint, Endpoint>()
+
+/** An endpoint with its success response in a dialect. */
+export const endpointIn = (wire: Dialect, endpoint: Endpoint): Endpoint => {
+  if (wire === "standard") return endpoint
+  const known = referenceEndpoints.get(endpoint) ?? endpointInReference(endpoint)
+  referenceEndpoints.set(endpoint, known)
+  return known
+}
+
+const endpointInReference = (endpoint: Endpoint): Endpoint => {
   const status = Context.get(endpoint.annotations, ReferenceStatus)
   const ast = inReference(endpoint.successSchema.ast)
   const successSchema = Schema.make(status === undefined ? ast : AST.annotations(ast, { [HttpApiSchema.AnnotationStatus]: status }))

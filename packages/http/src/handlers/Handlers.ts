@@ -26,7 +26,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
 import { Context, Effect, Either, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { bodyLimitOf, Limiter, OptionalBody, Streaming } from "../contract/annotations.js"
-import { apiIn, Wire } from "../dialect.js"
+import { endpointIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
 import { credentialQueriesOf } from "../server/Credential.js"
@@ -120,10 +120,10 @@ export const group = <
     const wire = yield* Wire
     const register = yield* Answers
     const services = yield* Effect.context<RateLimiter | Settings>()
-    const { endpoints, middlewares } = yield* found(groupsOf(apiIn(wire, api)), name)
+    const { endpoints, middlewares } = yield* found(groupsOf(api), name)
     const { handled } = yield* collect(build)
     for (const one of handled) {
-      const endpoint = yield* found(endpoints, one.name)
+      const endpoint = endpointIn(wire, yield* found(endpoints, one.name))
       const answer = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
       for (const path of pathsOf(endpoint)) yield* register(endpoint.method, path, answer)
     }

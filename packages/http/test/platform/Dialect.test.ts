@@ -115,5 +115,12 @@ describe("an API in a dialect", () => {
     expect(Schema.encodeSync(successOf("reference", "logs"))({ message: "ok" })).toBe(null)
   })
 
+  it("has endpoints that servers of one process share", () => {
+    const endpoints = () => Object.values(apiIn("reference", Api).groups).flatMap(({ endpoints }) => Object.values(endpoints))
+    const again = endpoints()
+    for (const [index, endpoint] of endpoints().entries()) expect(endpoint).toBe(again[index])
+    expect(again).toHaveLength(3)
+  })
+
   it("is the contract itself in the standard dialect", () => expect(apiIn("standard", Api)).toBe(Api))
 })
