@@ -29,7 +29,7 @@ export const first: Tries = { attempt: 0, lostAt: undefined }
 
 export const next = (tries: Tries): Tries => ({ ...tries, attempt: tries.attempt + 1 })
 
-/** Begins to count anew when a good connection ended at `now`. An attempt that never connected is none, however long it hung. */
+/** Begins to count anew when a good connection ended at `now`. An attempt that hung and never connected does not count as one. */
 export const after = (tries: Tries, { connectedAt, now }: { connectedAt: number | undefined; now: number }): Tries =>
   connectedAt !== undefined && now - connectedAt >= goodConnection ? { attempt: 0, lostAt: now } : tries
 
