@@ -62,7 +62,10 @@ const make = Effect.gen(function* () {
   const open = (id: FileId, log: LogSink, modules?: FileId): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
     Effect.gen(function* () {
       const source = yield* read(id)
-      const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
+      const paths = yield* Effect.mapError(
+        archives.paths(source),
+        ({ detail = "", message }) => new ProvisionFailure({ message, validations: [{ field: "file_id", detail: detail || message }] })
+      )
       const engine = yield* engineFor(engines, paths)
       const downloaded = modules === undefined ? undefined : yield* read(modules)
       const session = yield* engine.open(source, log, downloaded)

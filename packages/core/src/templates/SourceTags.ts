@@ -47,7 +47,11 @@ const make = Effect.gen(function* () {
 
   const opened = (file: File, given: ReadonlyArray<UserVariableValue>, template: VersionedTemplate | undefined) =>
     Effect.gen(function* () {
-      const session = yield* sources.open(file.id, () => Effect.void)
+      const session = yield* Effect.catchIf(
+        sources.open(file.id, () => Effect.void),
+        ({ validations }) => validations !== undefined,
+        ({ message, validations = [] }) => new Invalid({ message, validations })
+      )
       const parsed = yield* session.parse
       const active = template === undefined ? [] : yield* versions.activeVariables(template.id)
       const variables = Either.getOrElse(resolveVariables(parsed.variables, given, active), () => [])
@@ -105,7 +109,7 @@ const make = Effect.gen(function* () {
     /**
      * The tags that a source gives its jobs, with the given variables, no parameters and the actor as the owner. None where no engine of
      * this process understands the source, or where it is broken: its import then says why. Fails with `Invalid` for what no import has to
-     * tell: a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
+     * tell: a source that is no tar, a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
      * used. templates-and-provisioning.md §3.2.
      */
     evaluate: Traced.fn("SourceTags.evaluate")(function* (

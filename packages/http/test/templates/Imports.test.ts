@@ -240,6 +240,8 @@ describeInterface(
       expect(await fields({ provisioner: "pulumi" })).toStrictEqual([400, "provisioner"])
       expect(await fields({ file_id: "7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e" })).toStrictEqual([404])
       expect(await fields({ tags: { big: "x".repeat(5_000) } })).toStrictEqual([400, "tags"])
+      const broken = fileIdOf(await upload(server(), Buffer.from("no tar at all ".repeat(100))))
+      expect(await fields({ file_id: broken })).toStrictEqual([400, "file_id"])
     })
 
     it("are refused to members, whose templates others make", async () => {

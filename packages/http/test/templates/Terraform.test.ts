@@ -209,10 +209,28 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         }
       })
 
-      it("that is not HCL fails its import with the file and line", async () => {
-        const file_id = await source({ "main.tf": 'data "coder_workspace" "me" {\n' })
-        const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
-        expect(job).toMatchObject({ status: "failed", error: "main.tf:2: a block has no end" })
+      it.each([
+        ["a file", { "main.tf": 'data "coder_workspace" "me" {\n' }, "main.tf:2: a block has no end"],
+        [
+          "a file of a module",
+          { "main.tf": 'module "m" {\n  source = "./m"\n}\n', "m/main.tf": "locals {\n  a = [\n}\n" },
+          "on m/main.tf line "
+        ],
+        ["a file in JSON", { "main.tf.json": '{\n  "locals": ]\n}' }, "main.tf.json:2: a value is expected"]
+      ])("with %s that is broken fails its import with the file and line", async (_, files, place) => {
+        const { id, job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id: await source(files) })
+        expect(job.status).toBe("failed")
+        expect(`${job.error} ${(await call("GET", `/templateversions/${id}/logs`)).text}`).toContain(place)
+      })
+
+      it("whose parameters refer to each other fails its import, and its log says so", async () => {
+        const parameter = (name: string, other: string) =>
+          `data "coder_parameter" "${name}" {\n  name = "${name}"\n  default = data.coder_parameter.${other}.value\n}\n`
+        const [head = ""] = template.split("variable")
+        const file_id = await source({ "main.tf": head + parameter("a", "b") + parameter("b", "a") })
+        const { id, job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+        expect(job.status).toBe("failed")
+        expect((await call("GET", `/templateversions/${id}/logs`)).text).toContain("Cycle: data.coder_parameter.")
       })
 
       it("leaves its state with a start that fails, so that it can be deleted", async () => {

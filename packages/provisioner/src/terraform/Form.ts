@@ -10,7 +10,7 @@ import {
 } from "@atelier/core/provisioning"
 import { inFormOrder } from "@atelier/core/templates"
 import { Clock, Effect, Either } from "effect"
-import type { ConfiguredBlock } from "./Configuration.js"
+import { type ConfiguredBlock, SourceError } from "./Configuration.js"
 import type { Module } from "./Modules.js"
 import { parameterOf } from "./Parameters.js"
 import type { ModuleTree } from "./ModuleTree.js"
@@ -63,7 +63,8 @@ const findParameters = (module: Module, diagnostics: Array<Diagnostic>): Readonl
         for (const [, inner] of module.modules(name) ?? []) found.push(...findParameters(inner, diagnostics))
       }
     } catch (error) {
-      if (!(error instanceof EvaluationError) || error.isLimit === true) throw error
+      // A module that is not HCL is for the import to tell, as the root is
+      if (!(error instanceof EvaluationError) || error.isLimit === true || error instanceof SourceError) throw error
       diagnostics.push(brokenPart(block, error))
     }
   }

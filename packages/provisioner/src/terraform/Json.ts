@@ -1,8 +1,9 @@
 /** Reads JSON with all digits of its numbers, which `JSON.parse` rounds. */
+import { EvaluationError } from "./EvaluationError.js"
 import { HclError } from "./Hcl.js"
 import { readNumber } from "./Numbers.js"
 import type { Value } from "./Values.js"
-import type { Work } from "./Work.js"
+import { Work } from "./Work.js"
 
 /** Collections in each other. */
 const maximumDepth = 200
@@ -84,4 +85,16 @@ export const parseJson = (text: string, work: Work): Value => {
   const value = reader.value(0)
   reader.match(blank)
   return reader.position < text.length ? reader.fail("the text should end here") : value
+}
+
+/** What is wrong with a text as JSON, and on which line; undefined if nothing is. */
+export const jsonFault = (text: string): HclError | undefined => {
+  try {
+    parseJson(text, new Work())
+    return undefined
+  } catch (error) {
+    if (error instanceof HclError) return error
+    if (error instanceof EvaluationError) return new HclError({ line: 1, cause: error.cause })
+    throw error
+  }
 }

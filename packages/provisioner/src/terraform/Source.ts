@@ -1,7 +1,8 @@
 /** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform.md §2. */
 import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
 import { Either, Schema } from "effect"
-import { type Block, type Body, literalValue, parseBody } from "./Hcl.js"
+import { type Block, type Body, HclError, literalValue, parseBody } from "./Hcl.js"
+import { jsonFault } from "./Json.js"
 
 /** Bytes of a `README.md` that are kept. */
 const maximumReadme = 1024 * 1024
@@ -67,7 +68,11 @@ const declareJson = (declarations: Declarations, root: unknown): void => {
   }
 }
 
-const Json = Schema.parseJson(Schema.Unknown)
+const readJson = (text: string): Either.Either<unknown, HclError> =>
+  Either.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (error) => jsonFault(text) ?? new HclError({ line: 1, cause: error instanceof Error ? error.message : String(error) })
+  })
 
 const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Either.Either<Declarations, ProvisionFailure> =>
   Either.gen(function* () {
@@ -75,11 +80,8 @@ const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Either.Either<D
     for (const path of configurationFiles(files.keys())) {
       const text = new TextDecoder().decode(files.get(path))
       if (path.endsWith(".json")) {
-        const json = Schema.decodeEither(Json)(text)
-        declareJson(
-          declarations,
-          yield* Either.mapLeft(json, ({ message }) => new ProvisionFailure({ message: `${path} is not JSON: ${message}` }))
-        )
+        const json = Either.mapLeft(readJson(text), ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` }))
+        declareJson(declarations, yield* json)
         continue
       }
       const body = yield* Either.mapLeft(
