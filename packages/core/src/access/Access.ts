@@ -4,13 +4,19 @@ import { Forbidden, NotFound } from "../platform/Errors.js"
 import { type AccessPredicate, listPredicate } from "./AccessPredicate.js"
 import { type Actor, CurrentActor } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
-import { permits } from "./Decision.js"
+import { decide, permits } from "./Decision.js"
 import type { AccessObject, Action, ResourceType } from "./Resource.js"
 
 /** Whether the actor may do the action to the object. */
-export const can = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
+export const can = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> => judged(permits, action, object)
+
+/** As `can`, without the second chance of prebuilt workspaces: for what their keepers may not change. */
+export const canAsWorkspace = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
+  judged(decide, action, object)
+
+const judged = (rule: typeof permits, action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
   Effect.zipWith(CurrentActor, CheckRecorder, ({ subject }, recording) => {
-    const allowed = permits(subject, action, object)
+    const allowed = rule(subject, action, object)
     recording?.record(action, object, allowed)
     return allowed
   })

@@ -131,10 +131,17 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word. §3.4. */
+    /**
+     * Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word, and with
+     * `NotFound` where the actor may update the workspace as a prebuilt one alone. §3.4.
+     */
     setAutomaticUpdates: Traced.fn("WorkspaceSettings.setAutomaticUpdates")(function* (id: WorkspaceId, updates: string) {
       yield* change(id, ({ workspace }) =>
-        Effect.map(validAutomaticUpdates(updates), (automatic_updates) => ({ ...workspace, automatic_updates }))
+        Effect.gen(function* () {
+          const isKeeper = isPrebuild(workspace) && !(yield* Access.canAsWorkspace("update", AccessObjects.workspace(workspace)))
+          if (isKeeper) return yield* missingWorkspace
+          return { ...workspace, automatic_updates: yield* validAutomaticUpdates(updates) }
+        })
       )
     }),
 

@@ -5,7 +5,7 @@ import { ActivityReports } from "../agents/ActivityReports.js"
 import { AgentRepository } from "../agents/AgentRepository.js"
 import { StatReports } from "../agents/StatReports.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { standingOn } from "../platform/Standing.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
      */
     report: Traced.fn("WorkspaceUsage.report")(function* <E, R>(id: WorkspaceId, usage: Effect.Effect<Usage, E, R>) {
       const workspace = yield* Effect.flatMap(workspaces.byId(id), visibleWorkspace)
-      yield* Access.authorize("update", AccessObjects.workspace(workspace))
+      if (!(yield* Access.canAsWorkspace("update", AccessObjects.workspace(workspace)))) return yield* new Forbidden()
       yield* activity.markUsed(id)
       const { experiments } = yield* DeploymentOptions
       if (!experiments.includes("workspace-usage")) return
