@@ -1,7 +1,14 @@
 /** The service that daemons call over their connection. templates-and-provisioning.md §8.3. */
 import { type Protobuf, ProvisionerDaemonService, ProvisionerMessages, Router, RpcError } from "@atelier/agent-protocol"
 import { Ids, Timestamp } from "@atelier/core/platform"
-import { type PlanInput, ProvisionFailure, type RemoteDaemons, type RemoteJob, type RemoteResult } from "@atelier/core/provisioning"
+import {
+  agentsInState,
+  type PlanInput,
+  ProvisionFailure,
+  type RemoteDaemons,
+  type RemoteJob,
+  type RemoteResult
+} from "@atelier/core/provisioning"
 import { Duration, Effect, Option, Redacted, Scope, Stream } from "effect"
 import * as ModuleFiles from "./ModuleFiles.js"
 import { logOf, metadataMessage, parameterOf, presetOf, resourcesOf, timingsOf } from "./messages.js"
@@ -68,7 +75,12 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined, modules: Optio
         id,
         access_token: Redacted.value(access_token)
       })),
-      metadata: { ...common.metadata, template_version_modules_file: Option.getOrElse(modules, () => "") },
+      metadata: {
+        ...common.metadata,
+        template_version_modules_file: Option.getOrElse(modules, () => ""),
+        // The agents of a claimed workspace keep their tokens
+        running_agent_auth_tokens: input.metadata.prebuilt_workspace_stage === "claim" ? agentsInState(input.state) : []
+      },
       workspace_build_id: input.metadata.workspace_build_id,
       workspace_name: input.metadata.workspace_name,
       previous_parameter_values: input.previous_parameters,

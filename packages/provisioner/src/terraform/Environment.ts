@@ -1,6 +1,6 @@
 /** The environment of Terraform, in which the provider finds the workspace. templates-and-provisioning.md §10.3; terraform.md §3. */
-import type { BuildMetadata, PlanInput } from "@atelier/core/provisioning"
-import { Option, Redacted, Schema } from "effect"
+import { agentsInState, type BuildMetadata, type PlanInput } from "@atelier/core/provisioning"
+import { Redacted } from "effect"
 import { createHash } from "node:crypto"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -36,43 +36,15 @@ exec sh -c "$script"
 `
 }
 
-const StateFile = Schema.parseJson(
-  Schema.Struct({
-    resources: Schema.optional(
-      Schema.Array(
-        Schema.Struct({
-          type: Schema.String,
-          instances: Schema.optional(
-            Schema.Array(Schema.Struct({ attributes: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })) }))
-          )
-        })
-      )
-    )
-  })
-)
-
-/** The ids and tokens of the agents in a state file. */
-const agentsIn = (state: Uint8Array): ReadonlyArray<readonly [id: string, token: string]> => {
-  const file = Option.getOrUndefined(Schema.decodeUnknownOption(StateFile)(new TextDecoder().decode(state)))
-  return (file?.resources ?? [])
-    .filter(({ type }) => type === "coder_agent")
-    .flatMap(({ instances = [] }) =>
-      instances.flatMap(({ attributes = {} }) => {
-        const { id, token } = attributes
-        return typeof id === "string" && typeof token === "string" ? [[id, token] as const] : []
-      })
-    )
-}
-
 const valueOf = (secret: Redacted.Redacted<string> | undefined): string => (secret === undefined ? "" : Redacted.value(secret))
 
 /** Agents of a claimed workspace keep their tokens. The provider reads the name of the empty id. terraform.md §3 no. 1. */
 const runningTokens = ({ metadata, state }: PlanInput): ReadonlyArray<readonly [string, string]> => {
   if (metadata.prebuilt_workspace_stage !== "claim") return []
-  const agents = agentsIn(state)
+  const agents = agentsInState(state)
   const [first] = agents
-  return [...agents, ...(first === undefined ? [] : [["", first[1]] as const])].map(([id, token]) => [
-    `CODER_RUNNING_WORKSPACE_AGENT_TOKEN_${sha256(id)}`,
+  return [...agents, ...(first === undefined ? [] : [{ ...first, agent_id: "" }])].map(({ agent_id, token }) => [
+    `CODER_RUNNING_WORKSPACE_AGENT_TOKEN_${sha256(agent_id)}`,
     token
   ])
 }
@@ -132,5 +104,5 @@ export const secretsOf = (input: PlanInput): ReadonlyArray<string> => [
   valueOf(input.metadata.owner_oidc_access_token),
   ...(input.external_auth ?? []).map(({ access_token }) => Redacted.value(access_token)),
   ...input.variables.filter(({ sensitive }) => sensitive).map(({ value }) => value),
-  ...agentsIn(input.state).map(([, token]) => token)
+  ...agentsInState(input.state).map(({ token }) => token)
 ]
