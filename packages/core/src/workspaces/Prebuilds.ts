@@ -1,5 +1,5 @@
 /** How many workspaces are kept that are made before their users ask for them. templates-and-provisioning.md §5. */
-import { Array as Arr, Context, Effect, Layer, Option } from "effect"
+import { Array as Arr, Context, Duration, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { SystemActor } from "../access/SystemActor.js"
@@ -8,6 +8,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
 import { Invalid, NotModified } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import * as Measure from "../platform/Measure.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
@@ -27,6 +28,13 @@ const concurrency = 5
 
 /** The address of builds that no request caused. */
 const ownAddress = "127.0.0.1"
+
+const cycleSeconds = Measure.histogram(
+  "prebuilds_reconciliation_duration_seconds",
+  "How long the reconciliation of prebuilt workspaces took.",
+  [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
+  []
+)
 
 const make = Effect.gen(function* () {
   const repository = yield* PrebuildRepository
@@ -106,6 +114,8 @@ const make = Effect.gen(function* () {
     yield* Effect.forEach(presets, (preset) => act(preset, existing[preset.id] ?? [], now), { concurrency, discard: true })
   }).pipe(Access.actingAs({ ...SystemActor.prebuildsOrchestrator, ip: ownAddress }))
 
+  const measured = Effect.map(Effect.timed(cycle), ([took]) => cycleSeconds().update(Duration.toSeconds(took)))
+
   return {
     /** Whether the reconciliation is paused. §5.5. */
     settings: Traced.fn("Prebuilds.settings")(function* () {
@@ -151,7 +161,7 @@ const make = Effect.gen(function* () {
       return { invalidated: yield* repository.invalidate(id, yield* Timestamp.now) }
     }),
 
-    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: cycle }
+    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: measured }
   }
 })
 

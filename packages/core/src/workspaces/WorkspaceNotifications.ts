@@ -5,8 +5,10 @@ import { UserRepository } from "../identity/users/UserRepository.js"
 import { notificationEvents } from "../notifications/NotificationEvents.js"
 import { Notifications } from "../notifications/Notifications.js"
 import { fromNow } from "../notifications/NotificationText.js"
+import * as Measure from "../platform/Measure.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { countChange } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { jobStatus } from "../provisioning/ProvisionerJob.js"
 import type { ResourceReplacement } from "../provisioning/ProvisionerEngine.js"
@@ -30,6 +32,12 @@ const shownReplacements = 100
 
 /** The initiator of what the service does by itself. */
 const bySchedule = "autobuild"
+
+const replaced = Measure.counter(
+  "prebuilt_workspaces_resource_replacements_total",
+  "Claims of prebuilt workspaces that replaced resources.",
+  ["template_name", "preset_name", "organization_name"]
+)
 
 type Subject = Pick<Workspace, "id" | "name" | "owner_id" | "organization_id" | "template_id">
 
@@ -244,6 +252,7 @@ const make = Effect.gen(function* () {
         if (template === undefined || version === undefined) return
         const { template_version_preset_id: presetId } = build
         const preset = presetId === null ? undefined : Option.getOrUndefined(yield* versions.presetById(presetId))
+        yield* countChange(replaced(template.name, preset?.name ?? "", template.organization_name))
         const shown = replacements.slice(0, shownReplacements).map(({ paths, resource }) => ({ resource, paths: paths.join(", ") }))
         yield* notifications.raise(notificationEvents.prebuiltResourceReplaced, {
           to: { roles: [templateAdministrator], members_of: workspace.organization_id },

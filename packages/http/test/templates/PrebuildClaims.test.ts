@@ -72,6 +72,18 @@ describeAgents(
         Effect.asVoid(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE workspace_agents SET lifecycle_state = 'ready'`))
       )
       const ready = new Set((await prebuilt()).workspaces.map(({ id }) => id))
+
+      // Their keepers delete them, and neither set nor use them
+      const [waiting = ""] = ready
+      const changes = [
+        ["PUT", "autoupdates", { automatic_updates: "always" }, 404],
+        ["POST", "usage", {}, 403]
+      ] as const
+      for (const [method, action, body, status] of changes) {
+        const path = `/workspaces/${waiting}/${action}`
+        expect([action, (await server().call(method, path, { token: administrator.token, body })).status]).toStrictEqual([action, status])
+        expect((await server().call(method, path, { token: owner(), body })).status).toBe(204)
+      }
       const answers = await Promise.all(
         Array.from({ length: creations }, (_, index) =>
           server().call("POST", "/users/me/workspaces", {
@@ -94,6 +106,21 @@ describeAgents(
       expect(message?.payload.data).toMatchObject({ replacements: { "machine[0]": "image, disk.0.size", network: "" } })
       expect(message?.payload.labels).toMatchObject({ claimant: "owner", preset: "Pool", workspace_build_num: "2" })
       expect(message?.body).toContain("**machine\\[0\\]**: image, disk.0.size")
+
+      // Values of the store are read anew after 15 seconds
+      server().advance("16 seconds")
+      const { text } = await server().call("GET", "/debug/metrics", { token: owner() })
+      const metric = (name: string, labels: boolean) =>
+        text
+          .split("\n")
+          .find((line) => line.startsWith(`serviced_prebuilt_workspaces_${name}`) && (!labels || line.includes('preset_name="Pool"')))
+          ?.split(" ")
+          .at(-1)
+      const counted = ["created_total", "claimed_total", "failed_total", "desired", "running", "eligible", "preset_hard_limited"]
+      expect(counted.map((name) => metric(name, true))).toStrictEqual([warm, warm, 0, warm, 0, 0, 0].map(String))
+      expect([metric("reconciliation_paused", false), Number(metric("metrics_last_updated", false)) > 0]).toStrictEqual(["1", true])
+      expect(Number(metric("resource_replacements_total", true))).toBeGreaterThanOrEqual(warm)
+      expect(text).toContain("serviced_prebuilds_reconciliation_duration_seconds_count ")
     })
   },
   {

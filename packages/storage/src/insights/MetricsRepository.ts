@@ -1,9 +1,11 @@
 import { SqlClient } from "@effect/sql"
 import type { AgentLifecycle } from "@atelier/core/agents"
 import { MetricsRepository } from "@atelier/core/insights"
-import { ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
+import { prebuildsUserId } from "@atelier/core/access"
+import { PrebuildPolicy, ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
+import type { PrebuildStatus } from "@atelier/core/templates"
 import { Effect, Layer, Schema } from "effect"
-import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 
 const stateCount = row({ status: text(), count: number })
@@ -45,6 +47,21 @@ const daemon = row({
   api_version: text(),
   key_id: uuid,
   last_seen_at: nullable(timestamp)
+})
+
+const preset = row({
+  template_name: text(),
+  preset_name: text(),
+  organization_name: text(),
+  desired: number,
+  policy: json(PrebuildPolicy),
+  status: text<PrebuildStatus>(),
+  is_active: boolean,
+  created: number,
+  failed: number,
+  claimed: number,
+  running: number,
+  eligible: number
 })
 
 const report = row({
@@ -109,6 +126,33 @@ export const layer = Layer.effect(
             WHERE p.agent_id IN (SELECT a.id ${running})
             ORDER BY p.agent_id, p.slug LIMIT ${limit}`
         ),
+      presets: (limit) => {
+        /** First builds of workspaces that were made for the preset. */
+        const made = sql`FROM workspace_builds b WHERE b.template_version_id = p.template_version_id AND b.template_version_preset_id = p.id
+          AND b.build_number = 1 AND b.initiator_id = ${prebuildsUserId}`
+        const started = sql`FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
+          WHERE w.owner_id = ${prebuildsUserId} AND NOT w.deleted AND w.latest_status = 'running' AND b.template_version_preset_id = p.id`
+        const agents = sql`FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
+          WHERE r.job_id = b.job_id AND a.parent_id IS NULL AND NOT a.deleted`
+        return all(
+          preset,
+          sql`SELECT t.name AS template_name, p.name AS preset_name, o.name AS organization_name, p.desired_prebuild_instances AS desired,
+              p.prebuild_policy AS policy, p.prebuild_status AS status, (t.active_version_id = v.id) AS is_active,
+              (SELECT count(*) ${made}) AS created,
+              (SELECT count(*) ${made} AND EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.id = b.job_id AND j.error <> '')) AS failed,
+              (SELECT count(*) ${made} AND EXISTS (SELECT 1 FROM workspaces w WHERE w.id = b.workspace_id AND w.owner_id <> ${prebuildsUserId}))
+                AS claimed,
+              (SELECT count(*) ${started}) AS running,
+              (SELECT count(*) ${started} AND EXISTS (SELECT 1 ${agents})
+                AND NOT EXISTS (SELECT 1 ${agents} AND a.lifecycle_state <> 'ready')) AS eligible
+            FROM template_version_presets p
+            JOIN template_versions v ON v.id = p.template_version_id
+            JOIN templates t ON t.id = v.template_id
+            JOIN organizations o ON o.id = t.organization_id
+            WHERE p.desired_prebuild_instances IS NOT NULL AND NOT t.deleted
+            ORDER BY p.id LIMIT ${limit}`
+        )
+      },
       daemons: (seenSince, limit) =>
         all(
           daemon,

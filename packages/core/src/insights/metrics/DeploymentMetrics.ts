@@ -1,5 +1,5 @@
 /** The metrics that operators watch. notifications-audit-insights.md Part E. */
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
@@ -7,7 +7,9 @@ import * as Timestamp from "../../platform/Timestamp.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { gauges, type Labels, type MetricFamily, metricsOfProcess, textOf } from "./MetricFamily.js"
+import { PrebuildRepository } from "../../workspaces/PrebuildRepository.js"
 import { type MeasuredAgent, type MeasuredReport, MetricsRepository } from "./MetricsRepository.js"
+import { prebuildFamilies } from "./PrebuildMetrics.js"
 
 /** Rows of one list. Series of workspaces and agents beyond are left out. */
 export const maximumRows = 10_000
@@ -61,6 +63,7 @@ const reported = {
 
 const make = Effect.gen(function* () {
   const repository = yield* MetricsRepository
+  const prebuilds = yield* PrebuildRepository
   const options = yield* DeploymentOptions
   const { experiments, prometheusAggregateAgentStatsBy, prometheusCollectAgentStats } = options
   const licensed = yield* Entitlements
@@ -173,6 +176,14 @@ const make = Effect.gen(function* () {
         ])
       ),
       ...(yield* agentFamilies(agents, now)),
+      ...(licensed.has("workspace_prebuilds")
+        ? prebuildFamilies(
+            prefix,
+            yield* repository.presets(maximumRows),
+            Option.getOrElse(yield* prebuilds.isPaused, () => false),
+            now
+          )
+        : []),
       ...(prometheusCollectAgentStats ? yield* reportFamilies(agents, now) : [])
     ]
   })

@@ -27,6 +27,12 @@ export const gauges = (name: string, help: string, samples: ReadonlyArray<readon
   samples: samples.map(([labels, value]) => ({ labels, value }))
 })
 
+/** A family of values that only grow, as the store counts them. */
+export const totals = (name: string, help: string, samples: ReadonlyArray<readonly [labels: Labels, value: number]>): MetricFamily => ({
+  ...gauges(name, help, samples),
+  type: "counter"
+})
+
 const bound = (value: number): string => (value === Number.POSITIVE_INFINITY ? "+Inf" : String(value))
 
 const typeOf = ({ keyType }: MetricPair.MetricPair.Untyped["metricKey"]): MetricFamily["type"] => {

@@ -4,6 +4,8 @@ import type { WorkspaceAgent } from "../../agents/WorkspaceAgent.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { ProvisionerDaemon } from "../../provisioning/ProvisionerDaemon.js"
 import type { Uuid } from "../../platform/Uuid.js"
+import type { PrebuildPolicy } from "../../provisioning/SourceDefinitions.js"
+import type { PrebuildStatus } from "../../templates/TemplateVersionDefinitions.js"
 
 /** A number of things that are in one state. */
 export interface StateCount {
@@ -52,6 +54,26 @@ export interface MeasuredReport {
   readonly session_counts: Readonly<Record<string, number>>
 }
 
+/** A preset that keeps workspaces ready, and what became of those. */
+export interface MeasuredPreset {
+  readonly template_name: string
+  readonly preset_name: string
+  readonly organization_name: string
+  /** Where no schedule holds. */
+  readonly desired: number
+  readonly policy: PrebuildPolicy
+  readonly status: PrebuildStatus
+  /** Whether it is one of its template's active version. */
+  readonly is_active: boolean
+  readonly created: number
+  readonly failed: number
+  readonly claimed: number
+  /** Unclaimed, and started. */
+  readonly running: number
+  /** Of those, with agents that are all ready. */
+  readonly eligible: number
+}
+
 /** What metrics and health of the whole deployment are made of. Lists are the first `limit` rows in the order of their ids. */
 export class MetricsRepository extends Context.Tag("@atelier/core/MetricsRepository")<
   MetricsRepository,
@@ -64,6 +86,8 @@ export class MetricsRepository extends Context.Tag("@atelier/core/MetricsReposit
     readonly latestBuilds: (limit: number) => Effect.Effect<ReadonlyArray<LatestBuilds>>
     readonly agents: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredAgent>>
     readonly apps: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredApp>>
+    /** The presets of templates that are not deleted. */
+    readonly presets: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredPreset>>
     /** Provisioner daemons of all organizations that were heard since an instant. */
     readonly daemons: (seenSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerDaemon>>
     /** Reports since an instant. */
