@@ -2,8 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { RpcError } from "@atelier/agent-protocol"
-import { Effect } from "effect"
-import { aScript, runAgent, serve } from "./TestServer.js"
+import { Deferred, Effect, Exit, Logger } from "effect"
+import { Agent } from "@atelier/agent"
+import { aConfig, aScript, folder, runAgent, serve } from "./TestServer.js"
 
 it.scopedLive("an agent authenticates, says who it is and runs the start scripts, whose output arrives in order", () =>
   Effect.gen(function* () {
@@ -47,6 +48,16 @@ it.scopedLive("a server with a name below localhost is reached, although the res
     yield* runAgent({ ...server, url: new URL(server.url.href.replace("127.0.0.1", "dev.localhost")) })
     yield* server.until(() => server.states().includes("READY"))
     expect(server.upgrades[0]?.headers.host).toMatch(/^dev\.localhost:/)
+  })
+)
+
+it.scopedLive("a server whose name does not resolve is named in the log, with the reason", () =>
+  Effect.gen(function* () {
+    const said = yield* Deferred.make<string>()
+    const logger = Logger.make(({ message }) => Deferred.unsafeDone(said, Exit.succeed([message].flat().join(" "))))
+    const agent = Agent.run(aConfig(new URL("http://nowhere.invalid"), yield* folder))
+    yield* Effect.forkScoped(Effect.provide(agent, Logger.replace(Logger.defaultLogger, logger)))
+    expect(yield* Deferred.await(said)).toMatch(/^Not connected to nowhere\.invalid: getaddrinfo E\w+ nowhere\.invalid$/)
   })
 )
 
