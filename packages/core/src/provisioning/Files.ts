@@ -14,6 +14,7 @@ import type { Worker } from "../platform/Worker.js"
 import { Archives } from "./Archives.js"
 import { type File, type FileId, maximumFileSize, tarType, zipTypes } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
+import { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
 import * as Traced from "../platform/Traced.js"
 
 /** An upload and whether it made a new file, or found one with the same content. */
@@ -45,6 +46,7 @@ const missing = new NotFound({ resource: "file" })
 
 const make = Effect.gen(function* () {
   const repository = yield* FileRepository
+  const modules = yield* ModuleArchiveRepository
   const archives = yield* Archives
   const ids = yield* Ids
   const { uploadBytesPerUser } = yield* DeploymentOptions
@@ -139,11 +141,12 @@ const make = Effect.gen(function* () {
         if (!(yield* repository.use(id, now))) return yield* missing
       }),
 
-    /** Deletes files that nothing refers to, a day after they were uploaded. */
+    /** Deletes files that nothing refers to, a day after they were uploaded. Modules go with the last workspace of a deleted template. */
     purge: {
       name: "purge_files",
       every: Duration.hours(1),
       run: Effect.gen(function* () {
+        yield* modules.unlinkDeleted
         const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
         let count = 0
         let batch = purgeBatch

@@ -1,4 +1,6 @@
 import { FileTransfer } from "@atelier/agent-protocol"
+import { Files } from "@atelier/core/provisioning"
+import { SqlClient } from "@effect/sql"
 import { Chunk, Effect, Either, Schema, Stream } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { aVersion, ended, getVersion } from "../../../../test/templates.js"
@@ -147,6 +149,40 @@ describeAgents(
           await Effect.runPromise(Stream.runCollect(daemon.calls.DownloadFile({ file_id: file, upload_type: "MODULE_FILES" })))
         )
       ).toHaveLength(2)
+    })
+
+    it("are purged with their deleted templates, unless another version has the same", async () => {
+      const [kept, gone] = [new Uint8Array([7, 1]), new Uint8Array([7, 2])]
+      const made = async (module_files: Uint8Array) => {
+        const { job_id, version } = await anImport()
+        expect(Either.isRight(await complete(job_id, { module_files }))).toBe(true)
+        return { version: version.id, template: await aTemplate(version.id) }
+      }
+      const [living, shared, deleted] = [await made(kept), await made(kept), await made(gone)]
+      for (const { template } of [shared, deleted]) {
+        expect((await server().call("DELETE", `/templates/${template}`, { token: owner() })).status).toBe(200)
+      }
+      const stored = async (version: string) =>
+        server().store(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            Effect.map(
+              sql`SELECT f.id FROM files f JOIN template_version_modules m ON m.file_id = f.id WHERE m.template_version_id = ${version}`,
+              ({ length }) => length
+            )
+          )
+        )
+      const archives = (content: Uint8Array) =>
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.map(sql`SELECT file_id FROM file_chunks WHERE data = ${content}`, ({ length }) => length)
+        )
+      const purge = () => server().run(Effect.flatMap(Files, ({ purge }) => purge.run))
+      await purge()
+      // They are a day old at least when they go
+      expect([await server().store(archives(kept)), await server().store(archives(gone))]).toStrictEqual([1, 1])
+      server().advance("25 hours")
+      await purge()
+      expect([await server().store(archives(kept)), await server().store(archives(gone))]).toStrictEqual([1, 0])
+      expect([await stored(living.version), await stored(deleted.version)]).toStrictEqual([1, 0])
     })
   },
   {
