@@ -1,5 +1,8 @@
 /** The packages as strangers get them: packed, and installed into an empty folder. There they are used by ten lines, and the server runs. */
-import { execFile } from "node:child_process"
+import { Schema } from "effect"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,7 +10,7 @@ import { promisify } from "node:util"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from "vitest"
 import { Server } from "../examples/standalone/test/Server.js"
 import {
   agentOf,
@@ -21,7 +24,12 @@ import {
   untilWorkspace,
   workspaceFrom
 } from "../examples/standalone/test/Steps.js"
+import { startAgentServer } from "../packages/http/test/agents/AgentServer.js"
+import { aKey } from "../packages/http/test/provisioning/aDaemon.js"
+import { aTar } from "./archives.js"
+import { sqlite } from "./databases.js"
 import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"
+import { fileIdOf, getVersion, upload } from "./templates.js"
 
 const run = promisify(execFile)
 const packages = (await readdir(join(root, "packages"))).toSorted()
@@ -149,6 +157,61 @@ describe.concurrent.each(packages)("the packed package of %s", (name) => {
     expect(await readFile(join(installed, "README.md"), "utf8")).toContain(`# @atelier/${name}`)
     expect(await readFile(join(installed, "LICENSE"), "utf8")).toContain("Apache License")
   })
+})
+
+/** In place of Terraform: plans nothing, once the file `go` is there. */
+const terraform = `#!/bin/sh
+touch "$STARTED"
+case $1 in
+plan) while [ ! -e "$GO" ]; do sleep 0.02; done;;
+show) echo '{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"root_module":{}},"configuration":{"root_module":{}}}';;
+graph) echo 'digraph {}';;
+esac
+`
+
+it("runs jobs of a server with the packed daemon, which loses none when it is killed", async (test) => {
+  const server = await startAgentServer(sqlite, { entitlements: { has: (feature) => feature === "external_provisioner_daemons" } })
+  test.onTestFinished(() => server.close())
+  const key = await aKey(server, "packed", { site: "packed" })
+  const directory = await mkdtemp(join(tmpdir(), "atelier-daemon-"))
+  test.onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const binary = join(directory, "terraform")
+  await writeFile(binary, terraform, { mode: 0o755 })
+
+  const launch = (name: string, go: string) => {
+    const started = join(directory, `${name}.started`)
+    const options = ["--url", server.url, "--name", name, "--directory", join(directory, name), "--terraform-binary", binary]
+    const child = spawn(join(folder, "node_modules/.bin/atelier-provisioner"), [...options, "--engine", "terraform", "--engine", "local"], {
+      stdio: "inherit",
+      env: { PATH: process.env["PATH"], ATELIER_PROVISIONER_KEY: key, STARTED: started, GO: join(directory, go) }
+    })
+    test.onTestFinished(() => void child.kill("SIGKILL"))
+    const exit = once(child, "exit").then(([code, signal]: ReadonlyArray<unknown>) => code ?? signal)
+    const works = () => vi.waitFor(() => expect(existsSync(started)).toBe(true), { timeout: 20_000, interval: 50 })
+    return { child, exit, works }
+  }
+  const anImport = async (files: Readonly<Record<string, string>>) => {
+    const file_id = fileIdOf(await upload(server, await aTar(files)))
+    const body = { storage_method: "file", provisioner: "terraform", file_id, tags: { site: "packed" } }
+    const answer = await server.call("POST", "/organizations/default/templateversions", { token: server.owner().token, body })
+    return answer.as(Schema.Struct({ id: Schema.String, job: Schema.Struct({ id: Schema.String }) }))
+  }
+  const succeeds = ({ id }: { readonly id: string }) =>
+    vi.waitFor(async () => expect((await getVersion(server, id)).job.status).toBe("succeeded"), { timeout: 20_000, interval: 50 })
+
+  const killed = launch("killed", "never")
+  await succeeds(await anImport({ "template.yaml": template }))
+  const version = await anImport({ "main.tf": "" })
+  await killed.works()
+  killed.child.kill("SIGKILL")
+  expect(await killed.exit).toBe("SIGKILL")
+
+  const next = launch("next", "go")
+  await next.works()
+  next.child.kill("SIGTERM")
+  await writeFile(join(directory, "go"), "")
+  expect(await next.exit).toBe(0)
+  await succeeds(version)
 })
 
 it("has types that a strict project checks whole", async () => {
