@@ -104,6 +104,8 @@ export class Place {
 
 const failure = (error: unknown): ProvisionFailure => {
   if (error instanceof EvaluationError) return new ProvisionFailure({ message: error.cause })
+  // The stack ended: values can hold each other through any number of references
+  if (error instanceof RangeError) return new ProvisionFailure({ message: "the values of the template are too deep in each other" })
   throw error
 }
 

@@ -181,6 +181,28 @@ it("knows no value that only an apply tells", async () => {
   ])
 })
 
+it("tells that the value of another provider's data source is unknown, and shows the other parameters", async () => {
+  const source = 'data "http" "versions" {\n  url = "https://example.com"\n}\n'
+  const dynamic =
+    'default = "a"\ndynamic "option" {\n  for_each = split(",", data.http.versions.response_body)\n  content {\n    name = option.value\n    value = option.value\n  }\n}'
+  const { diagnostics, parameters } = await formOf({
+    "main.tf": `${source}${parameter("latest", "default = trimspace(data.http.versions.response_body)")}${parameter("any", dynamic)}${parameter("address", "default = data.http.versions.url")}`
+  })
+  expect(diagnostics).toStrictEqual([])
+  expect(
+    parameters.map(({ diagnostics, name, options, value }) => [
+      name,
+      value.valid && value.value,
+      options.length,
+      diagnostics.map(({ summary }) => summary)
+    ])
+  ).toStrictEqual([
+    ["address", "https://example.com", 0, []],
+    ["any", "a", 0, []],
+    ["latest", false, 0, ["Parameter value is unknown, it likely includes a reference without a value"]]
+  ])
+})
+
 it("hides what is typed if the styling says so", async () => {
   const { parameters } = await formOf({
     "main.tf": parameter("p", 'default = "x"\nstyling = jsonencode({ mask_input = true, label = "L", disabled = "no" })')
@@ -288,6 +310,14 @@ it.each([
   [
     "work of patterns",
     `locals {\n  t = join("", [for i in range(20) : "aaaaaaaaaa"])\n}\n${parameter("p", 'default = length([for i in range(1000) : regexall("(a?){20}b", local.t)])')}`
+  ],
+  [
+    "depth of values",
+    Array.from(
+      { length: 400 },
+      (_, i) =>
+        `locals {\n  a${i} = ${"[".repeat(40)}${i === 0 ? "1" : `local.a${i - 1}`}${"]".repeat(40)}\n}\n${parameter(`p${i}`, `default = length(local.a${i})`)}`
+    ).join("") + parameter("last", "default = length(jsonencode(local.a399))")
   ],
   ["heredocs in each other", `locals {\na = ${"<<A\n${".repeat(800)}1${"}\nA\n".repeat(800)}}\n${parameter("p", "default = local.a")}`],
   ["characters of a source", `${parameter("p", 'default = "x"')}# ${"x".repeat(262_144)}\n`],
