@@ -109,7 +109,7 @@ for (const [name, database] of databases) {
         expect(plans.length).toBe(2)
         for (const plan of plans) {
           expect(plan).toContain("provisioner_jobs_waiting")
-          expect(plan).not.toMatch(/Sort|TEMP B-TREE|Seq Scan/)
+          expect(plan).not.toMatch(/Sort|TEMP B-TREE|Seq Scan on provisioner_jobs/)
         }
         yield* sql`DELETE FROM provisioner_jobs WHERE organization_id = ${organization_id}`
       })
