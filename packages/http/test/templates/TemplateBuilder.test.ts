@@ -1,6 +1,7 @@
 import type { BuilderBase, BuilderModule } from "@atelier/core/templates"
-import { Schema } from "effect"
-import { expect, it } from "vitest"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { expect, it, vi } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
 import { describeInterface } from "../../../../test/server.js"
 
@@ -92,6 +93,36 @@ describeInterface(
       expect(failed.body).toMatchObject({ message: "The template cannot be imported.", detail: expect.stringContaining("plan failed") })
       const { token } = server().owner()
       expect((await server().call("GET", "/organizations/default/templates/failing", { token })).status).toBe(404)
+    })
+
+    it("creates no template for a creator who loses the right to it during the import", async () => {
+      const author = await server().aMember({ rbac_roles: ["template-admin"] })
+      const { token } = server().owner()
+      const body = {
+        base_template_id: "works",
+        organization_id: await home(),
+        name: "late",
+        modules: [],
+        provisioner_tags: { site: "none" }
+      }
+      const creating = server().call("POST", "/templatebuilder/compose/template", { token: author.token, body })
+      const Jobs = Schema.Array(Schema.Struct({ id: Schema.String, initiator_id: Schema.String }))
+      const job = await vi.waitFor(async () => {
+        const jobs = (await server().call("GET", "/organizations/default/provisionerjobs?status=pending", { token })).as(Jobs)
+        const own = jobs.find(({ initiator_id }) => initiator_id === author.user.id)
+        if (own === undefined) throw new Error("the import is not queued")
+        return own
+      })
+      expect((await server().call("PUT", `/users/${author.user.id}/roles`, { token, body: { roles: [] } })).status).toBe(200)
+      await server().run(
+        Effect.gen(function* () {
+          const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+          yield* sql`UPDATE provisioner_jobs SET started_at = updated_at, completed_at = updated_at WHERE id = ${job.id}`
+        })
+      )
+      // The creator cannot read the version any more
+      expect((await creating).status).toBe(404)
+      expect((await server().call("GET", "/organizations/default/templates/late", { token })).status).toBe(404)
     })
 
     it("is for those who may create templates", async () => {
