@@ -2,7 +2,6 @@ import { SqlClient } from "@effect/sql"
 import { EventBus, Events } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
 import pg from "pg"
-import { randomBytes } from "node:crypto"
 import { closing } from "./Closing.js"
 
 /** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
@@ -16,16 +15,17 @@ const timeout = 10_000
 
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. Listeners of the process that publishes are called at once, without the way
- * through the database. While the listening connection is down, events of other processes are lost; when it is back, every subscriber is
+ * through the database; what comes back to it is known by the server process that sent it, so processes of all versions understand each
+ * other's payloads. While the listening connection is down, events of other processes are lost; when it is back, every subscriber is
  * told so.
+ *
+ * `servedBy` has the ids of the server processes behind the connections of the `SqlClient`.
  */
-export const layer = (url: Redacted.Redacted<string>) =>
+export const layer = (url: Redacted.Redacted<string>, servedBy: ReadonlySet<unknown>) =>
   Layer.scoped(
     EventBus,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      /** Stands before each event of this process, which its listeners have heard when it comes back. */
-      const origin = randomBytes(6).toString("base64url")
       const router = yield* Events.makeRouter
       const ready = yield* Deferred.make<void, Error>()
 
@@ -46,10 +46,10 @@ export const layer = (url: Redacted.Redacted<string>) =>
             const fail = (error: Error): void => resume(Effect.fail(error))
             client.on("error", fail)
             client.on("end", () => fail(new Error("The connection that listens for events ended")))
-            client.on("notification", ({ payload = "" }) => {
-              if (payload.startsWith(`${origin}\n`)) return
-              const [, channel = "", message = ""] = /^[^\n]*\n([^\n]*)\n([^]*)$/.exec(payload) ?? []
-              router.deliver(channel, message)
+            client.on("notification", ({ payload = "", processId }) => {
+              if (servedBy.has(processId)) return
+              const separator = payload.indexOf("\n")
+              router.deliver(payload.slice(0, separator), payload.slice(separator + 1))
             })
             client
               .connect()
@@ -77,7 +77,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
         isShared: true,
         publish: (channel, message) =>
           Effect.gen(function* () {
-            const payload = `${origin}\n${channel}\n${message}`
+            const payload = `${channel}\n${message}`
             if (Buffer.byteLength(payload) > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
             router.deliver(channel, message)
             yield* Effect.ignoreLogged(sql`SELECT pg_notify(${postgresChannel}, ${payload})`)

@@ -63,9 +63,27 @@ const openPool = (
     (pool) => closing(() => pool.end())
   )
 
-/** Connections to one database, closed with the scope. Fails if no connection can be made. */
-export const makePool = (url: Redacted.Redacted<string>, options: PoolOptions): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
-  Effect.tap(openPool(url, options, false), requireVersion)
+/** The ids of the server processes that serve the connections of a pool. */
+const serversOf = (pool: pg.Pool): ReadonlySet<unknown> => {
+  const ids = new Set<unknown>()
+  // The driver's types lack the id that the server gives at the start of a connection
+  const idOf = (client: pg.PoolClient): unknown => Reflect.get(client, "processID")
+  pool.on("connect", (client) => void ids.add(idOf(client)))
+  pool.on("remove", (client) => void ids.delete(idOf(client)))
+  return ids
+}
+
+/** Connections to one database, closed with the scope, and their server processes. Fails if no connection can be made. */
+export const makePool = (
+  url: Redacted.Redacted<string>,
+  options: PoolOptions
+): Effect.Effect<{ readonly pool: pg.Pool; readonly servedBy: ReadonlySet<unknown> }, SqlError.SqlError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const pool = yield* openPool(url, options, false)
+    const servedBy = serversOf(pool)
+    yield* requireVersion(pool)
+    return { pool, servedBy }
+  })
 
 /** The connection for the reads that requests begin with, closed with the scope. */
 export const makeReads = (

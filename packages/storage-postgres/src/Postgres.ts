@@ -48,8 +48,8 @@ export const layer = (options: Options) => {
   }
   const url = Redacted.make(inUtc(given))
   const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
-  const connected = Effect.map(Effect.all([makePool(url, limits), makeReads(url, limits)]), ([pool, reads]) =>
-    Layer.mergeAll(repositories, locks(url), events(url)).pipe(
+  const connected = Effect.map(Effect.all([makePool(url, limits), makeReads(url, limits)]), ([{ pool, servedBy }, reads]) =>
+    Layer.mergeAll(repositories, locks(url), events(url, servedBy)).pipe(
       Layer.provideMerge(
         Layer.effect(
           SqlClient.SqlClient,

@@ -3,6 +3,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Queue } from "effect"
+import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 
 /** Two processes on one database. */
@@ -11,7 +12,7 @@ const twoProcesses = Effect.gen(function* () {
   const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
   const first = yield* process_
   const second = yield* process_
-  return { first: Context.get(first, EventBus), second: Context.get(second, EventBus), sql: Context.get(second, SqlClient.SqlClient) }
+  return { url, first: Context.get(first, EventBus), second: Context.get(second, EventBus), sql: Context.get(second, SqlClient.SqlClient) }
 })
 
 const heardOn = (bus: EventBus["Type"], channel: string) =>
@@ -53,6 +54,24 @@ describe("events", () => {
         WHERE application_name = 'atelier events' AND datname = current_database()`
       yield* first.publish("a", "three")
       expect([...(yield* here.takeAll)]).toContainEqual({ _tag: "Event", event: "three" })
+    })
+  )
+
+  it.scopedLive("are written as those of earlier versions, which may run beside this one during an upgrade", () =>
+    Effect.gen(function* () {
+      const { first, url } = yield* twoProcesses
+      const earlier = yield* Effect.acquireRelease(
+        Effect.promise(() => new pg.Client({ connectionString: url }).connect()),
+        (client) => Effect.promise(() => client.end())
+      )
+      const payloads = yield* Queue.unbounded<string | undefined>()
+      earlier.on("notification", ({ payload }) => void payloads.unsafeOffer(payload))
+      yield* Effect.promise(() => earlier.query("LISTEN atelier_events"))
+      const here = yield* heardOn(first, "a")
+      yield* Effect.promise(() => earlier.query("SELECT pg_notify('atelier_events', $1)", ["a\nline 1\nline 2"]))
+      expect([yield* here.take, yield* payloads.take]).toStrictEqual([{ _tag: "Event", event: "line 1\nline 2" }, "a\nline 1\nline 2"])
+      yield* first.publish("a", "line 3\nline 4")
+      expect([yield* here.take, yield* payloads.take]).toStrictEqual([{ _tag: "Event", event: "line 3\nline 4" }, "a\nline 3\nline 4"])
     })
   )
 
