@@ -30,6 +30,9 @@ export interface Block {
 /** Blocks in blocks. */
 const maximumDepth = 64
 
+/** Templates in each other. The readers of expressions have bounds of their own, which are narrower. */
+const maximumTemplates = 500
+
 const identifier = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 const blank = /(?:[ \t\r]+|\/\*[\s\S]*?\*\/)*/y
 const comment = /(?:#|\/\/)[^\n]*/y
@@ -37,6 +40,8 @@ const closing: Readonly<Record<string, string>> = { "{": "}", "[": "]", "(": ")"
 
 class Reader {
   position = 0
+  /** Of templates in each other. */
+  private depth = 0
   /** Lines are asked for in the order of the text. */
   private counted = { position: 0, line: 1 }
 
@@ -69,6 +74,8 @@ class Reader {
       before = this.position
       this.match(blank)
       this.match(comment)
+      // A search for the end of a comment goes to the end of the text: only one may fail
+      if (this.text.startsWith("/*", this.position)) this.fail("a comment has no end")
       if (lines && this.text[this.position] === "\n") this.position++
     }
   }
@@ -91,7 +98,9 @@ class Reader {
       else if (this.text.startsWith("$${", this.position) || this.text.startsWith("%%{", this.position)) this.position += 3
       else if (this.text.startsWith("${", this.position) || this.text.startsWith("%{", this.position)) {
         this.position += 1
+        if (++this.depth > maximumTemplates) this.fail("templates are too deep in each other")
         this.skipBrackets()
+        this.depth--
       } else this.position++
     }
   }
@@ -118,8 +127,7 @@ class Reader {
     if (this.next === '"') return this.skipQuoted()
     if (this.text.startsWith("<<", this.position) && this.skipHeredoc()) return
     const before = this.position
-    this.match(blank)
-    this.match(comment)
+    this.skip(false)
     if (this.position === before) this.position++
   }
 
@@ -226,8 +234,9 @@ const quotedText = (source: string): string | undefined => {
 
 /** The text of a heredoc without templates; `<<-` takes away the blanks that all lines begin with. */
 const heredocText = (source: string): string | undefined => {
-  const [, strip, , content = ""] = /^<<(-?)(\S+)[ \t\r]*\n([\s\S]*?)[ \t]*\S+$/.exec(source) ?? []
-  if (strip === undefined || /(?<!\$)\$\{|(?<!%)%\{/.test(content)) return undefined
+  const strip = source[2] === "-" ? "-" : ""
+  const content = source.slice(source.indexOf("\n") + 1, source.lastIndexOf("\n") + 1)
+  if (/(?<!\$)\$\{|(?<!%)%\{/.test(content)) return undefined
   if (strip === "") return content
   const lines = content.split("\n")
   const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
@@ -309,4 +318,19 @@ export const literalValue = (source: string): Literal | undefined => {
     return value === open || reader.next !== "" ? undefined : value
   })
   return Either.getOrUndefined(read)
+}
+
+/** The expression up to its last token; all of it where a token has no end. */
+export const withoutLastComments = (source: string): string => {
+  const end = run(source, (reader) => {
+    for (let last = 0; ; last = reader.position) {
+      reader.skip(true)
+      if (reader.next === "") return last
+      reader.skipToken()
+    }
+  })
+  return source.slice(
+    0,
+    Either.getOrElse(end, () => source.length)
+  )
 }

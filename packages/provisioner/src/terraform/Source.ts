@@ -1,7 +1,7 @@
 /** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform.md §2. */
 import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
 import { Either, Schema } from "effect"
-import { type Block, type Body, HclError, literalValue, parseBody } from "./Hcl.js"
+import { type Block, type Body, HclError, literalValue, parseBody, withoutLastComments } from "./Hcl.js"
 import { jsonFault } from "./Json.js"
 
 /** Bytes of a `README.md` that are kept. */
@@ -107,7 +107,7 @@ const textOf = (value: Value | undefined): string => {
 const typeOf = (value: Value | undefined): string => {
   if (value === undefined) return ""
   const source = "source" in value ? value.source : String(value.value)
-  return source.replace(/(?:\s|\/\*(?:(?!\*\/)[\s\S])*\*\/|(?:#|\/\/)[^\n]*)+$/, "").trim()
+  return withoutLastComments(source).trim()
 }
 
 /** A default as a value is given to Terraform: texts as they are, all else as an expression. */

@@ -97,6 +97,28 @@ resource "null_resource" "x" {
     const text = `variable "a" {\n  default = "${"\\\\${x} ".repeat(100_000)}"\n}\n${"/* # */ ".repeat(100_000)}`
     expect(variablesOf(text).map(({ name }) => name)).toEqual(["a"])
   })
+
+  it("has types and defaults that are read in time that grows with their size", () => {
+    const comments = `${"#".repeat(200_000)}\n${"// /* ".repeat(50_000)}\n${"/* # */ ".repeat(50_000)}`
+    const line = "x".repeat(300_000)
+    const [variable] = variablesOf(`variable "a" {\n  type = object({ ${comments}\n b = string }) # c\n  default = <<E\n${line}\nE\n}\n`)
+    expect(variable).toMatchObject({ type: `object({ ${comments}\n b = string })`, default_value: `${line}\n` })
+  })
+
+  it.each([
+    ["string /* a */ # b", "string"],
+    ["object({ a = string /* b */ }) // c", "object({ a = string /* b */ })"],
+    ['map("# a") /* b */ /* c */', 'map("# a")']
+  ])("has types without the comments behind them: %s", (text, type) => {
+    expect(variablesOf(`variable "a" {\n  type = ${text}\n}\n`)).toMatchObject([{ type }])
+  })
+
+  it.each([
+    ["comments without an end", `a = [${"/* ".repeat(300_000)}]`, "main.tf:1: a comment has no end"],
+    ["templates in each other", `a = ${'"${'.repeat(100_000)}`, "main.tf:1: templates are too deep in each other"]
+  ])("is refused for %s", (_, text, message) => {
+    expect(Either.mapLeft(parse({ "main.tf": text }), (failure) => failure.message)).toEqual(Either.left(message))
+  })
 })
 
 it("Terraform reads the files at the root, override files last", () => {
