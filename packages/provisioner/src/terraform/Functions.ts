@@ -11,7 +11,7 @@ import { parseJson } from "./Json.js"
 import { networkFunctions } from "./NetworkFunctions.js"
 import { compareNumbers, computed, floorOf, fromBigInt, fromDouble, negated, numberText, type Numeric, Real } from "./Numbers.js"
 import type { Scope } from "./Scope.js"
-import { formatDate, formatText, parseTime } from "./TextFunctions.js"
+import { formatDate, formatText, parseDuration, parseTime, withoutLastLines } from "./TextFunctions.js"
 import {
   byBytes,
   encodeJson,
@@ -60,6 +60,9 @@ const itemsAt = (given: Arguments, index: number): ReadonlyArray<Value> => toIte
 const textsAt = (given: Arguments, index: number): ReadonlyArray<string> => itemsAt(given, index).map(toText)
 const mapAt = (given: Arguments, index: number): MapValue => toMap(argument(given, index))
 
+/** Characters of a pattern. */
+const maximumPattern = 4096
+
 /** Instructions of a pattern times characters of a text: less than 50 ms. */
 const maximumPatternWork = 500_000
 /** The same in the time of a step. */
@@ -81,7 +84,7 @@ const compile = (source: string, work: Work): RE2JS => {
 }
 
 const patterns = (source: string, text: string, work: Work): RE2JS => {
-  if (source.length > 4096) return refuse("the pattern is too long")
+  if (source.length > maximumPattern) return refuse("the pattern is too long")
   try {
     const pattern = compile(source, work)
     const size = pattern.programSize() * text.length
@@ -187,6 +190,7 @@ const globPattern = (glob: string): string => {
 
 const fileset: Implementation = (given, { files, work }) => {
   const folder = pathOf(textAt(given, 0))
+  if (textAt(given, 1).length > maximumPattern) return refuse("the pattern is too long")
   const glob = globPattern(posix.normalize(textAt(given, 1)))
   const prefix = folder === "." || folder === "./" ? "" : `${folder.replace(/\/$/, "")}/`
   work.step(files.size)
@@ -499,7 +503,7 @@ const functions: Readonly<Record<string, Implementation>> = {
       .map(toNumeric)
       .reduce((a, b) => computed("+", a, b)),
 
-  chomp: (given) => textAt(given, 0).replace(/[\r\n]+$/, ""),
+  chomp: (given) => withoutLastLines(textAt(given, 0)),
   endswith: (given) => textAt(given, 0).endsWith(textAt(given, 1)),
   format: (given, { work }) => formatText(textAt(given, 0), given.slice(1), work),
   formatlist: (given, { work }) => {
@@ -515,7 +519,8 @@ const functions: Readonly<Record<string, Implementation>> = {
       )
     )
   },
-  indent: (given) => textAt(given, 1).replaceAll("\n", `\n${" ".repeat(Math.min(1000, Math.max(0, integerAt(given, 0))))}`),
+  indent: (given, { work }) =>
+    work.joined(textAt(given, 1).split("\n"), `\n${" ".repeat(Math.min(1000, Math.max(0, integerAt(given, 0))))}`),
   join: (given, { work }) => work.joined(given.slice(1).flatMap(toItems).map(toText), textAt(given, 0)),
   lower: (given) => textAt(given, 0).toLowerCase(),
   regex,
@@ -651,12 +656,8 @@ const functions: Readonly<Record<string, Implementation>> = {
 
   formatdate: (given) => formatDate(textAt(given, 0), timestampOf(textAt(given, 1))),
   timeadd: (given) => {
-    const parts = [...textAt(given, 1).matchAll(/([+-]?[\d.]+)(ns|us|µs|ms|h|m|s)/g)]
-    const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000_001 }
-    if (parts.length === 0) return refuse("the duration is wrong")
-    const sign = textAt(given, 1).startsWith("-") ? -1 : 1
-    const sum = parts.reduce((total, [, amount = "0", unit = "s"]) => total + Math.abs(Number(amount)) * (units[unit] ?? 0), 0)
-    return new Date(timestampOf(textAt(given, 0)) + sign * sum).toISOString().replace(".000Z", "Z")
+    const time = new Date(timestampOf(textAt(given, 0)) + parseDuration(textAt(given, 1)))
+    return Number.isNaN(time.getTime()) ? refuse("the time is out of range") : time.toISOString().replace(".000Z", "Z")
   },
   timecmp: (given) => Math.sign(timestampOf(textAt(given, 0)) - timestampOf(textAt(given, 1))),
 

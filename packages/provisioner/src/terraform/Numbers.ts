@@ -88,7 +88,7 @@ const quotient = (dividend: bigint, divisor: bigint, exponent: number): Numeric 
 
 /** Reads a decimal number such as `12`, `-0.5` or `1e3`; undefined for another text. */
 export const readNumber = (text: string): Numeric | undefined => {
-  const [, sign = "", whole = "", fraction = "", power = "0"] = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const [, sign = "", whole = "", fraction = "", power = "0"] = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   if (whole === "" && fraction === "") return undefined
   if (whole.length + fraction.length < 16 && fraction === "" && power === "0") return Number(sign + whole)
   if (whole.length + fraction.length > maximumDigits || Math.abs(Number(power)) > maximumDigits) return tooLarge()

@@ -96,7 +96,7 @@ export const formatText = (pattern: string, given: ReadonlyArray<Value>, work: W
   let highest = 0
   let isIndexed = false
   const text = pattern.replaceAll(
-    /%(?:%|([-+ #0]*)(\d+)?(?:\.(\d+))?(?:\[(\d+)\])?([A-Za-z])|)/g,
+    /%(?:%|([-+ #0]*)([1-9]\d*)?(?:\.(\d+))?(?:\[(\d+)\])?([A-Za-z])|)/g,
     (
       whole,
       flags: string | undefined,
@@ -136,6 +136,38 @@ export const parseTime = (text: string): number => {
   const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)
   const time = isTime ? Date.parse(text) : Number.NaN
   return Number.isNaN(time) ? refuse(`${JSON.stringify(text.slice(0, 100))} is not a time in the form of RFC 3339`) : time
+}
+
+const milliseconds: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 0.001,
+  µs: 0.001,
+  μs: 0.001,
+  ns: 0.000_001
+}
+
+/** Milliseconds of a duration such as `-1h30m`. */
+export const parseDuration = (text: string): number => {
+  const unsigned = /^[+-]/.test(text) ? text.slice(1) : text
+  if (unsigned === "0") return 0
+  const part = /(\d+(?:\.\d*)?|\.\d+)([nuµμm]?s|[hm])/uy
+  let sum = 0
+  do {
+    const [, amount, unit = ""] = part.exec(unsigned) ?? []
+    if (amount === undefined) return refuse("the duration is wrong")
+    sum += Number(amount) * (milliseconds[unit] ?? 0)
+  } while (part.lastIndex < unsigned.length)
+  return text.startsWith("-") ? -sum : sum
+}
+
+/** The text without the ends of lines at its end. A search by a pattern would begin anew at each of them. */
+export const withoutLastLines = (text: string): string => {
+  let end = text.length
+  while (end > 0 && "\r\n".includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
 }
 
 const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]

@@ -69,6 +69,11 @@ it.each([
     "12345678901234567890 0 9007199254740993 1208925819614629174706175 9007199254740994"
   ],
   ["CSV", 'jsonencode(csvdecode("a,b\\n\\"x \\"\\"y\\"\\"\\",2\\n"))', '[{"a":"x \\"y\\"","b":"2"}]'],
+  ["a text without the ends of lines", 'chomp("a\\r\\nb\\n\\r\\n")', "a\r\nb"],
+  ["a later time", 'timeadd("2024-05-06T07:08:09Z", "1h30m1.5s")', "2024-05-06T08:38:10.500Z"],
+  ["an earlier time", 'timeadd("2024-05-06T07:08:09Z", "-9s")', "2024-05-06T07:08:00Z"],
+  ["no time with a wrong duration", 'timeadd("2024-05-06T07:08:09Z", "1h x")', undefined],
+  ["no time out of range", 'timeadd("2024-05-06T07:08:09Z", "9999999999999h")', undefined],
   ["no data source that is not declared", "data.coder_workspace_owner.any.email", undefined]
 ])("evaluates %s", async (_, expression, expected) => {
   expect(await valueOf(expression)).toBe(expected)
@@ -327,6 +332,18 @@ it.each([
   ]
 ])("bounds the %s of an evaluation", async (_, text) => {
   expect(await failureOf({ "main.tf": text })).not.toBe("")
+})
+
+it.each([
+  ["chomp", "\r", 'chomp("${local.t}x")', /x$/],
+  ["timeadd", "1", 'timeadd("2024-05-06T07:08:09Z", "${local.t}x")', undefined],
+  ["format", "0", 'format("%${local.t}!", 1)', undefined],
+  ["fileset", "[", 'fileset(".", local.t)', undefined],
+  ["a sum", "1", '1 + "${local.t}x"', undefined]
+])("takes time that grows with the text of %s", async (_, character, expression, expected) => {
+  const texts = `locals {\n${Array.from({ length: 18 }, (_, i) => `a${i + 1} = "\${local.a${i}}\${local.a${i}}"`).join("\n")}\na0 = ${JSON.stringify(character)}\nt = local.a18\n}\n`
+  const { p } = valuesOf(await formOf({ "main.tf": texts + parameter("p", `default = ${expression}`) }))
+  expect(p === undefined ? undefined : expected?.test(p)).toBe(expected === undefined ? undefined : true)
 })
 
 it.each([
