@@ -3,7 +3,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { AgentLog, AgentLogSource, NewAgentLog } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
-/** Lines that are stored as one. */
+/** Lines that are stored together. */
 export interface LogBatch {
   readonly agent_id: WorkspaceAgentId
   readonly source_id: Uuid

@@ -1,15 +1,36 @@
 import { SqlClient } from "@effect/sql"
 import { type AgentLog, AgentLogRepository, type LogBatch } from "@atelier/core/agents"
-import { LogLevel, Timestamp } from "@atelier/core/platform"
-import { Effect, Layer, Option, Schema } from "effect"
+import { LogLevel, type Timestamp } from "@atelier/core/platform"
+import { Array as Arr, Effect, Layer, Option, Schema } from "effect"
 import { as } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { columnList, json, nullable, number, row } from "../platform/Row.js"
+import { type Column, columnList, nullable, number, row, text } from "../platform/Row.js"
 import { all, applied, first, run } from "../platform/Statement.js"
 import { dieOf, inTransaction } from "../platform/Unavailability.js"
 import { log, logSource } from "./columns.js"
 
-const batchRow = row({ ...log, more: nullable(json(Schema.Array(Schema.Tuple(LogLevel, Schema.String, Timestamp.Timestamp)))) })
+/** Lines of a row. One call of an agent has about a hundred; a larger row would be read whole for one of its lines. */
+const linesPerRow = 100
+
+type OtherLine = readonly [level: LogLevel, output: string, created_at: Timestamp.Timestamp]
+
+const isLevel = Schema.is(LogLevel)
+
+const areLines = (value: unknown): value is ReadonlyArray<OtherLine> =>
+  Array.isArray(value) &&
+  value.every((line) => Array.isArray(line) && isLevel(line[0]) && typeof line[1] === "string" && typeof line[2] === "string")
+
+/** Checked without a schema, which would take most of the time of reading a page. */
+const otherLines: Column<ReadonlyArray<OtherLine>> = {
+  read: (value) => {
+    const lines: unknown = JSON.parse(text().read(value))
+    if (!areLines(lines)) throw new TypeError("The store answered other JSON where lines are declared")
+    return lines
+  },
+  type: "json"
+}
+
+const batchRow = row({ ...log, more: nullable(otherLines) })
 const sourceRow = row(logSource)
 const stored = row({ logs_length: number })
 
@@ -30,9 +51,9 @@ export const layer = Layer.effect(
     const { boolean: bool } = dialectOf(sql)
     const logs = sql.literal(columnList({ ...log, more: true }, "l"))
     const sources = sql.literal(columnList(logSource, "s"))
-    const [overriding, from] = sql.onDialectOrElse({
-      pg: () => [sql.literal("OVERRIDING SYSTEM VALUE"), sql.literal("FROM counted")],
-      orElse: () => [sql.literal(""), sql.literal("")]
+    const [overriding, from, least] = sql.onDialectOrElse({
+      pg: () => [sql.literal("OVERRIDING SYSTEM VALUE"), sql.literal("counted,"), sql.literal("LEAST")],
+      orElse: () => [sql.literal(""), sql.literal(""), sql.literal("min")]
     })
 
     /** Locks the agent's row before any line is stored: batches get their ids in the order in which they become visible. */
@@ -40,21 +61,25 @@ export const layer = Layer.effect(
       sql`UPDATE workspace_agents SET logs_length = logs_length + ${bytes}, logs_count = logs_count + ${lines.length}
         WHERE id = ${agent_id} AND logs_length + ${bytes} <= ${maximum} AND logs_count + ${lines.length} <= ${maximum}
           AND ${afterOverflow ? sql`1 = 1` : sql`NOT logs_overflowed`}
-        RETURNING logs_length, CAST(${lines.length} AS INTEGER) AS added`
+        RETURNING logs_length, logs_count`
 
-    /** Takes an id for each line; the row has the last. */
-    const lastId = (added: number) =>
-      sql.onDialectOrElse({
-        pg: () => sql`(SELECT max(nextval('workspace_agent_logs_id_seq')) FROM generate_series(1, counted.added))`,
-        orElse: () => sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'workspace_agent_logs'), 0) + ${added}`
-      })
+    /** Takes an id for each line; a row has that of its last line. `column5` is its number of lines, `column6` that of the batch up to its end. */
+    const lastId = sql.onDialectOrElse({
+      pg: () =>
+        sql`(SELECT max(nextval('workspace_agent_logs_id_seq')) FROM generate_series(counted.logs_count - column5 + 1, counted.logs_count))`,
+      orElse: () => sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'workspace_agent_logs'), 0) + column6`
+    })
 
     const add = ({ agent_id, lines, source_id }: LogBatch) => {
-      const [first, ...others] = lines
-      const more = others.length === 0 ? null : JSON.stringify(others.map(({ created_at, level, output }) => [level, output, created_at]))
-      return sql`INSERT INTO workspace_agent_logs (id, workspace_agent_id, created_at, output, level, source_id, more) ${overriding}
-        SELECT ${lastId(lines.length)}, ${as(sql, "uuid", sql`${agent_id}`)}, ${as(sql, "line_time", sql`${first.created_at}`)},
-          ${first.output}, ${first.level}, ${as(sql, "uuid", sql`${source_id}`)}, CAST(${more} AS TEXT) ${from}`
+      const rows = Arr.chunksOf(lines, linesPerRow).map(([first, ...others], index) => {
+        const more = others.length === 0 ? null : JSON.stringify(others.map(({ created_at, level, output }) => [level, output, created_at]))
+        const length = others.length + 1
+        return sql`(${as(sql, "line_time", sql`${first.created_at}`)}, CAST(${first.output} AS TEXT), CAST(${first.level} AS TEXT),
+          CAST(${more} AS TEXT), CAST(${length} AS INTEGER), CAST(${index * linesPerRow + length} AS INTEGER))`
+      })
+      return sql`INSERT INTO workspace_agent_logs (id, workspace_agent_id, created_at, output, level, source_id, more, lines) ${overriding}
+        SELECT ${lastId}, ${as(sql, "uuid", sql`${agent_id}`)}, column1, column2, column3, ${as(sql, "uuid", sql`${source_id}`)},
+          column4, column5 FROM ${from} (VALUES ${sql.csv(rows)}) AS batch`
     }
 
     return AgentLogRepository.of({
@@ -97,14 +122,20 @@ export const layer = Layer.effect(
         }),
       markOverflowed: (id) =>
         applied(sql`UPDATE workspace_agents SET logs_overflowed = ${bool(true)} WHERE id = ${id} AND NOT logs_overflowed RETURNING id`),
+      // The first row may begin before the cursor, so only its lines behind that count
       after: (id, after, limit) =>
         Effect.map(
           all(
             linesOf,
-            sql`SELECT ${logs} FROM workspace_agent_logs l WHERE l.workspace_agent_id = ${id} AND l.id > ${after} ORDER BY l.id LIMIT ${limit}`
+            sql`SELECT ${logs} FROM (
+                SELECT id, unread, sum(unread) OVER (ORDER BY id) AS total FROM (
+                  SELECT id, ${least}(lines, id - ${after}) AS unread FROM workspace_agent_logs
+                  WHERE workspace_agent_id = ${id} AND id > ${after} ORDER BY id LIMIT ${limit}) AS rows_behind) AS page
+              JOIN workspace_agent_logs l ON l.id = page.id
+              WHERE page.total - page.unread < ${limit} ORDER BY l.id`
           ),
-          (batches) =>
-            batches
+          (rows) =>
+            rows
               .flat()
               .filter((line) => line.id > after)
               .slice(0, limit)

@@ -14,6 +14,7 @@ import externalAgentTokens from "./migrations/0210_external_agent_tokens.js"
 import agentMonitors from "./migrations/0401_agent_monitors.js"
 import agentDevcontainers from "./migrations/0480_agent_devcontainers.js"
 import logBatches from "./migrations/0490_log_batches.js"
+import logRows from "./migrations/0491_log_rows.js"
 
 export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
   Stored,
@@ -27,5 +28,6 @@ export const migrations = {
   "0210_external_agent_tokens": externalAgentTokens,
   "0401_agent_monitors": agentMonitors,
   "0480_agent_devcontainers": agentDevcontainers,
-  "0490_log_batches": logBatches
+  "0490_log_batches": logBatches,
+  "0491_log_rows": logRows
 }

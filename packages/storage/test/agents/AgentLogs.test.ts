@@ -1,8 +1,9 @@
 import { AgentLogRepository, AgentLogs, maximumLogsLength } from "@atelier/core/agents"
 import { Access, SystemActor } from "@atelier/core/access"
 import { EventBus, Timestamp, Uuid } from "@atelier/core/platform"
+import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
-import { Array as Arr, Effect, Option, Queue, Stream, TestClock } from "effect"
+import { Array as Arr, Effect, Exit, Option, Queue, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
 import { databases } from "../../../../test/databases.js"
 import { statementsOf } from "../../../../test/statements.js"
@@ -89,6 +90,46 @@ for (const [name, database] of databases) {
           expect(yield* outputsOf(after(agent.id, id, 2))).toStrictEqual(["1", "2", "3", "4", "5", "6"].slice(index + 1, index + 3))
         }
         expect(yield* outputsOf(after(other.id, 0, 10))).toStrictEqual(["other"])
+      })
+    )
+
+    it.effect("fill rows of at most a hundred lines", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after, append } = yield* AgentLogRepository
+        const sql = yield* SqlClient.SqlClient
+        const outputs = Arr.makeBy(250, String)
+        yield* append(yield* batchOf(agent.id, outputs), maximumLogsLength)
+        yield* append(yield* batchOf(agent.id, Arr.makeBy(100, String)), maximumLogsLength)
+        const rows = yield* sql`SELECT id, lines FROM workspace_agent_logs WHERE workspace_agent_id = ${agent.id} ORDER BY id`
+        expect(rows.map(({ lines }) => lines)).toStrictEqual([100, 100, 50, 100])
+        const lines = yield* after(agent.id, 0, 250)
+        expect(lines.map(({ output }) => output)).toStrictEqual(outputs)
+        const [first] = lines
+        expect(lines.map(({ id }) => id - (first?.id ?? 0))).toStrictEqual(Arr.makeBy(250, (line) => line))
+        // From within a row, over the next, to within the one after that
+        expect((yield* after(agent.id, lines[49]?.id ?? 0, 175)).map(({ output }) => output)).toStrictEqual(outputs.slice(50, 225))
+      })
+    )
+
+    it.effect("are read without the rows behind a page", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after, append } = yield* AgentLogRepository
+        const sql = yield* SqlClient.SqlClient
+        yield* append(
+          yield* batchOf(
+            agent.id,
+            Arr.makeBy(500, () => "")
+          ),
+          maximumLogsLength
+        )
+        const lines = yield* after(agent.id, 0, 500)
+        // The line at which the page ends is in the second row
+        yield* sql`UPDATE workspace_agent_logs SET more = 'unreadable' WHERE workspace_agent_id = ${agent.id} AND id > ${lines[200]?.id ?? 0}`
+        expect(yield* after(agent.id, 0, 150)).toStrictEqual(lines.slice(0, 150))
+        expect(yield* after(agent.id, lines[49]?.id ?? 0, 150)).toStrictEqual(lines.slice(50, 200))
+        expect(Exit.isFailure(yield* Effect.exit(after(agent.id, 0, 201)))).toBe(true)
       })
     )
 
