@@ -117,7 +117,7 @@ export const supervise = async (count: number, ended: Promise<NodeJS.Signals>): 
     for (const { tell } of living.values()) tell(end)
   }
   const start = (number: number): Life => {
-    // What is said to a process before it listens is lost, so it is told again once it says that it does
+    // A message to a process that does not listen yet is lost, so the end is sent again once the process listens
     const life: Life = begin(number, () => {
       if (end !== undefined) life.tell(end)
     })

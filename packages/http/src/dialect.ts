@@ -75,7 +75,7 @@ export const apiIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
   return mapEndpoints(api, (endpoint) => endpointIn(wire, endpoint))
 }
 
-/** What servers of this process share: as long as the AST is the same one, so is what was compiled of it. */
+/** Shared by the servers of this process: a schema's compiled form is found by its AST, so each endpoint is translated once. */
 const referenceEndpoints = new WeakMap<Endpoint, Endpoint>()
 
 /** An endpoint with its success response in a dialect. */

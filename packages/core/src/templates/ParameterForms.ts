@@ -58,7 +58,7 @@ const keptOpen = Duration.seconds(10)
 /** Bytes of a source with its modules that stays open; larger ones are opened for each evaluation. */
 const maximumKept = 4 * 1024 * 1024
 
-/** What is opened for the forms of a version. */
+/** The source that the forms of a version are evaluated from. */
 class VersionSource extends Data.Class<{ readonly id: TemplateVersionId; readonly file: FileId }> {}
 
 /** A version, and its import, which has ended. */

@@ -33,7 +33,7 @@ const open =
           Effect.flatMap((modules) => loadModules(new Map([...contents].filter(([path]) => !isOfTerraform(path))), modules))
         )
       )
-      // Most who open a source only parse it
+      // Most callers only parse a source, so the program is not looked for before the first operation
       const scope = yield* Effect.scope
       const operations = yield* Effect.cached(
         Effect.flatMap(programOf(machine.options), (program) =>
