@@ -79,7 +79,7 @@ export const layer = Layer.effect(
       })
       return sql`INSERT INTO workspace_agent_logs (id, workspace_agent_id, created_at, output, level, source_id, more, lines) ${overriding}
         SELECT ${lastId}, ${as(sql, "uuid", sql`${agent_id}`)}, column1, column2, column3, ${as(sql, "uuid", sql`${source_id}`)},
-          column4, column5 FROM ${from} (VALUES ${sql.csv(rows)}) AS batch`
+          column4, column5 FROM ${from} (VALUES ${sql.csv(rows)}) AS found_batch`
     }
 
     return AgentLogRepository.of({
@@ -130,9 +130,9 @@ export const layer = Layer.effect(
             sql`SELECT ${logs} FROM (
                 SELECT id, unread, sum(unread) OVER (ORDER BY id) AS total FROM (
                   SELECT id, ${least}(lines, id - ${after}) AS unread FROM workspace_agent_logs
-                  WHERE workspace_agent_id = ${id} AND id > ${after} ORDER BY id LIMIT ${limit}) AS rows_behind) AS page
-              JOIN workspace_agent_logs l ON l.id = page.id
-              WHERE page.total - page.unread < ${limit} ORDER BY l.id`
+                  WHERE workspace_agent_id = ${id} AND id > ${after} ORDER BY id LIMIT ${limit}) AS found_rows) AS found_page
+              JOIN workspace_agent_logs l ON l.id = found_page.id
+              WHERE found_page.total - found_page.unread < ${limit} ORDER BY l.id`
           ),
           (rows) =>
             rows
