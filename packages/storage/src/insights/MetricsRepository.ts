@@ -142,9 +142,9 @@ export const layer = Layer.effect(
               (SELECT count(*) ${made} AND EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.id = b.job_id AND j.error <> '')) AS failed,
               (SELECT count(*) ${made} AND EXISTS (SELECT 1 FROM workspaces w WHERE w.id = b.workspace_id AND w.owner_id <> ${prebuildsUserId}))
                 AS claimed,
-              (SELECT count(*) ${started}) AS running,
-              (SELECT count(*) ${started} AND EXISTS (SELECT 1 ${agents})
-                AND NOT EXISTS (SELECT 1 ${agents} AND a.lifecycle_state <> 'ready')) AS eligible
+              CASE WHEN t.active_version_id = v.id THEN (SELECT count(*) ${started}) ELSE 0 END AS running,
+              CASE WHEN t.active_version_id = v.id THEN (SELECT count(*) ${started} AND EXISTS (SELECT 1 ${agents})
+                AND NOT EXISTS (SELECT 1 ${agents} AND a.lifecycle_state <> 'ready')) ELSE 0 END AS eligible
             FROM template_version_presets p
             JOIN template_versions v ON v.id = p.template_version_id
             JOIN templates t ON t.id = v.template_id

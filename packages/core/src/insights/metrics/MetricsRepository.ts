@@ -68,7 +68,7 @@ export interface MeasuredPreset {
   readonly created: number
   readonly failed: number
   readonly claimed: number
-  /** Unclaimed, and started. */
+  /** Unclaimed, and started; 0 for those of other versions, which are on their way out. */
   readonly running: number
   /** Of those, with agents that are all ready. */
   readonly eligible: number
