@@ -46,21 +46,21 @@ const brokenPart = ({ file, labels, line, type }: ConfiguredBlock, { cause }: Ev
   return errorDiagnostic(summary, `${file}:${line}: ${cause}`)
 }
 
-/** Goes through the blocks of a module and those it calls. */
-const findParameters = (module: Module, diagnostics: Array<Diagnostic>): ReadonlyArray<Found> => {
-  const found: Array<Found> = []
+/** Goes through the blocks of a module and those it calls, and gives nothing for a block that is no parameter. */
+function* findParameters(module: Module, diagnostics: Array<Diagnostic>): Generator<Found | undefined> {
   for (const [address, block] of module.source.blocks) {
+    yield undefined
     try {
       if (block.type === "data" && block.labels[0] === "coder_parameter") {
         const label = block.labels[1] ?? ""
         for (const { key, names } of module.instances(address, block) ?? []) {
           const index = key === undefined ? "" : `[${JSON.stringify(key)}]`
-          found.push({ place: new Place(module, block, names), label, address: address + index, block })
+          yield { place: new Place(module, block, names), label, address: address + index, block }
         }
       } else if (block.type === "module") {
         const name = block.labels[0] ?? ""
         if (!module.isLoaded(name)) diagnostics.push(notLoaded(name, block))
-        for (const [, inner] of module.modules(name) ?? []) found.push(...findParameters(inner, diagnostics))
+        for (const [, inner] of module.modules(name) ?? []) yield* findParameters(inner, diagnostics)
       }
     } catch (error) {
       // A module that is not HCL is for the import to tell, as the root is
@@ -68,7 +68,6 @@ const findParameters = (module: Module, diagnostics: Array<Diagnostic>): Readonl
       diagnostics.push(brokenPart(block, error))
     }
   }
-  return found
 }
 
 /** Parameters with one name, each with its place. */
@@ -92,18 +91,28 @@ export const evaluateForm = (tree: ModuleTree, input: PreviewInput): Effect.Effe
     const given = new Map(input.parameters.map(({ name, value }) => [name, value]))
     const diagnostics: Array<Diagnostic> = []
     const root = yield* reading(() => rootOf(tree, input))
-    const found = yield* reading(() => findParameters(root, diagnostics))
-    if (found.length > maximumParameters) {
-      return yield* new ProvisionFailure({ message: `The template has more than ${maximumParameters} parameters.` })
+    let begunAt = yield* Clock.currentTimeMillis
+    const giveTurn = Effect.gen(function* () {
+      if ((yield* Clock.currentTimeMillis) - begunAt <= turn) return
+      yield* nextTurn
+      begunAt = yield* Clock.currentTimeMillis
+    })
+    const found: Array<Found> = []
+    const search = findParameters(root, diagnostics)
+    for (;;) {
+      yield* giveTurn
+      const next = yield* reading(() => search.next())
+      if (next.done === true) break
+      if (next.value !== undefined) found.push(next.value)
+      // Not after the search: the instances of all blocks together have no bound but memory
+      if (found.length > maximumParameters) {
+        return yield* new ProvisionFailure({ message: `The template has more than ${maximumParameters} parameters.` })
+      }
     }
     const parameters: Array<FormParameter> = []
     const named: Array<readonly [string, Found]> = []
-    let begunAt = yield* Clock.currentTimeMillis
     for (const parameter of found) {
-      if ((yield* Clock.currentTimeMillis) - begunAt > turn) {
-        yield* nextTurn
-        begunAt = yield* Clock.currentTimeMillis
-      }
+      yield* giveTurn
       root.context.work.nextPart()
       const shown = yield* reading(() => parameterOf(parameter.place, parameter.label, given))
       if (Either.isLeft(shown)) diagnostics.push(shown.left)

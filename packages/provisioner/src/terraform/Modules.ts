@@ -32,6 +32,12 @@ const single: ReadonlyArray<Instance> = [{ key: undefined, names: new Map() }]
 
 const maximumInstances = 1_000
 
+/** The instances of the largest `count`: they are the same for all blocks. */
+const counted: ReadonlyArray<Instance> = Array.from({ length: maximumInstances }, (_, index) => ({
+  key: index,
+  names: new Map([["count", new Map([["index", index]])]])
+}))
+
 export class Module {
   private readonly known = new Map<string, { readonly value: Value } | "evaluating">()
   private readonly expanded = new Map<string, ReadonlyArray<Instance> | undefined>()
@@ -125,14 +131,17 @@ export class Module {
       const length = toNumber(value)
       if (!Number.isInteger(length) || length < 0) return refuse("count must be a whole number of at least 0")
       if (length > maximumInstances) return refuse(`count is more than ${maximumInstances}`)
-      return Array.from({ length }, (_, index) => ({ key: index, names: new Map([["count", new Map([["index", index]])]]) }))
+      this.context.work.step(length)
+      return counted.slice(0, length)
     }
     const each = attributes.get("for_each")
     if (each === undefined) return single
     const value = this.value(each)
     if (value === unknown) return undefined
     if (isList(value)) return refuse("for_each takes a map or a set of texts, not a list")
-    return entriesOf(value).map(([key, item]) => {
+    const entries = entriesOf(value)
+    this.context.work.step(entries.length)
+    return entries.map(([key, item]) => {
       const name = toText(key)
       return {
         key: name,

@@ -104,9 +104,10 @@ export class Place {
 
 const failure = (error: unknown): ProvisionFailure => {
   if (error instanceof EvaluationError) return new ProvisionFailure({ message: error.cause })
+  if (!(error instanceof RangeError)) throw error
   // The stack ended: values can hold each other through any number of references
-  if (error instanceof RangeError) return new ProvisionFailure({ message: "the values of the template are too deep in each other" })
-  throw error
+  const isStack = error.message === "Maximum call stack size exceeded"
+  return new ProvisionFailure({ message: `the values of the template are too ${isStack ? "deep in each other" : "large"}` })
 }
 
 export const reading = <A>(read: () => A): Effect.Effect<A, ProvisionFailure> =>

@@ -1,7 +1,8 @@
 import { type FormParameter, ProvisionFailure } from "@atelier/core/provisioning"
-import { Effect, Either } from "effect"
+import { Clock, Effect, Either } from "effect"
 import { expect, it } from "vitest"
 import { evaluateForm } from "../../src/terraform/Form.js"
+import { reading } from "../../src/terraform/Root.js"
 import { evaluateTags } from "../../src/terraform/Tags.js"
 import { type Files, inputOf, sourceOf, type Texts } from "./forms.js"
 
@@ -329,6 +330,10 @@ it.each([
   [
     "instances",
     'data "coder_parameter" "p" {\n  count = 1000\n  name = "p"\n  default = "x"\n}\ndata "coder_parameter" "q" {\n  count = 1000\n  name = "q"\n  default = "x"\n}'
+  ],
+  [
+    "instances of blocks that are no parameters",
+    `${Array.from({ length: 200 }, (_, i) => `data "x" "d${i}" {\n  count = 1000\n}\n`).join("")}${parameter("p", `default = jsonencode([${Array.from({ length: 200 }, (_, i) => `length(data.x.d${i})`).join()}])`)}`
   ]
 ])("bounds the %s of an evaluation", async (_, text) => {
   expect(await failureOf({ "main.tf": text })).not.toBe("")
@@ -344,6 +349,40 @@ it.each([
   const texts = `locals {\n${Array.from({ length: 18 }, (_, i) => `a${i + 1} = "\${local.a${i}}\${local.a${i}}"`).join("\n")}\na0 = ${JSON.stringify(character)}\nt = local.a18\n}\n`
   const { p } = valuesOf(await formOf({ "main.tf": texts + parameter("p", `default = ${expression}`) }))
   expect(p === undefined ? undefined : expected?.test(p)).toBe(expected === undefined ? undefined : true)
+})
+
+it("ends the search at the first parameter too many", async () => {
+  const many = (name: string, count: string) => `data "coder_parameter" "${name}" {\n  count = ${count}\n  name = "x"\n}\n`
+  const tooMuch = "length([for a in range(1000) : [for b in range(1000) : b]])"
+  expect(await failureOf({ "main.tf": many("p", "1000") + many("q", "1") + many("r", tooMuch) })).toBe(
+    "The template has more than 1000 parameters."
+  )
+})
+
+it("lets others have their turn while it searches for parameters", async () => {
+  let now = 0
+  let turns = 0
+  const clock: Clock.Clock = {
+    ...Clock.make(),
+    currentTimeMillis: Effect.sync(() => (now += 1)),
+    sleep: () => Effect.sync(() => void turns++)
+  }
+  const files = { "main.tf": Array.from({ length: 100 }, (_, i) => `data "x" "d${i}" {}\n`).join("") }
+  await Effect.runPromise(Effect.withClock(evaluateForm(await sourceOf(files), inputOf({})), clock))
+  expect(turns).toBeGreaterThan(5)
+})
+
+it.each([
+  [
+    "deep in each other",
+    (): unknown => {
+      const deeper = (): number => 1 + deeper()
+      return deeper()
+    }
+  ],
+  ["large", (): unknown => "x".repeat(2 ** 30)]
+])("fails for values that are too %s", (what, read) => {
+  expect(Effect.runSync(Effect.flip(reading(read))).message).toBe(`the values of the template are too ${what}`)
 })
 
 it.each([
