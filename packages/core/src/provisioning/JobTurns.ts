@@ -10,11 +10,12 @@ const maximumQuestions = 4
 export interface JobTurns {
   /** Notes that a job was posted that these daemons can take. Does not throw. */
   readonly posted: () => void
-  /** Notes that jobs may have been posted of which nothing was heard. Does not throw. */
+  /** Notes that the notices of some postings may be missing. Does not throw. */
   readonly lost: () => void
   /**
-   * Waits for a job with `take`, which asks the store for one. Each posting allows one question, so no daemon asks where no job can be. Where it
-   * is not known how many jobs wait, at first and after lost postings, one daemon after the other asks until there is none.
+   * Waits for a job with `take`, which asks the store for one. Each posting allows one question, and a question that finds nothing uses up the
+   * postings before it, so no daemon asks where no job can be. The number of waiting jobs is unknown at first and after lost postings: then
+   * one daemon after the other asks until a question finds nothing.
    */
   readonly next: <A, E, R>(take: Effect.Effect<Option.Option<A>, E, R>) => Effect.Effect<A, E, R>
 }
@@ -25,45 +26,55 @@ export const makeJobTurns: Effect.Effect<JobTurns> = Effect.gen(function* () {
   const wake = yield* Effect.makeLatch(true)
   /** Jobs that may wait and that no daemon asks for yet. */
   let due = Infinity
-  /** Postings since the last question that was asked without one. */
-  let heard = 0
+  let postings = 0
+  let losses = 0
 
+  const isDue = (): boolean => due > 0
   const posted = (): void => {
-    heard += 1
+    postings += 1
     due += 1
     wake.unsafeOpen()
   }
+  const lost = (): void => {
+    losses += 1
+    due = Infinity
+    wake.unsafeOpen()
+  }
+
+  /** Asks the store. A posting during the question may have come too late for its answer, so it stays due. */
+  const asked = <A, E, R>(take: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+    Effect.suspend(() => {
+      const before = { postings, losses }
+      return Effect.tap(take, (job) =>
+        Effect.sync(() => {
+          if (Option.isNone(job) && losses === before.losses) due = Math.min(due, postings - before.postings)
+        })
+      )
+    })
 
   return {
     posted,
-    lost: () => {
-      heard = Infinity
-      due = Infinity
-      wake.unsafeOpen()
-    },
+    lost,
     next: <A, E, R>(take: Effect.Effect<Option.Option<A>, E, R>) => {
       const first = Effect.gen(function* () {
-        while (due === 0) {
+        while (!isDue()) {
           wake.unsafeClose()
-          if (Option.isNone(yield* Effect.timeoutOption(wake.await, pollInterval))) due = Infinity
+          if (Option.isNone(yield* Effect.timeoutOption(wake.await, pollInterval))) lost()
         }
-        if (due !== Infinity) return undefined
-        heard = 0
-        const job = yield* take
-        // The store may have been asked before these were posted
-        if (Option.isNone(job)) due = heard
-        return job
+        return due === Infinity ? yield* asked(take) : undefined
       })
-      /** Asks by right of one posting, which a question that fails gives back. */
-      const question = Effect.suspend(() => {
-        due -= 1
-        return Effect.onExit(questions.withPermits(1)(take), (exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(posted)))
-      })
+      /** Asks by right of one posting, if one is left. A question that fails gives the right back. */
+      const question = Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() => {
+          if (!isDue() || due === Infinity) return Effect.succeedNone
+          due -= 1
+          return Effect.onExit(restore(asked(take)), (exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(posted)))
+        })
+      )
       const attempt = turn.withPermits(1)(first)
       return Effect.gen(function* () {
         for (;;) {
-          const found = yield* attempt
-          const job = found ?? (due > 0 ? yield* question : Option.none<A>())
+          const job = (yield* attempt) ?? (yield* questions.withPermits(1)(question))
           if (Option.isSome(job)) return job.value
         }
       })

@@ -16,9 +16,9 @@ import * as Name from "../platform/Name.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
+import { makeDaemonGroups } from "./DaemonGroups.js"
 import { JobClaims } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
-import { type JobTurns, makeJobTurns } from "./JobTurns.js"
 import { ModuleArchives } from "./ModuleArchives.js"
 import { provisionerApiVersion, type ProvisionerDaemon, sharedKeyId, userKeyId } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
@@ -26,7 +26,7 @@ import type { FileId } from "./File.js"
 import type { Phase } from "./ProvisionerEngine.js"
 import { ProvisionerType } from "./ProvisionerJob.js"
 import { ProvisionerKeys } from "./ProvisionerKeys.js"
-import { canonicalTags, normalizeTags, type ProvisionerTags, tagsContain, tagsViolation } from "./ProvisionerTags.js"
+import { normalizeTags, type ProvisionerTags, tagsViolation } from "./ProvisionerTags.js"
 import { type DaemonWork, type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
 import * as Traced from "../platform/Traced.js"
 
@@ -73,12 +73,6 @@ const isServed = (version: string): boolean => {
   return major !== undefined && Number(major) === ownMajor && Number(minor) <= (ownMinor ?? 0)
 }
 
-/** Daemons that take the same jobs. */
-interface Group {
-  readonly daemon: Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners">
-  readonly turns: JobTurns
-}
-
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
   const organizations = yield* Organizations
@@ -89,27 +83,8 @@ const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const ids = yield* Ids
 
-  const groups = new Map<string, Group>()
-  yield* listen(jobPosted, (delivery) => {
-    for (const { daemon, turns } of groups.values()) {
-      if (delivery._tag === "Lost") turns.lost()
-      else {
-        const { organization_id, tags, type } = delivery.event
-        if (daemon.organization_id === organization_id && daemon.provisioners.includes(type) && tagsContain(daemon.tags, tags))
-          turns.posted()
-      }
-    }
-  })
-
-  const groupOf = (daemon: ProvisionerDaemon) =>
-    Effect.gen(function* () {
-      const name = [daemon.organization_id, ...daemon.provisioners.toSorted(), canonicalTags(daemon.tags)].join(" ")
-      const known = groups.get(name)
-      if (known !== undefined) return known
-      const group: Group = { daemon, turns: yield* makeJobTurns }
-      groups.set(name, group)
-      return group
-    })
+  const groups = makeDaemonGroups()
+  yield* listen(jobPosted, groups.heard)
 
   /** Who connects: the owner of the tags, the key, and the tags that the credential decides. */
   const admittedBy = (caller: Option.Option<Actor>, secrets: DaemonSecrets) =>
@@ -245,7 +220,7 @@ const make = Effect.gen(function* () {
     }) =>
       Effect.gen(function* () {
         const daemon = yield* repository.register(admitted.daemon)
-        const group = yield* groupOf(daemon)
+        const turns = yield* groups.join(daemon)
         yield* Effect.flatMap(Timestamp.now, (now) => repository.seen([daemon.id], now)).pipe(
           Effect.catchAllCause((cause) => Effect.logWarning("a daemon could not be marked as alive", cause)),
           Effect.repeat(Schedule.fixed(seenInterval)),
@@ -259,7 +234,7 @@ const make = Effect.gen(function* () {
           acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>): Effect.Effect<A, E | Unauthenticated, Scope.Scope> =>
             Effect.uninterruptibleMask((restore) =>
               Effect.gen(function* () {
-                const remote = yield* remoteJobs.begin(yield* restore(group.turns.next(take)), admitted)
+                const remote = yield* remoteJobs.begin(yield* restore(turns.next(take)), admitted)
                 return yield* Effect.onInterrupt(restore(handOver(remote)), () => remote.leave)
               })
             ),

@@ -109,3 +109,69 @@ it.effect("lost postings are made up for, at once where the loss is known and el
     expect(yield* Fiber.join(last)).toBe("d")
   })
 )
+
+it.effect("one question uses up all postings whose jobs other processes took", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.fork(turns.next(store.take)))
+    yield* settled
+    expect(store.questions).toBe(1)
+    for (let posting = 0; posting < 5_000; posting++) turns.posted()
+    yield* Effect.repeatN(settled, 10)
+    // As many as ask at once
+    expect(store.questions).toBeLessThanOrEqual(5)
+    const first = store.questions
+    yield* post(turns, store, "a", "b")
+    yield* settled
+    expect([store.jobs, store.questions - first]).toStrictEqual([[], 2])
+  })
+)
+
+it.effect("a job that is posted during a question that finds nothing is asked for", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    const first = yield* Effect.fork(turns.next(store.take))
+    yield* settled
+    yield* Fiber.interrupt(first)
+    const asked = yield* Deferred.make<void>()
+    const answer = yield* Deferred.make<void>()
+    let questions = 0
+    const take = Effect.suspend(() => {
+      questions += 1
+      return questions === 1
+        ? Effect.zipRight(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(answer), Option.none<string>()))
+        : Effect.succeedSome("a")
+    })
+    const waiting = yield* Effect.fork(turns.next(take))
+    for (let posting = 0; posting < 5; posting++) turns.posted()
+    yield* Deferred.await(asked)
+    turns.posted()
+    yield* Deferred.succeed(answer, undefined)
+    expect(yield* Fiber.join(waiting)).toBe("a")
+  })
+)
+
+it.effect("two daemons do not ask by right of one posting", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    const first = yield* Effect.fork(turns.next(store.take))
+    yield* settled
+    yield* Fiber.interrupt(first)
+    let questions = 0
+    const take = Effect.suspend(() => {
+      questions += 1
+      return Effect.never
+    })
+    const waiting = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.fork(turns.next(take)))
+    yield* settled
+    turns.posted()
+    yield* Effect.repeatN(settled, 10)
+    expect(questions).toBe(1)
+    yield* Fiber.interruptAll(waiting)
+    // Given back by the question that was interrupted
+    expect(yield* turns.next(Effect.succeedSome("a"))).toBe("a")
+  })
+)
