@@ -15,11 +15,9 @@ const timeout = 10_000
 
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. Listeners of the process that publishes are called at once, without the way
- * through the database; what comes back to it is known by the server process that sent it, so processes of all versions understand each
- * other's payloads. While the listening connection is down, events of other processes are lost; when it is back, every subscriber is
- * told so.
- *
- * `servedBy` has the ids of the server processes behind the connections of the `SqlClient`.
+ * through the database. The process then drops the notifications of its own server processes, whose ids are in `servedBy`. The payload has no
+ * mark of its sender, so processes of different versions understand each other. While the listening connection is down, events of other
+ * processes are lost; when it is back, every subscriber is told so.
  */
 export const layer = (url: Redacted.Redacted<string>, servedBy: ReadonlySet<unknown>) =>
   Layer.scoped(
