@@ -40,7 +40,7 @@ export interface PoolOptions {
 const openPool = (
   url: Redacted.Redacted<string>,
   { connectionTimeout, max }: PoolOptions,
-  pipeline: boolean
+  clients: Pick<pg.PoolConfig, "pipeline" | "query_timeout"> = {}
 ): Effect.Effect<pg.Pool, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -51,8 +51,8 @@ const openPool = (
         keepAlive: true,
         keepAliveInitialDelayMillis: keepAliveDelay,
         application_name: "atelier",
-        pipeline,
-        types
+        types,
+        ...clients
       })
       const names = makeNames()
       pool.on("connect", (client) => prepareOn(client, names))
@@ -79,7 +79,7 @@ export const makePool = (
   options: PoolOptions
 ): Effect.Effect<{ readonly pool: pg.Pool; readonly servedBy: ReadonlySet<unknown> }, SqlError.SqlError, Scope.Scope> =>
   Effect.gen(function* () {
-    const pool = yield* openPool(url, options, false)
+    const pool = yield* openPool(url, options)
     const servedBy = serversOf(pool)
     yield* requireVersion(pool)
     return { pool, servedBy }
@@ -90,7 +90,7 @@ export const makeReads = (
   url: Redacted.Redacted<string>,
   { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">
 ): Effect.Effect<SharedReads, never, Scope.Scope> =>
-  Effect.flatMap(openPool(url, { connectionTimeout, max: 1 }, true), (pool) =>
+  Effect.flatMap(openPool(url, { connectionTimeout, max: 1 }, { pipeline: true, query_timeout: connectionTimeout }), (pool) =>
     Effect.acquireRelease(
       Effect.sync(() => makeSharedReads(pool)),
       ({ close }) => Effect.sync(close)

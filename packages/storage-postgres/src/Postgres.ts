@@ -14,7 +14,10 @@ export interface Options {
   readonly url: Redacted.Redacted<string> | string
   /** The connections of this process; default 10. It has three others: for events, for locks, and for the reads that requests begin with. */
   readonly maxConnections?: number
-  /** How long a statement waits for a connection before its request is answered 503; 10 seconds unless given. */
+  /**
+   * How long a statement waits for a connection, and a read that a request begins with for its answer, before the request is answered 503;
+   * 10 seconds unless given.
+   */
   readonly connectionTimeout?: Duration.DurationInput
 }
 

@@ -19,11 +19,15 @@ export interface SharedReads {
   readonly close: () => void
 }
 
-/** Reads on one connection of a pool with pipelined clients: it is made with the first read, and again after a loss. */
+/**
+ * Reads on one connection of a pool with pipelined clients: it is made with the first read, and again after a loss. All reads wait behind one
+ * that is not answered, so the clients need a `query_timeout`: with it the driver gives up the connection and fails its reads.
+ */
 export const makeSharedReads = (pool: pg.Pool): SharedReads => {
   let waiting: Array<Read> = []
   let connection: pg.PoolClient | undefined
   let isScheduled = false
+  let isClosed = false
 
   const taken = (): ReadonlyArray<Read> => {
     const reads = waiting
@@ -50,6 +54,11 @@ export const makeSharedReads = (pool: pg.Pool): SharedReads => {
     pool.connect((refusal, client) => {
       if (client === undefined) {
         for (const { fail } of taken()) fail(refusal)
+        return
+      }
+      if (isClosed) {
+        client.release(true)
+        for (const { fail } of taken()) fail(new Error("Connection terminated"))
         return
       }
       connection = client
@@ -79,6 +88,7 @@ export const makeSharedReads = (pool: pg.Pool): SharedReads => {
         schedule()
       }),
     close: () => {
+      isClosed = true
       if (connection !== undefined) release(connection)
     }
   }

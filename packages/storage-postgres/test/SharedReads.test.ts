@@ -1,8 +1,12 @@
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Context, Effect, Layer } from "effect"
+import { Array as Arr, Context, Effect, Layer, Redacted } from "effect"
+import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
+import { makeReads } from "../src/Pool.js"
+import { makeSharedReads } from "../src/SharedReads.js"
+import { aWayTo } from "./ways.js"
 
 const connected = Effect.gen(function* () {
   const url = yield* freshDatabaseUrl
@@ -43,6 +47,35 @@ describe("short reads", () => {
       expect(after?.value).toBe(2)
       expect(after?.pid).not.toBe(before?.pid)
     }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("whose connection has gone silent fail in time, and the next one has another connection", () =>
+    Effect.gen(function* () {
+      const { block, unblock, url } = yield* Effect.flatMap(freshDatabaseUrl, aWayTo)
+      const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
+      const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
+      const [before] = yield* pid
+      block()
+      const lost = yield* Effect.replicateEffect(Effect.flip(pid), 3, { concurrency: "unbounded" })
+      expect(lost.map(({ cause }) => String(cause))).toStrictEqual(
+        lost.map(() => expect.stringMatching(/^Error: (Query read timeout|Connection terminated)$/))
+      )
+      unblock()
+      const [after] = yield* pid
+      expect(after?.pid).not.toBe(before?.pid)
+    })
+  )
+
+  it.scopedLive("that wait for a connection while the store is closed fail, and give the connection back", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const pool = new pg.Pool({ connectionString: url, max: 1, pipeline: true })
+      const { close, read } = makeSharedReads(pool)
+      pool.once("connect", close)
+      const failed = yield* Effect.flip(read("SELECT CAST($1 AS text)", [""]))
+      expect(failed).toMatchObject({ cause: { message: "Connection terminated" } })
+      yield* Effect.promise(() => pool.end())
+    })
   )
 
   it.scopedLive("in a transaction see what it has written", () =>

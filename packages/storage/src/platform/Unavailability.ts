@@ -9,7 +9,7 @@ const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
   ["exhausted", /^(53300|timeout exceeded when trying to connect)$/],
   [
     "away",
-    /^(0800[013467]|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|Client has encountered a connection error.*|The database connection is not open)$/
+    /^(0800[013467]|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|Query read timeout|Client has encountered a connection error.*|The database connection is not open)$/
   ]
 ]
 

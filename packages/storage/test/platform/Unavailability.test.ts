@@ -1,0 +1,15 @@
+import { StoreUnavailable } from "@atelier/core/platform"
+import { SqlError } from "@effect/sql"
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { orDefect } from "../../src/platform/Unavailability.js"
+
+it.effect.each(["Query read timeout", "Connection terminated", "Connection terminated unexpectedly"])(
+  "a statement that fails with '%s' says that the store is away",
+  (message) =>
+    Effect.gen(function* () {
+      const cause = new Error(message)
+      const exit = yield* Effect.exit(orDefect(Effect.fail(new SqlError.SqlError({ cause }))))
+      expect(exit).toStrictEqual(Exit.die(new StoreUnavailable({ reason: "away", cause })))
+    })
+)
