@@ -141,13 +141,16 @@ const make = Effect.gen(function* () {
         if (!(yield* repository.use(id, now))) return yield* missing
       }),
 
-    /** Deletes files that nothing refers to, a day after they were uploaded. Modules go with the last workspace of a deleted template. */
+    /**
+     * Deletes files that nothing refers to, a day after they were uploaded. Modules go with the last workspace of a deleted template; those of a
+     * version without a template go after a day.
+     */
     purge: {
       name: "purge_files",
       every: Duration.hours(1),
       run: Effect.gen(function* () {
-        yield* modules.unlinkDeleted
         const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
+        yield* modules.unlinkUnused(before)
         let count = 0
         let batch = purgeBatch
         while (batch === purgeBatch) {

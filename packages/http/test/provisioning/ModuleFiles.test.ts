@@ -151,8 +151,10 @@ describeAgents(
       ).toHaveLength(2)
     })
 
-    it("are purged with their deleted templates, unless another version has the same", async () => {
-      const [kept, gone] = [new Uint8Array([7, 1]), new Uint8Array([7, 2])]
+    it("are purged with their deleted templates, or a day after an import without one, unless another version has the same", async () => {
+      const [kept, gone, loose] = [new Uint8Array([7, 1]), new Uint8Array([7, 2]), new Uint8Array([7, 3])]
+      const { job_id, version: without } = await anImport()
+      expect(Either.isRight(await complete(job_id, { module_files: loose }))).toBe(true)
       const made = async (module_files: Uint8Array) => {
         const { job_id, version } = await anImport()
         expect(Either.isRight(await complete(job_id, { module_files }))).toBe(true)
@@ -178,10 +180,13 @@ describeAgents(
       const purge = () => server().run(Effect.flatMap(Files, ({ purge }) => purge.run))
       await purge()
       // They are a day old at least when they go
-      expect([await server().store(archives(kept)), await server().store(archives(gone))]).toStrictEqual([1, 1])
+      expect([await server().store(archives(kept)), await server().store(archives(gone)), await stored(without.id)]).toStrictEqual([
+        1, 1, 1
+      ])
       server().advance("25 hours")
       await purge()
-      expect([await server().store(archives(kept)), await server().store(archives(gone))]).toStrictEqual([1, 0])
+      const left = [await server().store(archives(kept)), await server().store(archives(gone)), await server().store(archives(loose))]
+      expect(left).toStrictEqual([1, 0, 0])
       expect([await stored(living.version), await stored(deleted.version)]).toStrictEqual([1, 0])
     })
   },

@@ -17,13 +17,16 @@ export const layer = Layer.effect(
           sql`INSERT INTO template_version_modules ${sql.insert({ template_version_id, file_id })}
             ON CONFLICT (template_version_id) DO UPDATE SET file_id = excluded.file_id`
         ),
-      unlinkDeleted: run(
-        sql`DELETE FROM template_version_modules WHERE template_version_id IN (
+      unlinkUnused: (before) =>
+        run(
+          sql`DELETE FROM template_version_modules WHERE template_version_id IN (
           SELECT m.template_version_id FROM template_version_modules m
           JOIN template_versions v ON v.id = m.template_version_id
-          JOIN templates t ON t.id = v.template_id
-          WHERE t.deleted AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.template_id = t.id AND NOT w.deleted))`
-      ),
+          JOIN files f ON f.id = m.file_id
+          LEFT JOIN templates t ON t.id = v.template_id
+          WHERE (t.deleted AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.template_id = t.id AND NOT w.deleted))
+            OR (v.template_id IS NULL AND f.used_at < ${before}))`
+        ),
       ofVersion: (versionId) =>
         Effect.map(
           first(linked, sql`SELECT file_id FROM template_version_modules WHERE template_version_id = ${versionId}`),
