@@ -1,4 +1,4 @@
-import { Context, Data, Duration, Effect, Layer, Mailbox, Option, RcMap, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Mailbox, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -8,7 +8,6 @@ import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, NotReady } from "../platform/Errors.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { standingOn } from "../platform/Standing.js"
-import type { FileId } from "../provisioning/File.js"
 import { errorDiagnostic, type ParameterForm } from "../provisioning/ParameterForm.js"
 import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import { jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
@@ -16,6 +15,7 @@ import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobReposito
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { definitionOf, staticForm } from "./FormParameters.js"
+import * as KeptSources from "./KeptSources.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
 import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
@@ -52,15 +52,6 @@ const evaluationTime = Duration.seconds(5)
 /** Evaluations at once in this process. */
 const concurrency = 4
 
-/** How long a source stays open after its last use: a user who fills in a form causes an evaluation every few seconds. */
-const keptOpen = Duration.seconds(10)
-
-/** Bytes of a source with its modules that stays open; larger ones are opened for each evaluation. */
-const maximumKept = 4 * 1024 * 1024
-
-/** The source that the forms of a version are evaluated from. */
-class VersionSource extends Data.Class<{ readonly id: TemplateVersionId; readonly file: FileId }> {}
-
 /** A version, and its import, which has ended. */
 export interface ImportedVersion {
   readonly version: TemplateVersion
@@ -91,19 +82,9 @@ const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const { load } = yield* visibleVersions
   const places = yield* Effect.makeSemaphore(concurrency)
-  const opened = yield* RcMap.make({
-    // Callers that go must not end the opening for others that wait for it
-    lookup: (version: VersionSource) => Effect.uninterruptible(sources.openVersion(version, version.file)),
-    idleTimeToLive: keptOpen
-  })
+  const kept = yield* KeptSources.make((source) => sources.openVersion(source, source.file))
 
-  const source = ({ job, version }: ImportedVersion) => {
-    const key = new VersionSource({ id: version.id, file: job.file_id })
-    return RcMap.get(opened, key).pipe(
-      Effect.onError(() => RcMap.invalidate(opened, key)),
-      Effect.tap(({ size }) => (size > maximumKept ? RcMap.invalidate(opened, key) : Effect.void))
-    )
-  }
+  const source = ({ job, version }: ImportedVersion) => kept(new KeptSources.VersionSource({ id: version.id, file: job.file_id }))
 
   const imported = (version: AuthoredVersion) =>
     Effect.gen(function* () {
