@@ -7,7 +7,10 @@ export interface RecordedStatement {
   readonly parameters: ReadonlyArray<unknown>
 }
 
-/** Runs an effect and answers the statements it ran, in their order; those of transactions themselves are left out. */
+/**
+ * Runs an effect and answers the statements it ran, in their order; those of transactions themselves are left out. A server without tracing sends
+ * statements past the library's transformers, so the effect runs with tracing.
+ */
 export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const statements: Array<RecordedStatement> = []
@@ -17,7 +20,7 @@ export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         statements.push({ text, parameters })
         return statement
       })
-    )
+    ).pipe(Effect.withTracerEnabled(true))
     return { value, statements }
   })
 
