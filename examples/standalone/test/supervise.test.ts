@@ -119,7 +119,10 @@ it("a process that crashed leaves the address to the others (scheduling: none)",
   const script = `
     const greeted = new Promise((resolve) => (process.stdout.write = resolve))
     void supervise(2, new Promise(() => undefined))
+    let listening = 0
+    const all = new Promise((resolve) => cluster.on("listening", () => ++listening === 2 && resolve()))
     const port = await greeted
+    await all
     const crashed = Object.values(cluster.workers)[0]
     process.kill(crashed.process.pid, "SIGKILL")
     const [worker, address] = await once(cluster, "listening")
