@@ -2,6 +2,7 @@ import { Context } from "effect"
 import { Uuid } from "../platform/index.js"
 import { defaultConfiguration } from "./DeploymentConfiguration.js"
 import { type Configuration, inForce, type OptionsInForce } from "./options/Configuration.js"
+import { withoutTrailingSlashes } from "../platform/Address.js"
 
 /** How git's SSH key pairs are made. identity.md §8.7. */
 export type SshKeyAlgorithm = "ed25519" | "ecdsa" | "rsa4096"
@@ -30,15 +31,13 @@ const keyAlgorithm = (text: string): SshKeyAlgorithm => {
   return lower === "ecdsa" || lower === "rsa4096" ? lower : "ed25519"
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, "")
-
 /** Returns the options that a configuration sets, in the form in which services read them. */
 export const optionsOf = (configuration: Configuration): Options => {
   const options = inForce(configuration)
   return {
     ...options,
     brand: configuration.brand,
-    accessUrl: withoutSlash(options.accessUrl) || "http://127.0.0.1:3000",
+    accessUrl: withoutTrailingSlashes(options.accessUrl) || "http://127.0.0.1:3000",
     defaultOrganizationName: options.defaultOrganizationName || "default",
     experiments: experimentsOf(options.experiments),
     provisionerDaemons: Math.max(0, options.provisionerDaemons),

@@ -1,5 +1,12 @@
 /** Addresses that callers and templates give, and that browsers show or open for other users. */
 
+/** A text without the slashes at its end. A regular expression would take quadratic time for slashes within it. */
+export const withoutTrailingSlashes = (text: string): string => {
+  let end = text.length
+  while (text[end - 1] === "/") end--
+  return text.slice(0, end)
+}
+
 /** Schemes that run or show what the address itself holds, or what lies on the reader's machine. */
 const unsafeSchemes = ["javascript:", "data:", "vbscript:", "blob:", "file:"]
 

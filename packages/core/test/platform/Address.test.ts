@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { isUnsafeAddress, pictureViolation } from "../../src/platform/Address.js"
+import { isUnsafeAddress, pictureViolation, withoutTrailingSlashes } from "../../src/platform/Address.js"
 
 describe("the address of a picture", () => {
   it.each(["", "/icon/code.svg", "/emojis/1f4bb.png", "https://example.com/a.png", "HTTP://example.com"])("may be %j", (address) => {
@@ -42,4 +42,13 @@ describe("an unsafe address", () => {
   it.each(["http://localhost:8080", "vscode://file", "jetbrains-gateway://connect", "/path?to=javascript:x", ""])("is not %j", (address) =>
     expect(isUnsafeAddress(address)).toBe(false)
   )
+})
+
+describe("a text without the slashes at its end", () => {
+  it.each([
+    ["https://example.com/a//", "https://example.com/a"],
+    ["/a//b", "/a//b"],
+    ["///", ""],
+    ["", ""]
+  ])("of %j is %j", (text, expected) => expect(withoutTrailingSlashes(text)).toBe(expected))
 })

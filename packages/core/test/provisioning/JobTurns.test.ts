@@ -15,6 +15,20 @@ const aStore = (jobs: Array<string>) => {
   return store
 }
 
+/** A store that has nothing when it is asked first, and says so late; then it has a job. */
+const aSlowStore = Effect.gen(function* () {
+  const asked = yield* Deferred.make<void>()
+  const answer = yield* Deferred.make<void>()
+  let questions = 0
+  const take = Effect.suspend(() => {
+    questions += 1
+    return questions === 1
+      ? Effect.zipRight(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(answer), Option.none<string>()))
+      : Effect.succeedSome("a")
+  })
+  return { answer, asked, take }
+})
+
 const settled = Effect.repeatN(Effect.yieldNow(), 50)
 
 const post = (turns: JobTurns, { jobs }: { readonly jobs: Array<string> }, ...posted: ReadonlyArray<string>) =>
@@ -56,15 +70,7 @@ it.effect("a job that another process took costs one question", () =>
 it.effect("a job that is posted while the store has none is asked for", () =>
   Effect.gen(function* () {
     const turns = yield* makeJobTurns
-    const asked = yield* Deferred.make<void>()
-    const answer = yield* Deferred.make<void>()
-    let questions = 0
-    const take = Effect.suspend(() => {
-      questions += 1
-      return questions === 1
-        ? Effect.zipRight(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(answer), Option.none<string>()))
-        : Effect.succeed(Option.some("a"))
-    })
+    const { answer, asked, take } = yield* aSlowStore
     const waiting = yield* Effect.fork(turns.next(take))
     yield* Deferred.await(asked)
     turns.posted()
@@ -135,15 +141,7 @@ it.effect("a job that is posted during a question that finds nothing is asked fo
     const first = yield* Effect.fork(turns.next(store.take))
     yield* settled
     yield* Fiber.interrupt(first)
-    const asked = yield* Deferred.make<void>()
-    const answer = yield* Deferred.make<void>()
-    let questions = 0
-    const take = Effect.suspend(() => {
-      questions += 1
-      return questions === 1
-        ? Effect.zipRight(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(answer), Option.none<string>()))
-        : Effect.succeedSome("a")
-    })
+    const { answer, asked, take } = yield* aSlowStore
     const waiting = yield* Effect.fork(turns.next(take))
     for (let posting = 0; posting < 5; posting++) turns.posted()
     yield* Deferred.await(asked)

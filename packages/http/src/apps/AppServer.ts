@@ -6,7 +6,7 @@ import { type Actor, anonymousActor, CurrentActor, keptDecisions, type StreamRig
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
-import { NotFound, Uuid } from "@atelier/core/platform"
+import { NotFound, Uuid, withoutTrailingSlashes } from "@atelier/core/platform"
 import { AppAccess, type AppRefused, type AppTarget, bareHost } from "@atelier/core/workspaces"
 import { Context, Data, Effect, Layer, Option, type Scope } from "effect"
 import { IncomingMessage } from "node:http"
@@ -71,7 +71,7 @@ const upgradeOf = ({ headers }: Request): string | undefined =>
 const addedQuery = (url: URL, path: string, query: string): string => (path === "/" && query === "" ? url.search.slice(1) : "")
 
 /** A path below the path of the app's address. */
-const joined = ({ pathname }: URL, path: string): string => `${pathname.replace(/\/+$/, "")}${path}`
+const joined = ({ pathname }: URL, path: string): string => `${withoutTrailingSlashes(pathname)}${path}`
 
 /** Sends the client to another address with the same method. */
 const elsewhere = (location: string): Response =>

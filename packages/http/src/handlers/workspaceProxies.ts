@@ -4,7 +4,7 @@ import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@ate
 import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
-import { Ids, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
+import { Ids, Invalid, NotFound, Unauthenticated, withoutTrailingSlashes } from "@atelier/core/platform"
 import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
 import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
@@ -87,8 +87,8 @@ const replicaView =
 const addressOf = ({ app_hostname, app_path, app_query, app_request, path_app_base_url }: typeof IssueTokenRequest.Type): string => {
   const isPath = app_request.access_method === "path"
   const protocol = URL.canParse(path_app_base_url) ? new URL(path_app_base_url).protocol : "https:"
-  const origin = isPath ? path_app_base_url.replace(/\/+$/, "") : `${protocol}//${app_hostname}`
-  const base = isPath ? app_request.base_path.replace(/\/+$/, "") : ""
+  const origin = isPath ? withoutTrailingSlashes(path_app_base_url) : `${protocol}//${app_hostname}`
+  const base = isPath ? withoutTrailingSlashes(app_request.base_path) : ""
   return withQuery(`${origin}${base}/${app_path.replace(/^\/+/, "")}`, app_query)
 }
 
