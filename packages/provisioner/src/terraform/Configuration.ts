@@ -1,7 +1,8 @@
 /** The blocks of a template's modules, from files in both syntaxes. Override files replace single attributes. terraform.md §2. */
 import { Either } from "effect"
 import { EvaluationError } from "./EvaluationError.js"
-import { type Expression, parseExpression, parseTemplate, readable } from "./Expressions.js"
+import { parseExpression, parseTemplate, readable } from "./ExpressionParser.js"
+import type { Expression } from "./Expressions.js"
 import { type Body, HclError, parseBody } from "./Hcl.js"
 import { parseJson } from "./Json.js"
 import { isList, isMap, isNumber, type MapValue, type Value } from "./Values.js"

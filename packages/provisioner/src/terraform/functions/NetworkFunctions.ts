@@ -1,7 +1,7 @@
 /** Terraform's functions on networks of both versions of the Internet Protocol. */
 import { isIPv4, isIPv6 } from "node:net"
-import { refuse } from "./EvaluationError.js"
-import { toNumber, toText, type Value } from "./Values.js"
+import { refuse } from "../EvaluationError.js"
+import { toNumber, toText, type Value } from "../Values.js"
 
 interface Network {
   readonly address: bigint
