@@ -127,30 +127,47 @@ export const layer = Layer.effect(
             ORDER BY p.agent_id, p.slug LIMIT ${limit}`
         ),
       presets: (limit) => {
-        /** First builds of workspaces that were made for the preset. */
-        const made = sql`FROM workspace_builds b WHERE b.template_version_id = p.template_version_id AND b.template_version_preset_id = p.id
-          AND b.build_number = 1 AND b.initiator_id = ${prebuildsUserId}`
-        const started = sql`FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
-          WHERE w.owner_id = ${prebuildsUserId} AND NOT w.deleted AND w.latest_status = 'running' AND b.template_version_preset_id = p.id`
+        // A literal, because a partial index is not used for a parameter
+        const keeper = sql.literal(`'${prebuildsUserId}'`)
         const agents = sql`FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
           WHERE r.job_id = b.job_id AND a.parent_id IS NULL AND NOT a.deleted`
         return all(
           preset,
-          sql`SELECT t.name AS template_name, p.name AS preset_name, o.name AS organization_name, p.desired_prebuild_instances AS desired,
-              p.prebuild_policy AS policy, p.prebuild_status AS status, (t.active_version_id = v.id) AS is_active,
-              (SELECT count(*) ${made}) AS created,
-              (SELECT count(*) ${made} AND EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.id = b.job_id AND j.error <> '')) AS failed,
-              (SELECT count(*) ${made} AND EXISTS (SELECT 1 FROM workspaces w WHERE w.id = b.workspace_id AND w.owner_id <> ${prebuildsUserId}))
-                AS claimed,
-              CASE WHEN t.active_version_id = v.id THEN (SELECT count(*) ${started}) ELSE 0 END AS running,
-              CASE WHEN t.active_version_id = v.id THEN (SELECT count(*) ${started} AND EXISTS (SELECT 1 ${agents})
-                AND NOT EXISTS (SELECT 1 ${agents} AND a.lifecycle_state <> 'ready')) ELSE 0 END AS eligible
-            FROM template_version_presets p
-            JOIN template_versions v ON v.id = p.template_version_id
-            JOIN templates t ON t.id = v.template_id
-            JOIN organizations o ON o.id = t.organization_id
-            WHERE p.desired_prebuild_instances IS NOT NULL AND NOT t.deleted
-            ORDER BY p.id LIMIT ${limit}`
+          sql`WITH wanted AS (
+              SELECT p.id, t.name AS template_name, p.name AS preset_name, o.name AS organization_name,
+                p.desired_prebuild_instances AS desired, p.prebuild_policy AS policy, p.prebuild_status AS status,
+                (t.active_version_id = v.id) AS is_active
+              FROM template_version_presets p
+              JOIN template_versions v ON v.id = p.template_version_id
+              JOIN templates t ON t.id = v.template_id
+              JOIN organizations o ON o.id = t.organization_id
+              WHERE p.desired_prebuild_instances IS NOT NULL AND NOT t.deleted
+              ORDER BY 8 DESC, p.id LIMIT ${limit}
+            ), made AS (
+              SELECT b.template_version_preset_id AS preset_id, count(*) AS created,
+                count(CASE WHEN j.error <> '' THEN 1 END) AS failed, count(CASE WHEN w.owner_id <> ${keeper} THEN 1 END) AS claimed
+              FROM wanted JOIN workspace_builds b ON b.template_version_preset_id = wanted.id
+              JOIN workspaces w ON w.id = b.workspace_id
+              JOIN provisioner_jobs j ON j.id = b.job_id
+              WHERE b.build_number = 1 AND b.initiator_id = ${keeper}
+              GROUP BY b.template_version_preset_id
+            ), kept AS (
+              SELECT b.template_version_preset_id AS preset_id, count(*) AS running,
+                count(CASE WHEN EXISTS (SELECT 1 ${agents}) AND NOT EXISTS (SELECT 1 ${agents} AND a.lifecycle_state <> 'ready') THEN 1 END)
+                  AS eligible
+              FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
+              WHERE w.owner_id = ${keeper} AND NOT w.deleted AND w.latest_status = 'running'
+              GROUP BY b.template_version_preset_id
+            )
+            SELECT wanted.template_name, wanted.preset_name, wanted.organization_name, wanted.desired, wanted.policy, wanted.status,
+              wanted.is_active, coalesce(made.created, 0) AS created, coalesce(made.failed, 0) AS failed,
+              coalesce(made.claimed, 0) AS claimed,
+              CASE WHEN wanted.is_active THEN coalesce(kept.running, 0) ELSE 0 END AS running,
+              CASE WHEN wanted.is_active THEN coalesce(kept.eligible, 0) ELSE 0 END AS eligible
+            FROM wanted
+            LEFT JOIN made ON made.preset_id = wanted.id
+            LEFT JOIN kept ON kept.preset_id = wanted.id
+            ORDER BY wanted.is_active DESC, wanted.id`
         )
       },
       daemons: (seenSince, limit) =>

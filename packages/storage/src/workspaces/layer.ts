@@ -21,6 +21,7 @@ import sessionKeys from "./migrations/0151_session_keys.js"
 import portSharesMigration from "./migrations/0156_port_shares.js"
 import notifiedDeadlines from "./migrations/0191_notified_deadlines.js"
 import failedBuildReports from "./migrations/0400_failed_build_reports.js"
+import prebuildsByPreset from "./migrations/0496_prebuilds_by_preset.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 
 export const layer = Layer.mergeAll(
@@ -46,5 +47,6 @@ export const migrations = {
   "0156_port_shares": portSharesMigration,
   "0165_due_workspaces": dueWorkspaces,
   "0191_notified_deadlines": notifiedDeadlines,
-  "0400_failed_build_reports": failedBuildReports
+  "0400_failed_build_reports": failedBuildReports,
+  "0496_prebuilds_by_preset": prebuildsByPreset
 }

@@ -86,7 +86,7 @@ export class MetricsRepository extends Context.Tag("@atelier/core/MetricsReposit
     readonly latestBuilds: (limit: number) => Effect.Effect<ReadonlyArray<LatestBuilds>>
     readonly agents: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredAgent>>
     readonly apps: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredApp>>
-    /** The presets of templates that are not deleted. */
+    /** The presets of templates that are not deleted, those of active versions first. */
     readonly presets: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredPreset>>
     /** Provisioner daemons of all organizations that were heard since an instant. */
     readonly daemons: (seenSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerDaemon>>
