@@ -1,5 +1,6 @@
 /** Talks with the apps of tasks through their agents, on Node's HTTP client. workspaces.md §9.5. */
 import { AgentDialer } from "@atelier/core/network"
+import { withoutTrailingSlashes } from "@atelier/core/platform"
 import { TaskAppFailure, type TaskAppRequest, TaskApps } from "@atelier/core/tasks"
 import { Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
@@ -11,7 +12,7 @@ const timeout = "30 seconds"
 
 /** The body of the answer to a request over a socket. */
 const exchange = (socket: Duplex, { base, body, method, path }: TaskAppRequest): Effect.Effect<string, TaskAppFailure> =>
-  agentExchange(socket, { method, path: `${base.pathname.replace(/\/+$/, "")}${path}`, host: base.host, body }).pipe(
+  agentExchange(socket, { method, path: `${withoutTrailingSlashes(base.pathname)}${path}`, host: base.host, body }).pipe(
     Effect.mapError(({ message }) => new TaskAppFailure({ message })),
     Effect.filterOrFail(
       ({ status }) => status >= 200 && status <= 299,

@@ -95,11 +95,14 @@ const make = Effect.gen(function* () {
 
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
 
+/** Characters of an IPv6 address that ends with an IPv4 address. */
+const maximumAddress = 45
+
 /** An address as connection logs store it; null for an invalid one. */
 export const addressOf = (text: string | null): string | null => {
   if (text === "localhost") return "127.0.0.1"
-  if (text === null) return null
-  return ipv4.test(text) || /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text) ? text : null
+  if (text === null || text.length > maximumAddress) return null
+  return ipv4.test(text) || (text.includes(":") && /^[0-9a-fA-F:.]+$/.test(text)) ? text : null
 }
 
 /** The reports of agents about who uses their workspaces, and what for. agents-and-apps.md §9, §14. */

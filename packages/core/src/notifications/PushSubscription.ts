@@ -1,5 +1,6 @@
 /** Subscriptions of browsers to push messages, and their rules. notifications-audit-insights.md §A9. */
 import { Either, Encoding } from "effect"
+import { withoutTrailing } from "../platform/Address.js"
 import { isPublicAddress } from "../platform/PublicAddress.js"
 import type * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -20,6 +21,9 @@ export interface PushSubscription extends PushTarget {
 /** Characters of an endpoint. */
 const maximumEndpoint = 2_048
 
+/** Characters of a key, which has 65 bytes at most. */
+const maximumKey = 128
+
 /** The rule that an endpoint breaks. The service calls it, so it must be a server on the Internet. */
 export const endpointViolation = (endpoint: string): string | undefined => {
   if (endpoint === "") return "is required"
@@ -35,7 +39,9 @@ export const endpointViolation = (endpoint: string): string | undefined => {
 
 /** The bytes of a key in base64url or base64, padded or not. */
 export const keyBytes = (key: string): Uint8Array | undefined =>
-  Either.getOrUndefined(Encoding.decodeBase64Url(key.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")))
+  key.length > maximumKey
+    ? undefined
+    : Either.getOrUndefined(Encoding.decodeBase64Url(withoutTrailing("=", key.replaceAll("+", "-").replaceAll("/", "_"))))
 
 /** The rules that the keys of a subscription break. RFC 8291 §3.1. */
 export const keyViolations = ({ auth_key, p256dh_key }: PushTarget): Readonly<Record<string, string | undefined>> => {

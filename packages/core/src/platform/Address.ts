@@ -1,11 +1,14 @@
 /** Addresses that callers and templates give, and that browsers show or open for other users. */
 
-/** A text without the slashes at its end. A regular expression would take quadratic time for slashes within it. */
-export const withoutTrailingSlashes = (text: string): string => {
+/** A text without what repeats one character at its end. A regular expression would take quadratic time for repetitions within it. */
+export const withoutTrailing = (character: string, text: string): string => {
   let end = text.length
-  while (text[end - 1] === "/") end--
+  while (text[end - 1] === character) end--
   return text.slice(0, end)
 }
+
+/** A text without the slashes at its end. */
+export const withoutTrailingSlashes = (text: string): string => withoutTrailing("/", text)
 
 /** Schemes that run or show what the address itself holds, or what lies on the reader's machine. */
 const unsafeSchemes = ["javascript:", "data:", "vbscript:", "blob:", "file:"]

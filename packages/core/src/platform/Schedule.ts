@@ -10,9 +10,13 @@ export interface Schedule {
 
 const minute = 60_000
 
+/** Characters of a schedule: enough to list every minute, hour and weekday of the zone with the longest name. */
+const maximumSchedule = 512
+
 /** Parses `[CRON_TZ=<IANA zone> ]<minute> <hour> * * <day of week>`; without a zone it is UTC. Returns the reason if the text is invalid. */
 export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
   Either.gen(function* () {
+    if (text.length > maximumSchedule) return yield* Either.left(`must be at most ${maximumSchedule} characters`)
     const prefixed = /^CRON_TZ=(\S*)\s+(.*)$/.exec(text)
     const zone = yield* zoneNamed(prefixed?.[1] || "UTC")
     const expression = (prefixed?.[2] ?? text).trim()

@@ -46,8 +46,12 @@ const isDay = (text: string): boolean => {
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
 }
 
-/** The instant a client wrote, in any RFC 3339 form, or undefined; in UTC it is in the years 1 to 9999. */
+/** Characters of an instant: more digits of a second than any clock counts. */
+const maximumInstant = 64
+
+/** The instant a client wrote, in any RFC 3339 form of at most 64 characters, or undefined; in UTC it is in the years 1 to 9999. */
 export const parse = (text: string): Timestamp | undefined => {
+  if (text.length > maximumInstant) return undefined
   if (!/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(text) || !isDay(text.slice(0, 10))) return undefined
   const millis = Date.parse(text)
   return millis >= earliest && millis <= latest ? fromMillis(millis) : undefined

@@ -66,15 +66,10 @@ export const validTtl = (ttl: number): Effect.Effect<number, Invalid> => {
     : Invalid.field("ttl_ms", `must be between one minute and 30 days, not ${ttl} ms`)
 }
 
-/** Characters of a schedule: enough to list every minute, hour and weekday of the zone with the longest name. */
-const maximumSchedule = 512
-
 /** A schedule text, or null for an absent or empty one. Fails with `Invalid` naming the field `schedule`. §5.1. */
 export const validSchedule = (text: string | null): Effect.Effect<Schedule | null, Invalid> => {
   if (text === null || text === "") return Effect.succeed(null)
-  return text.length > maximumSchedule
-    ? Invalid.field("schedule", `must be at most ${maximumSchedule} characters`)
-    : Either.match(parseSchedule(text), { onLeft: (fault) => Invalid.field("schedule", fault), onRight: Effect.succeed })
+  return Either.match(parseSchedule(text), { onLeft: (fault) => Invalid.field("schedule", fault), onRight: Effect.succeed })
 }
 
 /** A schedule without an occurrence on a day that the template allows. §3.4. */

@@ -1,7 +1,7 @@
 /** Signed tokens: each is the right of its holder to open one app or terminal, for a minute. agents-and-apps.md §20. */
 import { type Actor, anonymousActor, type CallInfo, isAnonymous } from "@atelier/core/access"
 import { Sessions } from "@atelier/core/identity"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Timestamp, Uuid, withoutTrailingSlashes } from "@atelier/core/platform"
 import { CorsBehavior } from "@atelier/core/templates"
 import type { VisitedApp } from "@atelier/core/workspaces"
 import { Clock, Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -31,7 +31,10 @@ export const SignedClaims = Schema.Struct({
 export type SignedClaims = typeof SignedClaims.Type
 
 /** A request in the form that tokens name it in: its base ends with a slash. */
-export const normalized = (request: SignedRequest): SignedRequest => ({ ...request, base_path: request.base_path.replace(/\/*$/, "/") })
+export const normalized = (request: SignedRequest): SignedRequest => ({
+  ...request,
+  base_path: `${withoutTrailingSlashes(request.base_path)}/`
+})
 
 /** A terminal as a token names it. */
 export const terminalRequest = (agent: string): SignedRequest => ({
