@@ -32,6 +32,7 @@ import * as tasks from "./tasks/layer.js"
 import type { TaskApps } from "./tasks/TaskApps.js"
 import * as templates from "./templates/layer.js"
 import * as workspaces from "./workspaces/layer.js"
+import { standingOn, together } from "./platform/Standing.js"
 
 /** The ports that a store implements: every area's repositories, and what transactions, locks and events need. */
 export type Stored =
@@ -66,8 +67,11 @@ export type Hosted =
   | SshKeyGenerator
   | TaskApps
 
-/** The services of every area. */
-export const layer = Layer.mergeAll(
+const adapters = together(templates.adapters, workspaces.adapters)
+
+const standing = together(platform.layer, standingOn(adapters, platform.layer))
+
+const areas = together(
   access.layer,
   agents.layer,
   audit.layer,
@@ -85,7 +89,10 @@ export const layer = Layer.mergeAll(
   tasks.layer,
   templates.layer,
   workspaces.layer
-).pipe(Layer.provideMerge(Layer.mergeAll(templates.adapters, workspaces.adapters)), Layer.provideMerge(platform.layer))
+)
+
+/** The services of every area. */
+export const layer = together(standing, standingOn(areas, standing))
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = Layer.Layer.Success<typeof layer>

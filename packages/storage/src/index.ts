@@ -20,12 +20,13 @@ import { layer as tasks } from "./tasks/layer.js"
 import { layer as templates } from "./templates/layer.js"
 import { layer as workspaces } from "./workspaces/layer.js"
 import { layer as migrations } from "./Migrations.js"
+import { together } from "@atelier/core/platform"
 
 /**
  * The part of storage that needs only SQL: every repository port and the transactor, on a client whose schema is migrated first. A port
  * that no area implements is a type error here, which names it.
  */
-export const layer = Layer.mergeAll(
+export const layer = together(
   agents,
   audit,
   deployment,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import { mapInTurns } from "../platform/Turns.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
@@ -6,6 +6,7 @@ import { CurrentActor } from "./Actor.js"
 import { authcheck, type AuthorizationCheck, type FetchableType, isFetchableType, maxFetchingChecks } from "./Authcheck.js"
 import { judge, permits } from "./Decision.js"
 import { FetchableObjects } from "./FetchableObjects.js"
+import { service } from "../platform/Standing.js"
 
 /** A check as it is judged: of a stored object, or of one that the caller describes. */
 interface PlannedCheck {
@@ -71,5 +72,5 @@ const maximumViolations = 100
 
 /** A caller's questions about what it may do. */
 export class AccessChecks extends Context.Tag("@atelier/core/AccessChecks")<AccessChecks, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AccessChecks, make)
+  static readonly layer = service(AccessChecks, make)
 }

@@ -9,6 +9,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { type RightsChange, rightsChanges } from "./RightsChanges.js"
+import { service } from "../platform/Standing.js"
 
 /** The caller may no longer have the stream: the credential or the permission has ended. */
 export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly message: string }> {}
@@ -288,5 +289,5 @@ const make = Effect.gen(function* () {
 
 /** Holds the rights to every open stream of this process. */
 export class StreamRights extends Context.Tag("@atelier/core/StreamRights")<StreamRights, Effect.Effect.Success<typeof make>>() {
-  static readonly layer: Layer.Layer<StreamRights, never, EventBus> = Layer.scoped(StreamRights, make)
+  static readonly layer: Layer.Layer<StreamRights, never, EventBus> = service(StreamRights, make)
 }

@@ -1,9 +1,9 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import { AccessChecks } from "./AccessChecks.js"
 import { StreamRights } from "./StreamRights.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(AccessChecks.layer, StreamRights.layer)
+export const layer = together(AccessChecks.layer, StreamRights.layer)
 
 export const workers = []
 

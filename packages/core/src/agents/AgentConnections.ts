@@ -1,4 +1,4 @@
-import { Clock, Context, Deferred, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Deferred, Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -10,6 +10,7 @@ import { AgentRepository } from "./AgentRepository.js"
 import { inactivityTimeout } from "./AgentStatus.js"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** Why a connection has to be closed: its agent does not answer, or was replaced by one of a newer build. */
 export type Retired = "unresponsive" | "outdated"
@@ -90,5 +91,5 @@ export class AgentConnections extends Context.Tag("@atelier/core/AgentConnection
   AgentConnections,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(AgentConnections, make)
+  static readonly layer = service(AgentConnections, make)
 }

@@ -1,4 +1,4 @@
-import { Array as Arr, Chunk, Context, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Array as Arr, Chunk, Context, Data, Duration, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
 import { pictureViolation } from "../platform/Address.js"
@@ -18,7 +18,7 @@ import { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Log sources of one agent. */
@@ -223,5 +223,5 @@ export const textLine = (log: AgentLog, agentName: string, source: string): stri
 
 /** The logs of agents. */
 export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(AgentLogs, make), Agents.layer)
+  static readonly layer = standingOn(service(AgentLogs, make), Agents.layer)
 }

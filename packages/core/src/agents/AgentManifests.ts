@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
@@ -14,7 +14,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import type { TemplateDevcontainer } from "./Devcontainer.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The settings that an agent works with. agents-and-apps.md §14. */
@@ -117,5 +117,5 @@ const make = Effect.gen(function* () {
 
 /** The manifests that agents read when they connect. */
 export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AgentManifests, make), SecretValues.layer)
+  static readonly layer = standingOn(service(AgentManifests, make), SecretValues.layer)
 }

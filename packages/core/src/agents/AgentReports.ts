@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import { Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -11,6 +11,7 @@ import { AgentRepository, type Startup } from "./AgentRepository.js"
 import type { ScriptTiming } from "./AgentScript.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "./AgentWorkspace.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** A semantic version with the prefix `v`; parts behind the first may be missing. */
 const version = /^v(0|[1-9]\d*)(\.(0|[1-9]\d*)){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
@@ -108,5 +109,5 @@ const make = Effect.gen(function* () {
 
 /** The reports of agents about their own start and state. agents-and-apps.md §4, §7, §14. */
 export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentReports, make)
+  static readonly layer = service(AgentReports, make)
 }

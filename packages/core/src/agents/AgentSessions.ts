@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Option, Redacted } from "effect"
 import { type Actor, agentActor, type CallInfo, CurrentActor } from "../access/Actor.js"
 import * as ReadWithActor from "../access/ReadWithActor.js"
 import { rightTo } from "../access/StreamRights.js"
@@ -10,6 +10,7 @@ import * as Lru from "../platform/Lru.js"
 import { parse } from "../platform/Uuid.js"
 import { AgentRepository, type AgentSession } from "./AgentRepository.js"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
+import { service } from "../platform/Standing.js"
 
 /** Subjects kept between requests: one for each agent that calls. */
 const subjectCapacity = 1024
@@ -90,5 +91,5 @@ const make = Effect.gen(function* () {
 
 /** Which agent calls, by the token presented. */
 export class AgentSessions extends Context.Tag("@atelier/core/AgentSessions")<AgentSessions, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentSessions, make)
+  static readonly layer = service(AgentSessions, make)
 }

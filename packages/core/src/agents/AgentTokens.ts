@@ -1,9 +1,10 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import { Encryption, type Sealed } from "../platform/Encryption.js"
 import { openRow, type SealedColumn, type SealedRow } from "../platform/Resealing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
 export const externalAgentType = "coder_external_agent"
@@ -59,5 +60,5 @@ const make = Effect.gen(function* () {
  * stored encrypted beside their hashes.
  */
 export class AgentTokens extends Context.Tag("@atelier/core/AgentTokens")<AgentTokens, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentTokens, make)
+  static readonly layer = service(AgentTokens, make)
 }

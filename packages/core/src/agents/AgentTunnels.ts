@@ -1,5 +1,5 @@
 /** The right to tunnels to agents. agents-and-apps.md §15, §16. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
 import { rightTo, StreamRights } from "../access/StreamRights.js"
@@ -9,7 +9,7 @@ import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import type { PeerPolicy } from "../network/Coordinator.js"
 import { refuseAgentNode, refuseClientNode } from "../network/PeerAddress.js"
 import { Conflict, NotFound } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { type AgentWorkspace, agentWorkspaceObject } from "./AgentWorkspace.js"
@@ -101,5 +101,5 @@ const make = Effect.gen(function* () {
 
 /** Tunnels to agents through the private network, and the log of them. */
 export class AgentTunnels extends Context.Tag("@atelier/core/AgentTunnels")<AgentTunnels, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AgentTunnels, make), ConnectionLogs.layer, StreamRights.layer)
+  static readonly layer = standingOn(service(AgentTunnels, make), ConnectionLogs.layer, StreamRights.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { rightTo } from "../access/StreamRights.js"
 import { NotFound } from "../platform/Errors.js"
@@ -9,6 +9,7 @@ import { assembleAgents } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** The names an agent's app hosts are made of. */
 const namesOf = (agent: { readonly workspace_name: string; readonly owner_name: string }) => ({
@@ -47,5 +48,5 @@ const make = Effect.gen(function* () {
 
 /** Agents by their ids, for readers of their workspaces. */
 export class Agents extends Context.Tag("@atelier/core/Agents")<Agents, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Agents, make)
+  static readonly layer = service(Agents, make)
 }

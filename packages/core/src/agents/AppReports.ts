@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { isUnsafeAddress, unsafeLinkSchemes } from "../platform/Address.js"
 import { Invalid } from "../platform/Errors.js"
@@ -14,6 +14,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { cleanMessage, maximumMessage } from "./AppStatusMessage.js"
 import type { AppHealth, AppState } from "./WorkspaceApp.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** Characters of an app status' link. */
 const maximumUri = 2048
@@ -117,5 +118,5 @@ const make = Effect.gen(function* () {
 
 /** The reports of agents about the apps and programs of their workspaces. agents-and-apps.md §6. */
 export class AppReports extends Context.Tag("@atelier/core/AppReports")<AppReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AppReports, make)
+  static readonly layer = service(AppReports, make)
 }

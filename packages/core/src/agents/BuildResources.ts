@@ -1,8 +1,8 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import { Cryptography, hashSecret } from "../platform/Cryptography.js"
 import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -213,5 +213,5 @@ const make = Effect.gen(function* () {
 
 /** The resources of jobs: written when a job succeeds, read wherever builds and template versions are shown. */
 export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildResources, make), AgentTokens.layer)
+  static readonly layer = standingOn(service(BuildResources, make), AgentTokens.layer)
 }

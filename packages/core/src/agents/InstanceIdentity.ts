@@ -1,7 +1,7 @@
 /** Agents that prove who they are by the machine that their cloud runs them on. agents-and-apps.md §2. */
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Option, type Redacted } from "effect"
 import { Conflict, Invalid, NotFound, Unauthenticated } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { AgentTokens } from "./AgentTokens.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 
@@ -72,5 +72,5 @@ export class InstanceIdentities extends Context.Tag("@atelier/core/InstanceIdent
   InstanceIdentities,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(InstanceIdentities, make), AgentTokens.layer)
+  static readonly layer = standingOn(service(InstanceIdentities, make), AgentTokens.layer)
 }

@@ -1,10 +1,10 @@
-import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { type Entitled, rightTo } from "../access/StreamRights.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { firstPort } from "../network/AgentLinks.js"
 import { Conflict, Invalid, NotFound, UpstreamFailure } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { AgentApi, type AgentCall } from "./AgentApi.js"
 import { Agents } from "./Agents.js"
@@ -153,5 +153,5 @@ const make = Effect.gen(function* () {
 
 /** The machines of running agents: their ports and containers. agents-and-apps.md §11. */
 export class Machines extends Context.Tag("@atelier/core/Machines")<Machines, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Machines, make), Agents.layer)
+  static readonly layer = standingOn(service(Machines, make), Agents.layer)
 }

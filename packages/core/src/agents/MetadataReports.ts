@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
 import { Invalid } from "../platform/Errors.js"
@@ -15,7 +15,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
 import { maximumKeyBytes, storedValue } from "./MetadataValue.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A metadata item as watchers see it. */
@@ -151,5 +151,5 @@ const make = Effect.gen(function* () {
 
 /** Metadata that agents collect about their workspaces. */
 export class MetadataReports extends Context.Tag("@atelier/core/MetadataReports")<MetadataReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(MetadataReports, make), Agents.layer)
+  static readonly layer = standingOn(service(MetadataReports, make), Agents.layer)
 }

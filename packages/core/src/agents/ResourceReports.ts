@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
@@ -7,6 +7,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { afterReport, collection, type ResourceUsage } from "./ResourceMonitor.js"
 import { ResourceMonitorRepository } from "./ResourceMonitorRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** What an agent measured at one time. */
 export interface ResourceDatapoint {
@@ -54,5 +55,5 @@ const make = Effect.gen(function* () {
 
 /** What agents report of their machine's memory and volumes. agents-and-apps.md §14. */
 export class ResourceReports extends Context.Tag("@atelier/core/ResourceReports")<ResourceReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ResourceReports, make)
+  static readonly layer = service(ResourceReports, make)
 }

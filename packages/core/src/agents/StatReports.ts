@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -6,6 +6,7 @@ import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentSta
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** The counts of an agent since its last report. */
 export interface SentStat {
@@ -64,5 +65,5 @@ const make = Effect.gen(function* () {
 
 /** How workspaces are used, as their agents count it. */
 export class StatReports extends Context.Tag("@atelier/core/StatReports")<StatReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(StatReports, make)
+  static readonly layer = service(StatReports, make)
 }

@@ -1,11 +1,11 @@
-import { Context, Effect, Either, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Either, Option, type Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import { publishRightsChange } from "../access/RightsChanges.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Cryptography, hashSecret } from "../platform/Cryptography.js"
 import { Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn, together } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -185,5 +185,5 @@ const make = Effect.gen(function* () {
 
 /** Agents that an agent makes beside itself, such as those of dev containers. agents-and-apps.md §14, "Sub agents". */
 export class SubAgents extends Context.Tag("@atelier/core/SubAgents")<SubAgents, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(SubAgents, make), Layer.merge(AgentTokens.layer, BuildResources.layer))
+  static readonly layer = standingOn(service(SubAgents, make), together(AgentTokens.layer, BuildResources.layer))
 }

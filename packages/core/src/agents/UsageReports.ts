@@ -1,10 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { ConnectionReport } from "../logs/ConnectionLog.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import { Invalid } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type * as Timestamp from "../platform/Timestamp.js"
 import { nil, parse } from "../platform/Uuid.js"
 import { ActivityReports } from "./ActivityReports.js"
@@ -107,5 +107,5 @@ export const addressOf = (text: string | null): string | null => {
 
 /** The reports of agents about who uses their workspaces, and what for. agents-and-apps.md §9, §14. */
 export class UsageReports extends Context.Tag("@atelier/core/UsageReports")<UsageReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UsageReports, make), StatReports.layer, ConnectionLogs.layer)
+  static readonly layer = standingOn(service(UsageReports, make), StatReports.layer, ConnectionLogs.layer)
 }

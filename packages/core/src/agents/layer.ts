@@ -1,5 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import { AgentConnections } from "./AgentConnections.js"
 import type { AgentLogRepository } from "./AgentLogRepository.js"
 import { AgentLogs } from "./AgentLogs.js"
@@ -22,8 +21,9 @@ import { ResourceReports } from "./ResourceReports.js"
 import { StatReports } from "./StatReports.js"
 import { SubAgents } from "./SubAgents.js"
 import { UsageReports } from "./UsageReports.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   AgentConnections.layer,
   AgentLogs.layer,
   AgentManifests.layer,

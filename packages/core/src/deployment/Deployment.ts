@@ -1,7 +1,8 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import { Ids } from "../platform/Ids.js"
 import { Uuid } from "../platform/Uuid.js"
 import { DeploymentValues } from "./DeploymentValues.js"
+import { service } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const values = yield* DeploymentValues
@@ -14,5 +15,5 @@ const make = Effect.gen(function* () {
 
 /** The common identity of all processes on one store. */
 export class Deployment extends Context.Tag("@atelier/core/Deployment")<Deployment, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Deployment, make)
+  static readonly layer = service(Deployment, make)
 }

@@ -1,5 +1,5 @@
 /** How a deployment presents itself: its name, logo, banners and links. deployment.md §7. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
 import { isUnsafeAddress } from "../platform/Address.js"
 import { Invalid } from "../platform/Errors.js"
@@ -7,6 +7,7 @@ import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
 import { Entitlements, requireFeature } from "./Entitlements.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** A message above every page. */
 export const Banner = Schema.Struct({
@@ -80,5 +81,5 @@ export class DeploymentAppearance extends Context.Tag("@atelier/core/DeploymentA
   DeploymentAppearance,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(DeploymentAppearance, make)
+  static readonly layer = service(DeploymentAppearance, make)
 }

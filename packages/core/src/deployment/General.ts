@@ -1,9 +1,10 @@
-import { Context, Effect, Either, Layer } from "effect"
+import { Context, Effect, Either } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
 import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { report } from "./options/Configuration.js"
 import { sshOptions } from "./options/sshSettings.js"
+import { service } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const configuration = yield* DeploymentConfiguration
@@ -24,5 +25,5 @@ const make = Effect.gen(function* () {
 
 /** What a deployment tells of its options. */
 export class General extends Context.Tag("@atelier/core/General")<General, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(General, make)
+  static readonly layer = service(General, make)
 }

@@ -1,11 +1,12 @@
 /** The processes that serve the deployment. deployment.md §8. */
-import { Clock, Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Schedule, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import type { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
+import { service } from "../platform/Standing.js"
 
 /** A process with its last report of itself. */
 export interface Replica {
@@ -113,5 +114,5 @@ const make = Effect.gen(function* () {
 })
 
 export class Replicas extends Context.Tag("@atelier/core/Replicas")<Replicas, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Replicas, make)
+  static readonly layer = service(Replicas, make)
 }

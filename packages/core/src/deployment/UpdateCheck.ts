@@ -1,8 +1,9 @@
 /** Whether a newer version has been released. deployment.md §1.3. */
-import { Cause, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Cause, Context, Duration, Effect, Option, Schema } from "effect"
 import * as Timestamp from "../platform/Timestamp.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
+import { service } from "../platform/Standing.js"
 
 /** A released version and the page that describes it. */
 export interface Release {
@@ -80,7 +81,7 @@ const make = Effect.gen(function* () {
 })
 
 export class UpdateCheck extends Context.Tag("@atelier/core/UpdateCheck")<UpdateCheck, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UpdateCheck, make)
+  static readonly layer = service(UpdateCheck, make)
 }
 
 /** Looks for releases once a day. */

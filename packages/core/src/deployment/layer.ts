@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Worker } from "../platform/index.js"
 import type { AiProviderRepository } from "./aiProviders/AiProvider.js"
 import { AiProviders } from "./aiProviders/AiProviders.js"
@@ -19,8 +19,9 @@ import { WorkspaceProxies } from "./proxies/WorkspaceProxies.js"
 import type { WorkspaceProxyRepository } from "./proxies/WorkspaceProxy.js"
 import { type ReplicaRepository, Replicas } from "./Replicas.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   AiProviders.layer,
   CryptoKeys.layer,
   DeploymentAppearance.layer,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
@@ -13,7 +13,7 @@ import { dollars, type GroupAiBudget, limitViolation, type UserAiBudgetOverride 
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A limit of one user, and the group on whose account it is. */
@@ -196,5 +196,5 @@ const make = Effect.gen(function* () {
 
 /** Limits on users' AI spend. */
 export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AiBudgets, make), Users.layer)
+  static readonly layer = standingOn(service(AiBudgets, make), Users.layer)
 }

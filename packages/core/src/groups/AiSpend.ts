@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -15,7 +15,7 @@ import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js
 import { AiSpendRepository } from "./AiSpendRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Ids that one question may name. */
@@ -165,5 +165,5 @@ const make = Effect.gen(function* () {
 
 /** AI spend of users and groups. */
 export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AiSpend, make), Users.layer, Organizations.layer)
+  static readonly layer = standingOn(service(AiSpend, make), Users.layer, Organizations.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { type AclChange, changedAcl, grantedIds, readAclChange, type RoleActions } from "../access/AclRoles.js"
@@ -11,6 +11,7 @@ import { parse, type Uuid } from "../platform/Uuid.js"
 import { GranteeRepository } from "./GranteeRepository.js"
 import type { GroupWithNames } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
+import { service } from "../platform/Standing.js"
 
 /** Roles by id as they were sent, and what refusals call the map. */
 export interface AskedRoles {
@@ -120,5 +121,5 @@ const grown = (field: string, before: Acl, change: AclChange): Effect.Effect<Acl
 
 /** Users and groups that something is shared with. */
 export class Grantees extends Context.Tag("@atelier/core/Grantees")<Grantees, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Grantees, make)
+  static readonly layer = service(Grantees, make)
 }

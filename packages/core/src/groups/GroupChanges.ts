@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -26,7 +26,7 @@ import {
 import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The changes of a group; absent fields stay. */
@@ -232,5 +232,5 @@ const make = Effect.gen(function* () {
 
 /** Makes, changes and deletes groups. */
 export class GroupChanges extends Context.Tag("@atelier/core/GroupChanges")<GroupChanges, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(GroupChanges, make), Groups.layer, Organizations.layer)
+  static readonly layer = standingOn(service(GroupChanges, make), Groups.layer, Organizations.layer)
 }

@@ -1,4 +1,4 @@
-import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -17,7 +17,7 @@ import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
 import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The requested groups; empty fields do not restrict them. */
@@ -232,5 +232,5 @@ const make = Effect.gen(function* () {
 
 /** The groups of organizations, and who is in them. */
 export class Groups extends Context.Tag("@atelier/core/Groups")<Groups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Groups, make), Organizations.layer, Users.layer)
+  static readonly layer = standingOn(service(Groups, make), Organizations.layer, Users.layer)
 }

@@ -1,5 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import type { AiBudgetRepository } from "./AiBudgetRepository.js"
 import { AiBudgets } from "./AiBudgets.js"
 import { AiSpend } from "./AiSpend.js"
@@ -10,8 +9,9 @@ import { GroupChanges } from "./GroupChanges.js"
 import type { GroupMemberRepository } from "./GroupMemberRepository.js"
 import type { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(AiBudgets.layer, AiSpend.layer, Grantees.layer, GroupChanges.layer, Groups.layer)
+export const layer = together(AiBudgets.layer, AiSpend.layer, Grantees.layer, GroupChanges.layer, Groups.layer)
 
 export const workers = []
 

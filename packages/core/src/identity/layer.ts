@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { ExternalLogins } from "./logins/ExternalLogins.js"
 import { HostLogins } from "./logins/HostLogins.js"
@@ -43,8 +43,9 @@ import { UserOrganizations } from "./users/UserOrganizations.js"
 import type { UserRepository } from "./users/UserRepository.js"
 import { UserRoles } from "./users/UserRoles.js"
 import { Users } from "./users/Users.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   AccountNotifications.layer,
   Accounts.layer,
   ApiKeys.layer,

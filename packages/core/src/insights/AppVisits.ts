@@ -1,10 +1,10 @@
-import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { Context, Effect, Schedule, type Scope } from "effect"
 import { CurrentActor, isAnonymous } from "../access/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import { Ids } from "../platform/Ids.js"
 import * as Lru from "../platform/Lru.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { VisitedApp } from "../workspaces/apps/AppAccess.js"
 import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
@@ -160,5 +160,5 @@ const make = Effect.gen(function* () {
  * of workspaces within 30 s.
  */
 export class AppVisits extends Context.Tag("@atelier/core/AppVisits")<AppVisits, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(AppVisits, make), ConnectionLogs.layer)
+  static readonly layer = standingOn(service(AppVisits, make), ConnectionLogs.layer)
 }

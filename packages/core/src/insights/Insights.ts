@@ -1,9 +1,9 @@
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { plainText } from "../templates/Markdown.js"
@@ -314,5 +314,5 @@ const make = Effect.gen(function* () {
 
 /** How the deployment is used. */
 export class Insights extends Context.Tag("@atelier/core/Insights")<Insights, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Insights, make))
+  static readonly layer = standingOn(service(Insights, make))
 }

@@ -1,5 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AppVisits } from "./AppVisits.js"
 import { Health } from "./health/Health.js"
@@ -9,8 +8,9 @@ import { DeploymentMetrics } from "./metrics/DeploymentMetrics.js"
 import type { MetricsRepository } from "./metrics/MetricsRepository.js"
 import { Profiles } from "./profiles/Profiles.js"
 import { usageRollup } from "./Rollup.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(AppVisits.layer, DeploymentMetrics.layer, Health.layer, Insights.layer, Profiles.layer)
+export const layer = together(AppVisits.layer, DeploymentMetrics.layer, Health.layer, Insights.layer, Profiles.layer)
 
 export const workers = [Worker.start(usageRollup)]
 

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -9,7 +9,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, type Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import type { Page } from "../platform/Pagination.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditedType } from "../audit/AuditEntry.js"
@@ -108,5 +108,5 @@ const make = Effect.gen(function* () {
 
 /** The audit log as its readers use it. */
 export class AuditLogs extends Context.Tag("@atelier/core/AuditLogs")<AuditLogs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AuditLogs, make), Organizations.layer)
+  static readonly layer = standingOn(service(AuditLogs, make), Organizations.layer)
 }

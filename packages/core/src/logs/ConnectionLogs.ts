@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, Encoding, Layer, Queue, Schedule } from "effect"
+import { Context, Deferred, Duration, Effect, Encoding, Queue, Schedule } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
 import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
@@ -7,7 +7,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Ids } from "../platform/Ids.js"
 import type { Page } from "../platform/Pagination.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, type Visit } from "./ConnectionLog.js"
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
 
 /** The log of connections to workspaces: fed by agents' reports and by what forwards requests to workspaces. */
 export class ConnectionLogs extends Context.Tag("@atelier/core/ConnectionLogs")<ConnectionLogs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(ConnectionLogs, make), Organizations.layer)
+  static readonly layer = standingOn(service(ConnectionLogs, make), Organizations.layer)
 }
 
 /** Forgets sessions of visits that are over. */

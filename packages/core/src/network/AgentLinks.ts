@@ -1,7 +1,7 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { Context, Effect, Schedule, type Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable } from "./AgentDialer.js"
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
 })
 
 export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLinks, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AgentLinks, make), Replicas.layer)
+  static readonly layer = standingOn(service(AgentLinks, make), Replicas.layer)
 }
 
 /** The agent's own port of terminals. agents-and-apps.md §17. */
@@ -130,35 +130,40 @@ const unaddressed = new AgentUnreachable({
  * dialer of the engine or the host is asked, which knows nothing of the agent's own ports. An agent that takes part in the private network
  * only is reached by none of them.
  */
-export const layerDialer = Layer.effect(
-  AgentDialer,
-  Effect.gen(function* () {
-    const { of } = yield* AgentLinks
-    const { isConnected } = yield* Coordinator
-    const { aliveSince, id } = yield* Replicas
-    const repository = yield* AgentLinkRepository
-    const streams = yield* ReplicaStreams
-    const other = yield* AgentDialer
+export const layerDialer = standingOn(
+  service(
+    AgentDialer,
+    Effect.gen(function* () {
+      const { of } = yield* AgentLinks
+      const { isConnected } = yield* Coordinator
+      const { aliveSince, id } = yield* Replicas
+      const repository = yield* AgentLinkRepository
+      const streams = yield* ReplicaStreams
+      const other = yield* AgentDialer
 
-    const elsewhere = (target: AgentTarget) =>
-      Effect.gen(function* () {
-        const holders = yield* repository.holders(target.agent_id, id, yield* aliveSince)
-        const [first, ...others] = holders.map(({ relay_address, replica_id }) =>
-          relay_address === "" ? unaddressed : streams.open({ id: replica_id, address: relay_address }, target)
-        )
-        return first === undefined ? undefined : yield* Effect.firstSuccessOf([first, ...others])
-      })
-
-    return {
-      dial: (target) =>
+      const elsewhere = (target: AgentTarget) =>
         Effect.gen(function* () {
-          const link = of(target.agent_id)
-          if (link !== undefined) return yield* link.open(target.port)
-          const stream = yield* elsewhere(target)
-          if (stream !== undefined) return stream
-          const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
-          return yield* Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? tailnetOnly : error))
+          const holders = yield* repository.holders(target.agent_id, id, yield* aliveSince)
+          const [first, ...others] = holders.map(({ relay_address, replica_id }) =>
+            relay_address === "" ? unaddressed : streams.open({ id: replica_id, address: relay_address }, target)
+          )
+          return first === undefined ? undefined : yield* Effect.firstSuccessOf([first, ...others])
         })
-    }
-  })
-).pipe(Layer.provide(Layer.mergeAll(AgentLinks.layer, Coordinator.layer, Replicas.layer)))
+
+      return {
+        dial: (target) =>
+          Effect.gen(function* () {
+            const link = of(target.agent_id)
+            if (link !== undefined) return yield* link.open(target.port)
+            const stream = yield* elsewhere(target)
+            if (stream !== undefined) return stream
+            const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
+            return yield* Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? tailnetOnly : error))
+          })
+      }
+    })
+  ),
+  AgentLinks.layer,
+  Coordinator.layer,
+  Replicas.layer
+)

@@ -1,5 +1,5 @@
 /** Introduces the peers of the private network to each other. agents-and-apps.md §16. */
-import { Context, Effect, Exit, Layer, Mailbox, Runtime, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Mailbox, Runtime, Scope, Stream } from "effect"
 import {
   after,
   empty,
@@ -12,6 +12,7 @@ import {
   type PeerView,
   replaced
 } from "./Coordination.js"
+import { service } from "../platform/Standing.js"
 
 /** The requests in one message of a peer; they are handled in this order. */
 export interface PeerRequest {
@@ -313,5 +314,5 @@ const make = Effect.gen(function* () {
 })
 
 export class Coordinator extends Context.Tag("@atelier/core/Coordinator")<Coordinator, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Coordinator, make)
+  static readonly layer = service(Coordinator, make)
 }

@@ -1,7 +1,7 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import type { Forbidden } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { AgentLinks, type LinkedAgent } from "./AgentLinks.js"
 import type { PeerView } from "./Coordination.js"
 import { Coordinator } from "./Coordinator.js"
@@ -17,7 +17,7 @@ export class NetworkState extends Context.Tag("@atelier/core/NetworkState")<
   }
 >() {
   static readonly layer = standingOn(
-    Layer.effect(
+    service(
       NetworkState,
       Effect.gen(function* () {
         const { peers } = yield* Coordinator

@@ -1,9 +1,9 @@
 /** The current relay map. agents-and-apps.md §12. */
-import { Context, Effect, Layer, ParseResult, Schedule, Schema, Stream } from "effect"
+import { Context, Effect, ParseResult, Schedule, Schema, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { optionName } from "../deployment/options/Configuration.js"
 import { ProxyHealth } from "../deployment/proxies/ProxyHealth.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { StartError } from "../platform/StartError.js"
 import { isSameMap, RelayMap, relayMapOf, withProxies } from "./RelayMap.js"
 
@@ -82,5 +82,5 @@ const make = Effect.gen(function* () {
 })
 
 export class RelayMaps extends Context.Tag("@atelier/core/RelayMaps")<RelayMaps, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(RelayMaps, make), ProxyHealth.layer)
+  static readonly layer = standingOn(service(RelayMaps, make), ProxyHealth.layer)
 }

@@ -1,5 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import type { AgentLinkRepository } from "./AgentLinkRepository.js"
 import { AgentLinks } from "./AgentLinks.js"
 import { Coordinator } from "./Coordinator.js"
@@ -8,8 +7,9 @@ import { NetworkState } from "./NetworkState.js"
 import type { PeerRepository } from "./PeerRepository.js"
 import { Relay } from "./relay/Relay.js"
 import { RelayMaps } from "./RelayMaps.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, NetworkState.layer, Relay.layer, RelayMaps.layer)
+export const layer = together(AgentLinks.layer, Coordinator.layer, NetworkState.layer, Relay.layer, RelayMaps.layer)
 
 export const workers = [exchangePeers]
 

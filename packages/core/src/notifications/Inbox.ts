@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
+import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -13,6 +13,7 @@ import { type InboxFilter, InboxRepository, type StoredInboxNotification } from 
 import { plainTextOf } from "./NotificationText.js"
 import { inboxEvents } from "./Notifier.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** Notifications of a page. */
 const pageSize = 25
@@ -160,5 +161,5 @@ const make = Effect.gen(function* () {
 
 /** The notifications that users read in the service itself. */
 export class Inbox extends Context.Tag("@atelier/core/Inbox")<Inbox, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Inbox, make)
+  static readonly layer = service(Inbox, make)
 }

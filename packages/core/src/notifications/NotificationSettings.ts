@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -7,7 +7,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { Users } from "../identity/users/Users.js"
 import { Forbidden, Invalid, NotFound, NotModified } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { Ids } from "../platform/Ids.js"
@@ -201,5 +201,5 @@ export class NotificationSettings extends Context.Tag("@atelier/core/Notificatio
   NotificationSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(NotificationSettings, make), Users.layer, Notifications.layer, Notifier.layer)
+  static readonly layer = standingOn(service(NotificationSettings, make), Users.layer, Notifications.layer, Notifier.layer)
 }

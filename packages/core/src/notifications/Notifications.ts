@@ -1,4 +1,4 @@
-import { Context, Effect, Encoding, Layer, Option, Schema } from "effect"
+import { Context, Effect, Encoding, Option, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { channel, EventBus } from "../platform/EventBus.js"
@@ -11,6 +11,7 @@ import { Mailer } from "./Mailer.js"
 import { type NotificationEvent, notificationEvents } from "./NotificationEvents.js"
 import { type NotificationMessage, NotificationRepository, type Recipient, type Recipients } from "./NotificationRepository.js"
 import { payloadOf } from "./Rendering.js"
+import { service } from "../platform/Standing.js"
 
 /** Messages have been queued: processes that send need not wait for their next look. */
 export const messagesQueued = channel("notification_messages", Schema.Struct({}))
@@ -134,5 +135,5 @@ const make = Effect.gen(function* () {
 
 /** Tells users of events. */
 export class Notifications extends Context.Tag("@atelier/core/Notifications")<Notifications, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Notifications, make)
+  static readonly layer = service(Notifications, make)
 }

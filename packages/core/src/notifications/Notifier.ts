@@ -1,4 +1,4 @@
-import { Cause, Context, Duration, Effect, Exit, Layer, Queue, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Queue, type Scope } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { channelsOf, EventBus, listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
@@ -17,6 +17,7 @@ import { InboxRepository, type LeasedMessage, NotificationRepository } from "./N
 import { messagesQueued } from "./Notifications.js"
 import { plainTextOf } from "./NotificationText.js"
 import { outgoingOf } from "./Rendering.js"
+import { service } from "../platform/Standing.js"
 
 /** Deliveries of one process at once. */
 const concurrency = 10
@@ -227,5 +228,5 @@ const make = Effect.gen(function* () {
 
 /** Delivers the messages of the queue. */
 export class Notifier extends Context.Tag("@atelier/core/Notifier")<Notifier, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Notifier, make)
+  static readonly layer = service(Notifier, make)
 }

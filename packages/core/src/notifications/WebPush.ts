@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -7,7 +7,7 @@ import { Users } from "../identity/users/Users.js"
 import { Encryption } from "../platform/Encryption.js"
 import { Invalid, NotFound, refuseViolations, UpstreamFailure, validationsOf } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { PushSubscriptionRepository } from "./NotificationRepository.js"
@@ -169,5 +169,5 @@ const make = Effect.gen(function* () {
 
 /** Messages to users' browsers. */
 export class WebPush extends Context.Tag("@atelier/core/WebPush")<WebPush, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(WebPush, make), Users.layer)
+  static readonly layer = standingOn(service(WebPush, make), Users.layer)
 }

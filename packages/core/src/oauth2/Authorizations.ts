@@ -1,4 +1,4 @@
-import { Context, Effect, Encoding, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Encoding, Option, type Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -20,6 +20,7 @@ import { invalidClient, invalidRequest, invalidTarget, OAuthError } from "./OAut
 import { hashText, newSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "./RedirectUri.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** The parameters of an authorization request. A parameter that is empty counts as absent. */
 export interface ConsentRequest {
@@ -172,5 +173,5 @@ const scopesIn = (scope: string): ReadonlyArray<string> => scope.split(/\s+/).fi
 
 /** Users' consent to apps. oauth2-provider.md §4, §5. */
 export class Authorizations extends Context.Tag("@atelier/core/Authorizations")<Authorizations, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Authorizations, make)
+  static readonly layer = service(Authorizations, make)
 }

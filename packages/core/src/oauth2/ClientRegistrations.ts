@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import type { CallInfo } from "../access/Actor.js"
 import { SystemActor } from "../access/SystemActor.js"
@@ -6,7 +6,7 @@ import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { constantTimeEquals, randomAlphanumeric } from "../platform/Cryptography.js"
 import { Ids } from "../platform/Ids.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
@@ -168,5 +168,5 @@ export class ClientRegistrations extends Context.Tag("@atelier/core/ClientRegist
   ClientRegistrations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(ClientRegistrations, make), OAuth2Apps.layer)
+  static readonly layer = standingOn(service(ClientRegistrations, make), OAuth2Apps.layer)
 }

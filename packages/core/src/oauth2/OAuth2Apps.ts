@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Option, type Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
@@ -14,6 +14,7 @@ import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { newSecret } from "./OAuthSecret.js"
 import { redirectUriViolation } from "./RedirectUri.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** An app as an administrator writes it. */
 export interface AppRequest {
@@ -205,5 +206,5 @@ const make = Effect.gen(function* () {
 
 /** The clients of the authorization server as administrators keep them. oauth2-provider.md §11. */
 export class OAuth2Apps extends Context.Tag("@atelier/core/OAuth2Apps")<OAuth2Apps, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(OAuth2Apps, make)
+  static readonly layer = service(OAuth2Apps, make)
 }

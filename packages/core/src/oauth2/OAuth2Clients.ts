@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { constantTimeEquals } from "../platform/Cryptography.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -8,6 +8,7 @@ import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest } from "./OAuthError.js"
 import { presentedSecret } from "./OAuthSecret.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** A client that has proven who it is, or that has no means to. */
 export interface AuthenticatedClient {
@@ -55,5 +56,5 @@ const make = Effect.gen(function* () {
 
 /** Looks clients up and checks their secrets. oauth2-provider.md §2, §7 no. 2. */
 export class OAuth2Clients extends Context.Tag("@atelier/core/OAuth2Clients")<OAuth2Clients, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(OAuth2Clients, make)
+  static readonly layer = service(OAuth2Clients, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Encoding, Layer, Option, Redacted } from "effect"
+import { Context, Duration, Effect, Encoding, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { type CallInfo, CurrentActor } from "../access/Actor.js"
@@ -25,6 +25,7 @@ import { invalidClient, invalidGrant, invalidRequest, invalidTarget, type OAuthE
 import { hashText, newSecret, presentedSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "./RedirectUri.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** The parameters of an exchange of a code. */
 export interface CodeExchange {
@@ -334,5 +335,5 @@ const make = Effect.gen(function* () {
 
 /** The tokens of apps: issued, renewed and ended. oauth2-provider.md §7 to §9. */
 export class OAuth2Tokens extends Context.Tag("@atelier/core/OAuth2Tokens")<OAuth2Tokens, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(OAuth2Tokens, make)
+  static readonly layer = service(OAuth2Tokens, make)
 }

@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { Authorizations } from "./Authorizations.js"
 import { ClientRegistrations } from "./ClientRegistrations.js"
@@ -8,14 +8,9 @@ import type { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuth2Clients } from "./OAuth2Clients.js"
 import { OAuth2Tokens } from "./OAuth2Tokens.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
-  Authorizations.layer,
-  ClientRegistrations.layer,
-  OAuth2Apps.layer,
-  OAuth2Clients.layer,
-  OAuth2Tokens.layer
-)
+export const layer = together(Authorizations.layer, ClientRegistrations.layer, OAuth2Apps.layer, OAuth2Clients.layer, OAuth2Tokens.layer)
 
 export const workers = [
   Effect.flatMap(ClientRegistrations, ({ purge }) => Worker.start(purge)),

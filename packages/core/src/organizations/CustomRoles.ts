@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -24,7 +24,7 @@ import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A permission as it was sent: of any type and action. */
@@ -284,5 +284,5 @@ const make = Effect.gen(function* () {
 
 /** The roles that members of organizations can be given. */
 export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(CustomRoles, make), Organizations.layer)
+  static readonly layer = standingOn(service(CustomRoles, make), Organizations.layer)
 }

@@ -1,4 +1,4 @@
-import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -23,7 +23,7 @@ import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The most roles that a member is given. */
@@ -234,5 +234,5 @@ const make = Effect.gen(function* () {
 
 /** Members of organizations and their roles. */
 export class Members extends Context.Tag("@atelier/core/Members")<Members, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Members, make), Organizations.layer, Users.layer, IdpSyncInForce.layer)
+  static readonly layer = standingOn(service(Members, make), Organizations.layer, Users.layer, IdpSyncInForce.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -19,7 +19,7 @@ import { OrganizationRepository } from "./OrganizationRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted, withCurrentRights } from "./CurrentRights.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A requested organization. Texts that are absent on the wire are empty here. */
@@ -201,5 +201,5 @@ export class OrganizationChanges extends Context.Tag("@atelier/core/Organization
   OrganizationChanges,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(OrganizationChanges, make), Organizations.layer)
+  static readonly layer = standingOn(service(OrganizationChanges, make), Organizations.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -10,6 +10,7 @@ import { nil, parse } from "../platform/Uuid.js"
 import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository
@@ -67,5 +68,5 @@ const make = Effect.gen(function* () {
 
 /** Organizations and who belongs to them. */
 export class Organizations extends Context.Tag("@atelier/core/Organizations")<Organizations, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Organizations, make)
+  static readonly layer = service(Organizations, make)
 }

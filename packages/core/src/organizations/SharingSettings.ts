@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
@@ -9,7 +9,7 @@ import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
@@ -73,5 +73,5 @@ const make = Effect.gen(function* () {
 
 /** Settings of workspace sharing in organizations. */
 export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(SharingSettings, make), Organizations.layer)
+  static readonly layer = standingOn(service(SharingSettings, make), Organizations.layer)
 }

@@ -1,5 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import type { CustomRoleRepository } from "./CustomRoleRepository.js"
 import { CustomRoles } from "./CustomRoles.js"
 import type { MemberRepository } from "./MemberRepository.js"
@@ -10,8 +9,9 @@ import type { OrganizationRepository } from "./OrganizationRepository.js"
 import { Organizations } from "./Organizations.js"
 import type { RightsRepository } from "./RightsRepository.js"
 import { SharingSettings } from "./SharingSettings.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(CustomRoles.layer, Members.layer, OrganizationChanges.layer, Organizations.layer, SharingSettings.layer)
+export const layer = together(CustomRoles.layer, Members.layer, OrganizationChanges.layer, Organizations.layer, SharingSettings.layer)
 
 export const workers = []
 

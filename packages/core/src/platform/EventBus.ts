@@ -2,7 +2,8 @@
  * Events between the parts of the service, and between its processes. Delivery is at most once: a subscriber that must not miss a change
  * re-reads the store when it subscribes and when it is told that messages were lost.
  */
-import { Context, Effect, Layer, Option, Queue, Schema, Scope, Stream } from "effect"
+import { Context, Effect, Option, Queue, Schema, Scope, Stream } from "effect"
+import { service } from "./Standing.js"
 
 /** A delivery to a subscriber. `Lost` means that an unknown number of the channel's events is missing. */
 export type Delivery<A> = { readonly _tag: "Event"; readonly event: A } | { readonly _tag: "Lost" }
@@ -24,7 +25,7 @@ export class EventBus extends Context.Tag("@atelier/core/EventBus")<
   }
 >() {
   /** Within this process only. */
-  static readonly layerMemory = Layer.effect(
+  static readonly layerMemory = service(
     EventBus,
     Effect.suspend(() => makeLocal)
   )

@@ -1,6 +1,7 @@
-import { Clock, Context, Effect, Encoding, Layer } from "effect"
+import { Clock, Context, Effect, Encoding } from "effect"
 import { Cryptography } from "./Cryptography.js"
 import { Uuid } from "./Uuid.js"
+import { service } from "./Standing.js"
 
 const dashed = (digits: string): Uuid =>
   Uuid.make(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`, {
@@ -25,7 +26,7 @@ export class Ids extends Context.Tag("@atelier/core/Ids")<
     readonly secret: Effect.Effect<Uuid>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = service(
     Ids,
     Effect.gen(function* () {
       const { randomBytes } = yield* Cryptography

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Encoding, Layer, Option, Stream } from "effect"
+import { Context, Duration, Effect, Encoding, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -16,6 +16,7 @@ import { type File, type FileId, maximumFileSize, tarType, zipTypes } from "./Fi
 import { FileRepository } from "./FileRepository.js"
 import { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** An upload and whether it made a new file, or found one with the same content. */
 export interface Upload {
@@ -185,5 +186,5 @@ const make = Effect.gen(function* () {
 
 /** Archives with the source of templates. */
 export class Files extends Context.Tag("@atelier/core/Files")<Files, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Files, make)
+  static readonly layer = service(Files, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Data, Duration, Effect, Layer, Option } from "effect"
+import { Context, Data, Duration, Effect, Option } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -12,6 +12,7 @@ import { type JobEvent, type JobProgress, jobStatus, progress } from "./Provisio
 import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** Another worker has the job, or the job has ended: the work must stop, and its reports no longer count. */
 export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
@@ -258,5 +259,5 @@ const make = Effect.gen(function* () {
 
 /** The daemons' operations on jobs. Every change is guarded by the claim, so that a worker that lost a job cannot change it. */
 export class JobClaims extends Context.Tag("@atelier/core/JobClaims")<JobClaims, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(JobClaims, make)
+  static readonly layer = service(JobClaims, make)
 }

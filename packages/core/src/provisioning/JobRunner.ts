@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Schedule, Stream } from "effect"
+import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Option, Schedule, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
@@ -17,7 +17,7 @@ import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
 import { type BuildFailure, type Charge, chargeLines, quotaStage, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 
 /** How often a worker shows that it is alive. templates-and-provisioning.md §7.4. */
 const heartbeat = Duration.seconds(1)
@@ -283,5 +283,5 @@ const make = Effect.gen(function* () {
 /** Runs one job with the engines of this process. */
 export class JobRunner extends Context.Tag("@atelier/core/JobRunner")<JobRunner, Effect.Effect.Success<typeof make>>() {
   // The area brings the sources: tests run jobs of sources of their own
-  static readonly layer = standingOn(Layer.effect(JobRunner, make), JobClaims.layer)
+  static readonly layer = standingOn(service(JobRunner, make), JobClaims.layer)
 }

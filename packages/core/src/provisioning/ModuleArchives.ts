@@ -1,5 +1,5 @@
-import { Context, Effect, Layer, Option } from "effect"
-import { standingOn } from "../platform/Standing.js"
+import { Context, Effect, Option } from "effect"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { File, FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
@@ -37,5 +37,5 @@ export interface ModuleArchive extends File {
 
 /** The modules that imports have downloaded, which the builds of their versions use again. templates-and-provisioning.md §8.4. */
 export class ModuleArchives extends Context.Tag("@atelier/core/ModuleArchives")<ModuleArchives, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ModuleArchives, make), Files.layer)
+  static readonly layer = standingOn(service(ModuleArchives, make), Files.layer)
 }

@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Effect, Layer, Option } from "effect"
+import { Array as Arr, Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { Organization } from "../organizations/Organization.js"
@@ -10,7 +10,7 @@ import { type JobView, listedJobView } from "./JobView.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 const missing = new NotFound({ resource: "provisioner_job" })
@@ -86,5 +86,5 @@ export class OrganizationJobs extends Context.Tag("@atelier/core/OrganizationJob
   OrganizationJobs,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(OrganizationJobs, make), Organizations.layer)
+  static readonly layer = standingOn(service(OrganizationJobs, make), Organizations.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -18,7 +18,7 @@ import { jobStatus } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The filter of a list of daemons. Absent fields do not restrict it. */
@@ -97,5 +97,5 @@ export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDa
   ProvisionerDaemons,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(ProvisionerDaemons, make), Organizations.layer)
+  static readonly layer = standingOn(service(ProvisionerDaemons, make), Organizations.layer)
 }

@@ -1,4 +1,4 @@
-import { Chunk, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Context, Duration, Effect, Option, Stream } from "effect"
 import { ExpectationMismatch, Invalid, NotFound } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
@@ -24,6 +24,7 @@ import {
 } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 /** Rows of a log that are read at once. */
 const logPage = 1_000
@@ -184,5 +185,5 @@ const make = Effect.gen(function* () {
 
 /** Jobs: queueing, canceling and reading them. The daemons' use cases are in `JobClaims`, the API's lists in `OrganizationJobs`. */
 export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(ProvisionerJobs, make)
+  static readonly layer = service(ProvisionerJobs, make)
 }

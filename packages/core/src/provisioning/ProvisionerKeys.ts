@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Duration, Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
+import { Array as Arr, Context, Duration, Effect, Encoding, Option, Redacted, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { publishRightsChange } from "../access/RightsChanges.js"
@@ -8,7 +8,7 @@ import { Cryptography, hashSecret } from "../platform/Cryptography.js"
 import { Conflict, Invalid, Unauthenticated } from "../platform/Errors.js"
 import { type Channel, channelsOf } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -127,5 +127,5 @@ const make = Effect.gen(function* () {
 
 /** Keys of daemons on other machines. */
 export class ProvisionerKeys extends Context.Tag("@atelier/core/ProvisionerKeys")<ProvisionerKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ProvisionerKeys, make), Organizations.layer)
+  static readonly layer = standingOn(service(ProvisionerKeys, make), Organizations.layer)
 }

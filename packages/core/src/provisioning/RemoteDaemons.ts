@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Deferred, Duration, Effect, Layer, Option, Redacted, Schedule, Schema, type Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Option, Redacted, Schedule, Schema, type Scope } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -13,7 +13,7 @@ import { Forbidden, Invalid, Unauthenticated } from "../platform/Errors.js"
 import { listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
 import { makeDaemonGroups } from "./DaemonGroups.js"
@@ -259,7 +259,7 @@ const isSame = (one: string, other: string): boolean => {
 /** Daemons that connect from other processes. */
 export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<RemoteDaemons, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.scoped(RemoteDaemons, make),
+    service(RemoteDaemons, make),
     Organizations.layer,
     ProvisionerKeys.layer,
     JobClaims.layer,

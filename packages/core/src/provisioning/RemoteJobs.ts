@@ -1,6 +1,6 @@
 /** Jobs that daemons in other processes work on: the runner's engine is the daemon. templates-and-provisioning.md §6.5, §8.3. */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Schedule, type Scope } from "effect"
-import { standingOn } from "../platform/Standing.js"
+import { Clock, Context, Deferred, Duration, Effect, Option, Schedule, type Scope } from "effect"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { FileId } from "./File.js"
 import { JobClaims } from "./JobClaims.js"
@@ -204,5 +204,5 @@ const make = Effect.gen(function* () {
 })
 
 export class RemoteJobs extends Context.Tag("@atelier/core/RemoteJobs")<RemoteJobs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(RemoteJobs, make), JobClaims.layer, JobRunner.layer, TemplateSources.layer)
+  static readonly layer = standingOn(service(RemoteJobs, make), JobClaims.layer, JobRunner.layer, TemplateSources.layer)
 }

@@ -1,10 +1,10 @@
-import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
+import { Context, Effect, Option, type Scope, Stream } from "effect"
 import { Archives } from "./Archives.js"
 import type { FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
 import { ModuleArchives } from "./ModuleArchives.js"
 import * as Lru from "../platform/Lru.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Charge } from "./WorkspaceBuildJobs.js"
 import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
@@ -101,5 +101,5 @@ const make = Effect.gen(function* () {
 
 /** Sources of templates, opened with the engines of this process. */
 export class TemplateSources extends Context.Tag("@atelier/core/TemplateSources")<TemplateSources, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(TemplateSources, make), ModuleArchives.layer)
+  static readonly layer = standingOn(service(TemplateSources, make), ModuleArchives.layer)
 }

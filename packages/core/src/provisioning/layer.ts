@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { daemonCleaner } from "./EmbeddedDaemons.js"
 import type { FileRepository } from "./FileRepository.js"
@@ -20,8 +20,9 @@ import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { ProvisionerJobs } from "./ProvisionerJobs.js"
 import { RemoteDaemons } from "./RemoteDaemons.js"
 import { TemplateSources } from "./TemplateSources.js"
+import { standingOn, together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
+const services = together(
   Files.layer,
   JobClaims.layer,
   JobRunner.layer,
@@ -31,7 +32,9 @@ export const layer = Layer.mergeAll(
   ProvisionerJobs.layer,
   ProvisionerKeys.layer,
   RemoteDaemons.layer
-).pipe(Layer.provideMerge(TemplateSources.layer))
+)
+
+export const layer = together(TemplateSources.layer, standingOn(services, TemplateSources.layer))
 
 export const workers = [
   Effect.flatMap(Files, ({ purge }) => Worker.start(purge)),

@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Layer, Option, Schema } from "effect"
+import { Context, Effect, Either, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AgentSessions } from "../agents/AgentSessions.js"
@@ -10,7 +10,7 @@ import { taskObject, visibleTasks } from "./VisibleTask.js"
 import { TaskApps } from "./TaskApps.js"
 import { type TaskDetails, type TaskMessage, TaskRepository, type TaskSnapshot } from "./TaskRepository.js"
 import { partsOf } from "./TaskView.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 export const TaskLogType = Schema.Literal("input", "output")
@@ -168,5 +168,5 @@ export class TaskConversations extends Context.Tag("@atelier/core/TaskConversati
   TaskConversations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(TaskConversations, make), WorkspaceOwners.layer, AgentSessions.layer)
+  static readonly layer = standingOn(service(TaskConversations, make), WorkspaceOwners.layer, AgentSessions.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Ref } from "effect"
+import { Context, Effect, Option, Ref } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
@@ -28,7 +28,7 @@ import { generatedNames } from "./TaskName.js"
 import { type TaskDetails, type TaskFilter, TaskRepository } from "./TaskRepository.js"
 import { parseTaskSearch } from "./TaskSearch.js"
 import { partsOf, taskView } from "./TaskView.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A requested task. Absent names are made from the prompt. */
@@ -259,7 +259,7 @@ const make = Effect.gen(function* () {
 /** Tasks: prompts, each with a workspace in which a program works on it. */
 export class Tasks extends Context.Tag("@atelier/core/Tasks")<Tasks, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(Tasks, make),
+    service(Tasks, make),
     WorkspaceCreation.layer,
     WorkspaceBuildCreation.layer,
     WorkspaceOwners.layer,

@@ -1,4 +1,4 @@
-import { Context, Deferred, Effect, Layer, Redacted } from "effect"
+import { Context, Deferred, Effect, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AgentWorkspace } from "../agents/AgentWorkspace.js"
@@ -9,7 +9,7 @@ import type { ExternalAuthTokenSet } from "../deployment/externalAuth/ExternalAu
 import { ExternalAuthTokens, newLinksOf } from "../deployment/externalAuth/ExternalAuthTokens.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import * as Traced from "../platform/Traced.js"
@@ -156,5 +156,5 @@ export class AgentExternalAuth extends Context.Tag("@atelier/core/AgentExternalA
   AgentExternalAuth,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(AgentExternalAuth, make), ExternalAuthTokens.layer)
+  static readonly layer = standingOn(service(AgentExternalAuth, make), ExternalAuthTokens.layer)
 }

@@ -1,7 +1,7 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { DryRunJobs } from "../provisioning/DryRunJobs.js"
 import { type Plan, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
@@ -51,4 +51,4 @@ const make = Effect.gen(function* () {
 })
 
 /** What jobs of type `template_version_dry_run` do: plan a start for their initiator, and keep its resources. templates-and-provisioning.md §3.6. */
-export const dryRunJobs = standingOn(Layer.effect(DryRunJobs, make), OwnerMetadata.layer, BuildResources.layer)
+export const dryRunJobs = standingOn(service(DryRunJobs, make), OwnerMetadata.layer, BuildResources.layer)

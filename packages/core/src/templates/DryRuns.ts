@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Stream } from "effect"
+import { Context, Effect, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -9,7 +9,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { resourceViews } from "../agents/ResourceView.js"
 import { Forbidden, Invalid, NotReady } from "../platform/Errors.js"
 import { transaction } from "../platform/Transactor.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { jobView } from "../provisioning/JobView.js"
 import { jobStatus, type MatchedProvisioners, type ProvisionerJobId } from "../provisioning/ProvisionerJob.js"
@@ -130,5 +130,5 @@ const make = Effect.gen(function* () {
 
 /** Jobs that plan a workspace of a version without making it. templates-and-provisioning.md §3.6. */
 export class DryRuns extends Context.Tag("@atelier/core/DryRuns")<DryRuns, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(DryRuns, make), ProvisionerJobs.layer, BuildResources.layer)
+  static readonly layer = standingOn(service(DryRuns, make), ProvisionerJobs.layer, BuildResources.layer)
 }

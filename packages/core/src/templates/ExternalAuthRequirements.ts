@@ -1,10 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { upstreamFailure } from "../deployment/externalAuth/ExternalAuth.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../deployment/externalAuth/ExternalAuthTokens.js"
 import { NotFound, type UpstreamFailure } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { ExternalAuthView } from "./ExternalAuthView.js"
 import type { TemplateVersionId } from "./TemplateVersion.js"
@@ -85,5 +85,5 @@ export class ExternalAuthRequirements extends Context.Tag("@atelier/core/Externa
   ExternalAuthRequirements,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(ExternalAuthRequirements, make), ExternalAuthTokens.layer)
+  static readonly layer = standingOn(service(ExternalAuthRequirements, make), ExternalAuthTokens.layer)
 }

@@ -1,4 +1,4 @@
-import { Effect, Either, Layer, Option } from "effect"
+import { Effect, Either, Option } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -16,7 +16,7 @@ import type { AuthoredVersion } from "./TemplateVersion.js"
 import type { TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 
 /** Characters of a readme that are kept; at most four bytes each. */
 const maximumReadme = 256 * 1024
@@ -128,4 +128,4 @@ const make = Effect.gen(function* () {
  * The work of jobs of type `template_version_import`: parse the source, give its variables their values, and plan a start and a stop.
  * templates-and-provisioning.md §4.1, §6.9, §9.
  */
-export const importJobs = standingOn(Layer.effect(TemplateImportJobs, make), BuildResources.layer, ModuleArchives.layer)
+export const importJobs = standingOn(service(TemplateImportJobs, make), BuildResources.layer, ModuleArchives.layer)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { organizationMember } from "../access/OrganizationSystemRoles.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
@@ -12,6 +12,7 @@ import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import type { TemplateVersion } from "./TemplateVersion.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const groups = yield* GroupRepository
@@ -72,5 +73,5 @@ const make = Effect.gen(function* () {
 
 /** What engines are told of owners, and of the workspaces that are planned for them. */
 export class OwnerMetadata extends Context.Tag("@atelier/core/OwnerMetadata")<OwnerMetadata, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(OwnerMetadata, make)
+  static readonly layer = service(OwnerMetadata, make)
 }

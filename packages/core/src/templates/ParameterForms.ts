@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Mailbox, Option, Stream } from "effect"
+import { Context, Duration, Effect, Mailbox, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -7,7 +7,7 @@ import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, NotReady } from "../platform/Errors.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { errorDiagnostic, type ParameterForm } from "../provisioning/ParameterForm.js"
 import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import { jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
@@ -191,5 +191,5 @@ const make = Effect.gen(function* () {
 
 /** Forms that ask for the values of parameters, for the values given so far. templates-and-provisioning.md §4.5, §4.6. */
 export class ParameterForms extends Context.Tag("@atelier/core/ParameterForms")<ParameterForms, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(ParameterForms, make), OwnerMetadata.layer, TemplateSources.layer)
+  static readonly layer = standingOn(service(ParameterForms, make), OwnerMetadata.layer, TemplateSources.layer)
 }

@@ -1,4 +1,4 @@
-import { Cause, Context, Duration, Effect, Either, Layer, Option } from "effect"
+import { Cause, Context, Duration, Effect, Either, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid } from "../platform/Errors.js"
@@ -11,7 +11,7 @@ import { type OpenSource, TemplateSources } from "../provisioning/TemplateSource
 import type { Template } from "./Template.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Errors of a form that a refusal has. */
@@ -131,5 +131,5 @@ const make = Effect.gen(function* () {
 
 /** The tags in a template's source, before its import. */
 export class SourceTags extends Context.Tag("@atelier/core/SourceTags")<SourceTags, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(SourceTags, make), TemplateSources.layer)
+  static readonly layer = standingOn(service(SourceTags, make), TemplateSources.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -21,7 +21,7 @@ import { newTemplateSettings, type NewTemplateSettings } from "./TemplateSetting
 import { newTemplateViolations } from "./TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { viewInForce } from "./TemplateView.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The fields of a new template. */
@@ -123,5 +123,5 @@ export class TemplateCreation extends Context.Tag("@atelier/core/TemplateCreatio
   TemplateCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(TemplateCreation, make), Organizations.layer)
+  static readonly layer = standingOn(service(TemplateCreation, make), Organizations.layer)
 }

@@ -1,10 +1,10 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { ownerRole } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { notificationEvents } from "../notifications/NotificationEvents.js"
 import { Notifications } from "../notifications/Notifications.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { ScheduledWorkspaces } from "./ScheduledWorkspaces.js"
 import type { TemplateWithNames } from "./Template.js"
 
@@ -45,5 +45,5 @@ export class TemplateNotifications extends Context.Tag("@atelier/core/TemplateNo
   TemplateNotifications,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(TemplateNotifications, make), Notifications.layer)
+  static readonly layer = standingOn(service(TemplateNotifications, make), Notifications.layer)
 }

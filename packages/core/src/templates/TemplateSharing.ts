@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -17,7 +17,7 @@ import { templateRoleActions } from "./TemplateAcl.js"
 import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
@@ -106,5 +106,5 @@ const make = Effect.gen(function* () {
 
 /** Sharing of templates with users and groups. */
 export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(TemplateSharing, make), Groups.layer, Grantees.layer)
+  static readonly layer = standingOn(service(TemplateSharing, make), Groups.layer, Grantees.layer)
 }

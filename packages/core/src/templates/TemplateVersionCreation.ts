@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -28,7 +28,7 @@ import { messageViolation, type TemplateVersion, versionNameViolation } from "./
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The fields of a new version. */
@@ -201,7 +201,7 @@ export class TemplateVersionCreation extends Context.Tag("@atelier/core/Template
   Effect.Effect.Success<typeof make>
 >() {
   static readonly layer = standingOn(
-    Layer.effect(TemplateVersionCreation, make),
+    service(TemplateVersionCreation, make),
     ProvisionerJobs.layer,
     Files.layer,
     Organizations.layer,

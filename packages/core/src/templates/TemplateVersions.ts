@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, type Stream } from "effect"
+import { Context, Effect, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -35,7 +35,7 @@ import { type TemplateVersionView, templateVersionView } from "./TemplateVersion
 import { withoutSecrets } from "./Variables.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { missingVersion as missing, visibleVersions } from "./VisibleVersion.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 const make = Effect.gen(function* () {
@@ -328,7 +328,7 @@ export class TemplateVersions extends Context.Tag("@atelier/core/TemplateVersion
   Effect.Effect.Success<typeof make>
 >() {
   static readonly layer = standingOn(
-    Layer.effect(TemplateVersions, make),
+    service(TemplateVersions, make),
     ExternalAuthRequirements.layer,
     ProvisionerJobs.layer,
     BuildResources.layer,

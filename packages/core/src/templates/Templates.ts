@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -20,7 +20,7 @@ import { changedTemplate, type ChangedTemplateSettings, changesSchedule } from "
 import { changedTemplateViolations } from "./TemplateSettingsRules.js"
 import { viewInForce } from "./TemplateView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A change of a template; the two flags move its workspaces once. */
@@ -165,5 +165,5 @@ const make = Effect.gen(function* () {
 
 /** Templates, from which workspaces are created. */
 export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Templates, make), Organizations.layer, TemplateNotifications.layer)
+  static readonly layer = standingOn(service(Templates, make), Organizations.layer, TemplateNotifications.layer)
 }

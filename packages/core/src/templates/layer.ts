@@ -1,5 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AgentExternalAuth } from "./AgentExternalAuth.js"
 import { dryRunJobs } from "./DryRunJobs.js"
@@ -19,8 +18,9 @@ import { templateStatistics } from "./TemplateStatistics.js"
 import { TemplateVersionCreation } from "./TemplateVersionCreation.js"
 import type { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { TemplateVersions } from "./TemplateVersions.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   AgentExternalAuth.layer,
   DryRuns.layer,
   ExternalAuthRequirements.layer,
@@ -37,7 +37,7 @@ export const layer = Layer.mergeAll(
 )
 
 /** The ports of earlier areas that this one implements. */
-export const adapters = Layer.mergeAll(dryRunJobs, importJobs)
+export const adapters = together(dryRunJobs, importJobs)
 
 export const workers = [Worker.start(templateStatistics)]
 

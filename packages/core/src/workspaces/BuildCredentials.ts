@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { upstreamFailure } from "../deployment/externalAuth/ExternalAuth.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../deployment/externalAuth/ExternalAuthTokens.js"
@@ -6,7 +6,7 @@ import { LinkTokens } from "../identity/logins/LinkTokens.js"
 import { GitSshKeyPairs } from "../identity/secrets/GitSshKeyPairs.js"
 import type { User } from "../identity/users/User.js"
 import type { UpstreamFailure } from "../platform/Errors.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { BuildMetadata, ExternalAuthToken } from "../provisioning/ProvisionerEngine.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { isPrebuild, type Workspace } from "./Workspace.js"
@@ -76,7 +76,7 @@ export class BuildCredentials extends Context.Tag("@atelier/core/BuildCredential
   Effect.Effect.Success<typeof make>
 >() {
   static readonly layer = standingOn(
-    Layer.effect(BuildCredentials, make),
+    service(BuildCredentials, make),
     WorkspaceSessions.layer,
     LinkTokens.layer,
     GitSshKeyPairs.layer,

@@ -1,9 +1,9 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { BuildMetadata, PlanInput, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import { OwnerMetadata } from "../templates/OwnerMetadata.js"
@@ -96,5 +96,5 @@ const make = Effect.gen(function* () {
 
 /** The inputs of engines for builds. */
 export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildInputs, make), OwnerMetadata.layer, BuildCredentials.layer, BuildStates.layer)
+  static readonly layer = standingOn(service(BuildInputs, make), OwnerMetadata.layer, BuildCredentials.layer, BuildStates.layer)
 }

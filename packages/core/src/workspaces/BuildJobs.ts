@@ -1,9 +1,9 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { prebuildClaimed } from "../agents/AgentManifests.js"
 import { externalAgentType } from "../agents/AgentTokens.js"
 import { NotFound } from "../platform/Errors.js"
 import type { EventBus } from "../platform/EventBus.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, type Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
 
 /** The inputs of jobs of type `workspace_build`, and the effects of their ends. workspaces.md §4.5. */
 export const buildJobs = standingOn(
-  Layer.scoped(WorkspaceBuildJobs, make),
+  service(WorkspaceBuildJobs, make),
   BuildStates.layer,
   BuildInputs.layer,
   WorkspaceQuotas.layer,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -29,7 +29,7 @@ import type { Workspace } from "./Workspace.js"
 import type { BuildReason } from "../provisioning/BuildReason.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The workspace to build, its template, its owner and its previous build. */
@@ -242,7 +242,7 @@ const make = Effect.gen(function* () {
 /** Decides whether ordered builds are allowed, and queues them, for callers and for schedules. */
 export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(BuildOrders, make),
+    service(BuildOrders, make),
     BuildStates.layer,
     ProvisionerJobs.layer,
     BuildInputs.layer,

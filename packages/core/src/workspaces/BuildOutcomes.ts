@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import { SystemActor } from "../access/SystemActor.js"
 import { BuildResources, type InsertedAgent } from "../agents/BuildResources.js"
@@ -20,7 +20,7 @@ import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 
 const ended = Measure.counter("workspace_builds_total", "Builds of workspaces that have ended.", ["workspace_transition", "status"])
 
@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
 /** The effects of the end of a build, for every cause. */
 export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(BuildOutcomes, make),
+    service(BuildOutcomes, make),
     BuildResources.layer,
     WorkspaceNotifications.layer,
     WorkspaceSessions.layer

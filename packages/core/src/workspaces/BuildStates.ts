@@ -1,9 +1,9 @@
-import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Context, Effect, Option, Stream } from "effect"
 import { AgentTokens } from "../agents/AgentTokens.js"
 import { Encryption, type Sealed } from "../platform/Encryption.js"
 import { Conflict } from "../platform/Errors.js"
 import { openRow, type SealedColumn, SealedColumns } from "../platform/Resealing.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
 import { nextTurn } from "../platform/Turns.js"
@@ -105,12 +105,12 @@ const make = Effect.gen(function* () {
 
 /** The engines' states of builds, which are stored encrypted. */
 export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildStates, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(BuildStates, make)
+  static readonly layer = service(BuildStates, make)
 }
 
 /** The states of builds and the tokens of external agents, for the rotation of keys. */
 export const sealedColumns = standingOn(
-  Layer.effect(
+  service(
     SealedColumns,
     Effect.map(Effect.all([BuildStates, AgentTokens]), ([states, tokens]) => [
       { column: states.column, sealPlain: states.sealPlain },

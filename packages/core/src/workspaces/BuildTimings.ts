@@ -1,12 +1,12 @@
 /** How long the parts of a build took. workspaces.md §4.6. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
 import { BuildResourceRepository } from "../agents/BuildResourceRepository.js"
 import { ScriptTimingView } from "../agents/AgentScript.js"
 import { NotFound } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { JobTiming } from "../provisioning/JobTiming.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -89,5 +89,5 @@ const make = Effect.gen(function* () {
 
 /** How long builds take. */
 export class BuildTimings extends Context.Tag("@atelier/core/BuildTimings")<BuildTimings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildTimings, make), BuildResources.layer)
+  static readonly layer = standingOn(service(BuildTimings, make), BuildResources.layer)
 }

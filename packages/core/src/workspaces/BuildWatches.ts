@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
+import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { rightTo } from "../access/StreamRights.js"
@@ -10,7 +10,7 @@ import { EventBus, listen } from "../platform/EventBus.js"
 import * as Numbers from "../platform/Numbers.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import { Uuid } from "../platform/Uuid.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
 import { isActive, JobStatus, jobStatus } from "../provisioning/ProvisionerJob.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -172,5 +172,5 @@ const make = Effect.gen(function* () {
 
 /** The progress of builds, for clients that wait for them. */
 export class BuildWatches extends Context.Tag("@atelier/core/BuildWatches")<BuildWatches, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildWatches, make), BuildResources.layer)
+  static readonly layer = standingOn(service(BuildWatches, make), BuildResources.layer)
 }

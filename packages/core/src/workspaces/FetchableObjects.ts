@@ -1,16 +1,17 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { FetchableObjects } from "../access/FetchableObjects.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { service } from "../platform/Standing.js"
 
 /** Deleted templates count as missing; deleted users and workspaces do not. */
 const isKept = ({ deleted }: { readonly deleted: boolean }): boolean => !deleted
 
 /** The objects that authorization checks can name by id, looked up where every area is known. */
-export const fetchableObjects = Layer.effect(
+export const fetchableObjects = service(
   FetchableObjects,
   Effect.gen(function* () {
     const workspaces = yield* WorkspaceRepository

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -7,6 +7,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import { type WorkspaceEventKind, workspaceEvents } from "./WorkspaceEvents.js"
 import { changesBetween, isUnchanged, type WorkspaceChanges, type WorkspaceOutline } from "./WorkspaceOutline.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { service } from "../platform/Standing.js"
 
 /** The events after which the workspaces may look different. */
 const telling: ReadonlySet<WorkspaceEventKind> = new Set([
@@ -62,5 +63,5 @@ const make = Effect.gen(function* () {
 
 /** Watches of all workspaces of an owner, by clients that reach them through the private network. */
 export class OwnerWatches extends Context.Tag("@atelier/core/OwnerWatches")<OwnerWatches, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(OwnerWatches, make)
+  static readonly layer = service(OwnerWatches, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { publishRightsChange } from "../access/RightsChanges.js"
@@ -6,7 +6,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import { transaction } from "../platform/Transactor.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { isPortShareLevel } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
@@ -99,5 +99,5 @@ const make = Effect.gen(function* () {
 
 /** Who else reaches the ports of workspaces. */
 export class PortShares extends Context.Tag("@atelier/core/PortShares")<PortShares, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(PortShares, make), BuildResources.layer)
+  static readonly layer = standingOn(service(PortShares, make), BuildResources.layer)
 }

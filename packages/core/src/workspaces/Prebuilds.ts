@@ -1,5 +1,5 @@
 /** How many workspaces are kept that are made before their users ask for them. templates-and-provisioning.md §5. */
-import { Array as Arr, Context, Duration, Effect, Layer, Option } from "effect"
+import { Array as Arr, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { SystemActor } from "../access/SystemActor.js"
@@ -9,7 +9,7 @@ import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
 import { Invalid, NotModified } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Measure from "../platform/Measure.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
 /** Prebuilt workspaces: how many there are, and whether they are kept at all. */
 export class Prebuilds extends Context.Tag("@atelier/core/Prebuilds")<Prebuilds, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(Prebuilds, make),
+    service(Prebuilds, make),
     PrebuiltWorkspaces.layer,
     ProvisionerJobs.layer,
     WorkspaceBuildCreation.layer

@@ -1,5 +1,5 @@
 /** How prebuilt workspaces are made, and given to the users who ask for one. templates-and-provisioning.md §5. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
@@ -9,7 +9,7 @@ import { UserRepository } from "../identity/users/UserRepository.js"
 import { MemberRepository } from "../organizations/MemberRepository.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Ids } from "../platform/Ids.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -161,5 +161,5 @@ export class PrebuiltWorkspaces extends Context.Tag("@atelier/core/PrebuiltWorks
   PrebuiltWorkspaces,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(PrebuiltWorkspaces, make), BuildOrders.layer, BuildStates.layer)
+  static readonly layer = standingOn(service(PrebuiltWorkspaces, make), BuildOrders.layer, BuildStates.layer)
 }

@@ -1,5 +1,5 @@
-import { Effect, Layer } from "effect"
-import { standingOn } from "../platform/Standing.js"
+import { Effect } from "effect"
+import { service, standingOn } from "../platform/Standing.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { storedSchedule } from "../platform/Schedule.js"
@@ -107,4 +107,4 @@ const make = Effect.gen(function* () {
 })
 
 /** The effects of a template's changed schedule on running builds and scheduled starts. workspaces.md §5.2. */
-export const scheduleChanges = standingOn(Layer.effect(ScheduledWorkspaces, make), WorkspaceNotifications.layer)
+export const scheduleChanges = standingOn(service(ScheduledWorkspaces, make), WorkspaceNotifications.layer)

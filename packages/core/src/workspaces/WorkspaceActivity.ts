@@ -1,4 +1,4 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { ActivityReports } from "../agents/ActivityReports.js"
 import { makeBatch } from "../agents/Batch.js"
 import { Entitlements } from "../deployment/Entitlements.js"
@@ -12,7 +12,7 @@ import { bumped } from "./Deadline.js"
 import { isPrebuild } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
 /** How long a sign of use waits to be written. workspaces.md §5.4. */
@@ -65,4 +65,4 @@ const make = Effect.gen(function* () {
 })
 
 /** The effects of use on a workspace. workspaces.md §5.3, §5.4. */
-export const workspaceActivity = standingOn(Layer.scoped(ActivityReports, make), WorkspaceNotifications.layer)
+export const workspaceActivity = standingOn(service(ActivityReports, make), WorkspaceNotifications.layer)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject, Action } from "../access/Resource.js"
@@ -33,7 +33,7 @@ import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A build as a caller wants it. */
@@ -233,7 +233,7 @@ export class WorkspaceBuildCreation extends Context.Tag("@atelier/core/Workspace
   Effect.Effect.Success<typeof make>
 >() {
   static readonly layer = standingOn(
-    Layer.effect(WorkspaceBuildCreation, make),
+    service(WorkspaceBuildCreation, make),
     ProvisionerJobs.layer,
     BuildOrders.layer,
     BuildOutcomes.layer,

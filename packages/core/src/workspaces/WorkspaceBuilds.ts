@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, type Stream } from "effect"
+import { Context, Effect, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -23,7 +23,7 @@ import { buildEnds, publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Which builds of a workspace are wanted. */
@@ -179,7 +179,7 @@ const make = Effect.gen(function* () {
 /** Builds of workspaces: what became of what was asked for. */
 export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(WorkspaceBuilds, make),
+    service(WorkspaceBuilds, make),
     AgentTokens.layer,
     BuildStates.layer,
     ProvisionerJobs.layer,

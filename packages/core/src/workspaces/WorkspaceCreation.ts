@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { CurrentActor } from "../access/Actor.js"
@@ -31,7 +31,7 @@ import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
@@ -231,7 +231,7 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
   Effect.Effect.Success<typeof make>
 >() {
   static readonly layer = standingOn(
-    Layer.effect(WorkspaceCreation, make),
+    service(WorkspaceCreation, make),
     Organizations.layer,
     WorkspaceOwners.layer,
     BuildOrders.layer,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -8,7 +8,7 @@ import { Users } from "../identity/users/Users.js"
 import { Organizations } from "../organizations/Organizations.js"
 import type { Page } from "../platform/Pagination.js"
 import { present } from "../platform/Present.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
 import * as Traced from "../platform/Traced.js"
@@ -51,5 +51,5 @@ const make = Effect.gen(function* () {
 
 /** What forms for new workspaces offer. */
 export class WorkspaceForms extends Context.Tag("@atelier/core/WorkspaceForms")<WorkspaceForms, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceForms, make), Users.layer, Organizations.layer)
+  static readonly layer = standingOn(service(WorkspaceForms, make), Users.layer, Organizations.layer)
 }

@@ -1,5 +1,5 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
-import { Context, Duration, Effect, Layer, Option } from "effect"
+import { Context, Duration, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -11,7 +11,7 @@ import type { ServiceError } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../templates/Template.js"
@@ -242,7 +242,7 @@ export class WorkspaceLifeCycle extends Context.Tag("@atelier/core/WorkspaceLife
   Effect.Effect.Success<typeof make>
 >() {
   static readonly layer = standingOn(
-    Layer.effect(WorkspaceLifeCycle, make),
+    service(WorkspaceLifeCycle, make),
     BuildOrders.layer,
     ProvisionerJobs.layer,
     WorkspaceNotifications.layer

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { ownerRole, type User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
@@ -6,7 +6,7 @@ import { notificationEvents } from "../notifications/NotificationEvents.js"
 import { Notifications } from "../notifications/Notifications.js"
 import { fromNow } from "../notifications/NotificationText.js"
 import * as Measure from "../platform/Measure.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { countChange } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -346,5 +346,5 @@ export class WorkspaceNotifications extends Context.Tag("@atelier/core/Workspace
   WorkspaceNotifications,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceNotifications, make), Notifications.layer)
+  static readonly layer = standingOn(service(WorkspaceNotifications, make), Notifications.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -9,6 +9,7 @@ import { parse, type Uuid } from "../platform/Uuid.js"
 import { missingWorkspace } from "./Workspace.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 const missing = new NotFound({ resource: "user" })
 
@@ -67,5 +68,5 @@ const make = Effect.gen(function* () {
 
 /** The owners that paths of workspaces name. Reading that a user is a member of an organization does not take the right to read the user. */
 export class WorkspaceOwners extends Context.Tag("@atelier/core/WorkspaceOwners")<WorkspaceOwners, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(WorkspaceOwners, make)
+  static readonly layer = service(WorkspaceOwners, make)
 }

@@ -1,11 +1,11 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Users } from "../identity/users/Users.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import type { EventBus } from "../platform/EventBus.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { transaction, type Transactor } from "../platform/Transactor.js"
 import type { ClaimLost } from "../provisioning/JobClaims.js"
 import type { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
@@ -86,5 +86,5 @@ const make = Effect.gen(function* () {
 
 /** Limits on users' spend on workspaces. */
 export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceQuotas, make), Users.layer, Organizations.layer)
+  static readonly layer = standingOn(service(WorkspaceQuotas, make), Users.layer, Organizations.layer)
 }

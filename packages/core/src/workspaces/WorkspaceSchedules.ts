@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -22,6 +22,7 @@ import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import * as Traced from "../platform/Traced.js"
+import { service } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -102,5 +103,5 @@ export class WorkspaceSchedules extends Context.Tag("@atelier/core/WorkspaceSche
   WorkspaceSchedules,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(WorkspaceSchedules, make)
+  static readonly layer = service(WorkspaceSchedules, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { unrestrictedAllowList } from "../access/AllowList.js"
 import { publishRightsChange } from "../access/RightsChanges.js"
 import { allScope } from "../access/Scope.js"
@@ -12,6 +12,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { transaction, Transactor } from "../platform/Transactor.js"
 import { isPrebuild, type Workspace } from "./Workspace.js"
 import { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
+import { service } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceSessionRepository
@@ -67,5 +68,5 @@ export class WorkspaceSessions extends Context.Tag("@atelier/core/WorkspaceSessi
   WorkspaceSessions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(WorkspaceSessions, make)
+  static readonly layer = service(WorkspaceSessions, make)
 }

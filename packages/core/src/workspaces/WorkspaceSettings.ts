@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Layer, Option } from "effect"
+import { Context, Effect, Either, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -6,7 +6,7 @@ import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Conflict, Forbidden, Invalid, NotModified } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { resolveParameters } from "../templates/Parameters.js"
 import type { Template } from "../templates/Template.js"
@@ -205,5 +205,5 @@ export class WorkspaceSettings extends Context.Tag("@atelier/core/WorkspaceSetti
   WorkspaceSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceSettings, make), WorkspaceNotifications.layer, WorkspaceViews.layer)
+  static readonly layer = standingOn(service(WorkspaceSettings, make), WorkspaceNotifications.layer, WorkspaceViews.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -14,7 +14,7 @@ import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
@@ -102,5 +102,5 @@ export class WorkspaceSharing extends Context.Tag("@atelier/core/WorkspaceSharin
   WorkspaceSharing,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceSharing, make), Grantees.layer)
+  static readonly layer = standingOn(service(WorkspaceSharing, make), Grantees.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { ActivityReports } from "../agents/ActivityReports.js"
@@ -7,7 +7,7 @@ import { StatReports } from "../agents/StatReports.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import type { WorkspaceId } from "./Workspace.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
@@ -77,5 +77,5 @@ const make = Effect.gen(function* () {
 
 /** What clients report of how workspaces are used. */
 export class WorkspaceUsage extends Context.Tag("@atelier/core/WorkspaceUsage")<WorkspaceUsage, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceUsage, make), StatReports.layer)
+  static readonly layer = standingOn(service(WorkspaceUsage, make), StatReports.layer)
 }

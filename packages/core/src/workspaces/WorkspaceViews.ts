@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Effect, Layer } from "effect"
+import { Array as Arr, Context, Effect } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { viewContext } from "../agents/AgentView.js"
 import type { BuildResource } from "../agents/BuildResource.js"
@@ -13,7 +13,7 @@ import { type BuildParts, buildView } from "./BuildView.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
 import { workspaceView } from "./WorkspaceView.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Jobs whose resources are read at once: statements have a limited number of parameters. */
@@ -87,5 +87,5 @@ const make = Effect.gen(function* () {
 
 /** Builds the views of workspaces and builds, with a number of statements independent of their number. */
 export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceViews, make), ProvisionerJobs.layer, BuildResources.layer)
+  static readonly layer = standingOn(service(WorkspaceViews, make), ProvisionerJobs.layer, BuildResources.layer)
 }

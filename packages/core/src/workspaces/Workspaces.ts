@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, Option, Stream } from "effect"
+import { Context, Data, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -27,7 +27,7 @@ import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { parseSearch, type WorkspaceSearch } from "./WorkspaceSearch.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-import { standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A workspace, and what its changes are told by. */
@@ -216,5 +216,5 @@ const make = Effect.gen(function* () {
 
 /** Workspaces as their readers see and name them. */
 export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(Workspaces, make), Organizations.layer, WorkspaceOwners.layer, WorkspaceViews.layer)
+  static readonly layer = standingOn(service(Workspaces, make), Organizations.layer, WorkspaceOwners.layer, WorkspaceViews.layer)
 }

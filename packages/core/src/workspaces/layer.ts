@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AppAccess } from "./apps/AppAccess.js"
 import type { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
@@ -45,8 +45,9 @@ import type { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js
 import type { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 import { WorkspaceUsage } from "./WorkspaceUsage.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import { together } from "../platform/Standing.js"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   AppAccess.layer,
   BuildInputs.layer,
   BuildOrders.layer,
@@ -76,7 +77,7 @@ export const layer = Layer.mergeAll(
 )
 
 /** The ports of earlier areas that this one implements. */
-export const adapters = Layer.mergeAll(buildJobs, fetchableObjects, scheduleChanges, sealedColumns, workspaceActivity)
+export const adapters = together(buildJobs, fetchableObjects, scheduleChanges, sealedColumns, workspaceActivity)
 
 export const workers = [
   Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),

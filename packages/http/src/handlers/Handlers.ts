@@ -37,6 +37,7 @@ import { type Answer, Answers, type Call, pathsOf } from "../server/Routes.js"
 import { Settings } from "../server/Settings.js"
 import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
+import { service } from "@atelier/core/platform"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
 type Request = HttpServerRequest.HttpServerRequest
@@ -128,7 +129,7 @@ export const group = <
       for (const path of pathsOf(endpoint)) yield* register(endpoint.method, path, answer)
     }
   })
-  return Layer.effect(implemented, implement)
+  return service(implemented, implement)
 }
 
 /**

@@ -17,9 +17,9 @@ import {
 } from "@atelier/core/agents"
 import { GitSshKeys } from "@atelier/core/identity"
 import { AgentLinks } from "@atelier/core/network"
-import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { Invalid, Timestamp, Unauthenticated, type Uuid, together } from "@atelier/core/platform"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
-import { Deferred, Effect, Layer, Schema, Stream } from "effect"
+import { Deferred, Effect, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
 import { agentLink } from "../agentRpc/agentLink.js"
 import { connectionLimits, linkLimits, makeConnections } from "../agentRpc/Connections.js"
@@ -199,4 +199,4 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
   })
 )
 
-export const agents = Layer.mergeAll(readers, reporters)
+export const agents = together(readers, reporters)

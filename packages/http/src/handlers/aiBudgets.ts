@@ -1,8 +1,9 @@
 import { AiBudgets, AiSpend } from "@atelier/core/groups"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { attachment } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
+import { together } from "@atelier/core/platform"
 
 const ofGroups = Handlers.group(Contract, "groupAiBudgets", (handlers) =>
   Effect.gen(function* () {
@@ -49,4 +50,4 @@ const exported = Handlers.group(Contract, "aiSpendExport", (handlers) =>
   )
 )
 
-export const aiBudgets = Layer.mergeAll(ofGroups, ofUsers, ofOrganizations, exported)
+export const aiBudgets = together(ofGroups, ofUsers, ofOrganizations, exported)

@@ -1,11 +1,12 @@
 import { GroupChanges, Groups, type GroupWithRoster } from "@atelier/core/groups"
 import type { User } from "@atelier/core/identity"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { Group, type ReducedUser } from "../contract/groups.js"
 import { jsonObject, jsonObjects } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
+import { together } from "@atelier/core/platform"
 
 /** A user as members of groups are shown; the writer leaves out what the schema does not name. */
 export const reducedUserView = (user: User): ReducedUser => userView({ ...user, organization_ids: [] })
@@ -60,4 +61,4 @@ const ofOrganization = Handlers.group(Contract, "organizationGroups", (handlers)
   })
 )
 
-export const groups = Layer.mergeAll(ofDeployment, ofOrganization)
+export const groups = together(ofDeployment, ofOrganization)

@@ -1,5 +1,5 @@
 import { isAdmitted, ScimAccess, scimUserSchema, ScimUsers, type User } from "@atelier/core/identity"
-import { NotFound } from "@atelier/core/platform"
+import { NotFound, service } from "@atelier/core/platform"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Layer, Redacted } from "effect"
@@ -36,7 +36,7 @@ const userViewAt =
     meta: { resourceType: "User", location: `${base}/Users/${user.id}`, created: user.created_at, lastModified: user.updated_at }
   })
 
-const authorized = Layer.effect(
+const authorized = service(
   ScimAuthorized,
   Effect.map(ScimAccess, ({ admit }) =>
     Effect.flatMap(callInfo, (info) =>

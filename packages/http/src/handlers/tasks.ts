@@ -1,6 +1,6 @@
-import { Invalid } from "@atelier/core/platform"
+import { Invalid, together } from "@atelier/core/platform"
 import { TaskConversations, Tasks } from "@atelier/core/tasks"
-import { Effect, Layer, ParseResult } from "effect"
+import { Effect, ParseResult } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { maximumSnapshot, TaskSnapshot } from "../contract/tasks.js"
 import { BodyTimeout, readText } from "../server/body.js"
@@ -39,4 +39,4 @@ const ofSnapshots = Handlers.group(Contract, "taskSnapshots", (handlers) =>
   })
 )
 
-export const tasks = Layer.mergeAll(ofTasks, ofSnapshots)
+export const tasks = together(ofTasks, ofSnapshots)

@@ -4,7 +4,7 @@ import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@ate
 import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
-import { Ids, Invalid, NotFound, Unauthenticated, withoutTrailingSlashes } from "@atelier/core/platform"
+import { Ids, Invalid, NotFound, Unauthenticated, withoutTrailingSlashes, service } from "@atelier/core/platform"
 import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
 import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
@@ -39,7 +39,7 @@ const filled = <Fields extends Readonly<Record<string, string>>>(fields: Fields)
   return validations.length === 0 ? Effect.void : new Invalid({ message: "The proxy is not described completely.", validations })
 }
 
-const asProxy = Layer.effect(
+const asProxy = service(
   ProxyAuthenticated,
   Effect.map(Effect.all([WorkspaceProxies, Settings]), ([proxies, { names }]) => {
     const header = names.proxyTokenHeader.toLowerCase()

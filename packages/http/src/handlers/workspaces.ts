@@ -1,13 +1,14 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Uuid } from "@atelier/core/platform"
 import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
-import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"
+import { Cause, Effect, Exit, Option, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { Workspace } from "../contract/workspaces.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import { eventSocket, type ServerEvent, serverSentEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
+import { together } from "@atelier/core/platform"
 
 const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
   Effect.gen(function* () {
@@ -83,4 +84,4 @@ const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
   )
 )
 
-export const workspaces = Layer.mergeAll(ofWorkspaces, ofBuilds)
+export const workspaces = together(ofWorkspaces, ofBuilds)

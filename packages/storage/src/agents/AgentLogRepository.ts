@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { type AgentLog, AgentLogRepository, type LogBatch } from "@atelier/core/agents"
-import { LogLevel, type Timestamp } from "@atelier/core/platform"
-import { Array as Arr, Effect, Layer, Option, Schema } from "effect"
+import { LogLevel, type Timestamp, service } from "@atelier/core/platform"
+import { Array as Arr, Effect, Option, Schema } from "effect"
 import { as } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { type Column, columnList, nullable, number, row, text } from "../platform/Row.js"
@@ -44,7 +44,7 @@ const linesOf = (from: object): ReadonlyArray<AgentLog> => {
   ]
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   AgentLogRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,14 +1,15 @@
 import { SqlClient } from "@effect/sql"
 import { AgentMetadataRepository } from "@atelier/core/agents"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { columnList, row } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
 import { metadata } from "./columns.js"
+import { service } from "@atelier/core/platform"
 
 const metadataRow = row(metadata)
 
-export const layer = Layer.effect(
+export const layer = service(
   AgentMetadataRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

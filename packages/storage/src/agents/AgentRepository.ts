@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { type AgentLifecycle, AgentRepository, type AppHealth, type AppState } from "@atelier/core/agents"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -8,6 +8,7 @@ import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
 import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
+import { service } from "@atelier/core/platform"
 
 const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -44,7 +45,7 @@ const claim = row({ first_initiator_id: uuid, latest_initiator_id: uuid, status:
 const appHealth = row({ id: uuid, slug: text(), healthcheck_url: text(), health: text<AppHealth>() })
 const appState = row({ state: text<AppState>() })
 
-export const layer = Layer.effect(
+export const layer = service(
   AgentRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,10 +1,11 @@
 import { SqlClient } from "@effect/sql"
 import { AgentStatRepository } from "@atelier/core/agents"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
-export const layer = Layer.effect(
+export const layer = service(
   AgentStatRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     AgentStatRepository.of({

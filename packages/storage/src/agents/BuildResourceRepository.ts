@@ -7,9 +7,9 @@ import {
   type ScriptStatus,
   type StoredExternalAgent
 } from "@atelier/core/agents"
-import { type SealedRow, Timestamp } from "@atelier/core/platform"
+import { type SealedRow, Timestamp, service } from "@atelier/core/platform"
 import type { ApiKeyScope, ProvisionedApp } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -72,7 +72,7 @@ const replaced = Object.keys(app)
   .map((column) => `${column} = excluded.${column}`)
   .join(", ")
 
-export const layer = Layer.effect(
+export const layer = service(
   BuildResourceRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

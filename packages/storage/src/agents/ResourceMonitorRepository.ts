@@ -1,8 +1,9 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type ResourceMonitor, ResourceMonitorRepository, type WorkspaceAgentId } from "@atelier/core/agents"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { boolean, number, row, text, timestamp } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const monitor = row({
   path: text(),
@@ -12,7 +13,7 @@ const monitor = row({
   debounced_until: timestamp
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   ResourceMonitorRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const ofAgent = (id: WorkspaceAgentId, lock: Statement.Fragment) =>

@@ -15,8 +15,9 @@ import agentMonitors from "./migrations/0401_agent_monitors.js"
 import agentDevcontainers from "./migrations/0480_agent_devcontainers.js"
 import logBatches from "./migrations/0490_log_batches.js"
 import logRows from "./migrations/0491_log_rows.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
+export const layer = together(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
   Stored,
   never,
   SqlClient.SqlClient

@@ -1,7 +1,8 @@
 import { type AuditEntry, AuditRepository } from "@atelier/core/audit"
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 /** The columns of an entry. */
 export const auditValues = (entry: AuditEntry) => ({
@@ -10,7 +11,7 @@ export const auditValues = (entry: AuditEntry) => ({
   additional_fields: JSON.stringify(entry.additional_fields)
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   AuditRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     AuditRepository.of({

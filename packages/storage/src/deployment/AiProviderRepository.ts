@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { AiProviderRepository, type StoredAiProvider } from "@atelier/core/deployment"
-import { Uuid } from "@atelier/core/platform"
-import { Effect, Layer } from "effect"
+import { Uuid, service } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, bytes, columnList, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
@@ -33,7 +33,7 @@ const sealed = (from: object) => {
   return { id, user_id: Uuid.nil, value: { key_id, ciphertext } }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   AiProviderRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns))

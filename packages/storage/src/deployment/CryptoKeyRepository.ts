@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { type CryptoKeyFeature, CryptoKeyRepository, type StoredCryptoKey } from "@atelier/core/deployment"
-import { Uuid } from "@atelier/core/platform"
-import { Effect, Layer } from "effect"
+import { Uuid, service } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
 
@@ -28,7 +28,7 @@ const sealed = (from: object) => {
   return { id, user_id: Uuid.nil, value: { key_id, ciphertext } }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   CryptoKeyRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns))

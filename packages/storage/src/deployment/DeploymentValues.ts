@@ -1,12 +1,13 @@
 import { SqlClient } from "@effect/sql"
 import { DeploymentValues } from "@atelier/core/deployment"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { row, text } from "../platform/Row.js"
 import { first, one, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const stored = row({ value: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   DeploymentValues,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const select = (key: string) => sql`SELECT value FROM deployment_values WHERE key = ${key}`

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { ExternalAuthRepository } from "@atelier/core/deployment"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { bytes, columnList, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -30,7 +31,7 @@ const sealed = (from: object) => {
   return { ...owner, value: { key_id, ciphertext } }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   ExternalAuthRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

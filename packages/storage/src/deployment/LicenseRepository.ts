@@ -1,15 +1,16 @@
 import { SqlClient } from "@effect/sql"
 import { LicenseCounts, LicenseRepository } from "@atelier/core/deployment"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, one, runUnique } from "../platform/Statement.js"
+import { service, together } from "@atelier/core/platform"
 
 const columns = { id: number, uuid, uploaded_at: timestamp, exp: timestamp, token: text() }
 
 const license = row(columns)
 const counted = row({ count: number })
 
-const layerRepository = Layer.effect(
+const layerRepository = service(
   LicenseRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns))
@@ -25,7 +26,7 @@ const layerRepository = Layer.effect(
   })
 )
 
-const layerCounts = Layer.effect(
+const layerCounts = service(
   LicenseCounts,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const count = (statement: Parameters<typeof one<{ readonly count: number }>>[1]) =>
@@ -45,4 +46,4 @@ const layerCounts = Layer.effect(
   })
 )
 
-export const layer = Layer.merge(layerRepository, layerCounts)
+export const layer = together(layerRepository, layerCounts)

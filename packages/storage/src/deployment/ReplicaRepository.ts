@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { ReplicaRepository } from "@atelier/core/deployment"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -17,7 +18,7 @@ const columns = {
 
 const replica = row(columns)
 
-export const layer = Layer.effect(
+export const layer = service(
   ReplicaRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     ReplicaRepository.of({

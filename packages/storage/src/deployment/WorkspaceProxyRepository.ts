@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "@atelier/core/deployment"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, one, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -37,7 +38,7 @@ const secret = row({ token_hashed_secret: bytes })
 const next = row({ region_id: number })
 const replica = row(replicaColumns)
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceProxyRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns))

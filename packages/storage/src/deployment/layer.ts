@@ -15,8 +15,9 @@ import { layer as workspaceProxies } from "./WorkspaceProxyRepository.js"
 import workspaceProxiesMigration from "./migrations/0371_workspace_proxies.js"
 import cryptoKeysMigration from "./migrations/0390_crypto_keys.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   aiProviders,
   cryptoKeys,
   deploymentValues,

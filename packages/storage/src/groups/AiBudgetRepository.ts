@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { AiBudgetRepository, type BudgetInputs, isEveryone } from "@atelier/core/groups"
 import type { UserId } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { among } from "../platform/Among.js"
 import { boolean, number, row, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const amounts = { spend_limit_micros: number, created_at: timestamp, updated_at: timestamp }
 const budget = row({ group_id: uuid, ...amounts })
@@ -16,7 +17,7 @@ const overriding = row({ user_id: uuid, group_id: uuid, organization_id: uuid, s
 const budgeted = row({ user_id: uuid, group_id: uuid, organization_id: uuid, spend_limit_micros: number, joined_at: timestamp })
 const joined = row({ user_id: uuid, organization_id: uuid, is_default: boolean, joined_at: timestamp })
 
-export const layer = Layer.effect(
+export const layer = service(
   AiBudgetRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })

@@ -2,10 +2,11 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { AiSpendRepository, type AiSpendSum, type Period, spendDays } from "@atelier/core/groups"
 import type { UserId } from "@atelier/core/identity"
 import type { OrganizationId } from "@atelier/core/organizations"
-import { Chunk, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Effect, Option, Stream } from "effect"
 import { among } from "../platform/Among.js"
 import { number, row, text, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 /** Users whose spend one statement sums: some days and models of each. */
 const usersTogether = 100
@@ -32,7 +33,7 @@ const sum = row({
   cost_micros: number
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   AiSpendRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const within = (period: Period) => {

@@ -1,15 +1,16 @@
 import { SqlClient } from "@effect/sql"
 import { GranteeRepository } from "@atelier/core/groups"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { selectUser, withOrganizations } from "../identity/UserRepository.js"
 import { among } from "../platform/Among.js"
 import { row, uuid } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const identified = row({ id: uuid })
 const idOf = (from: object) => identified(from).id
 
-export const layer = Layer.effect(
+export const layer = service(
   GranteeRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = selectUser(sql)

@@ -1,7 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { AccessPredicate } from "@atelier/core/access"
 import { type Group, type GroupId, GroupMemberRepository, isEveryone } from "@atelier/core/groups"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { userConditions } from "../identity/UserDirectoryRepository.js"
 import { userColumns } from "../identity/UserRepository.js"
 import { accessCondition } from "../platform/AccessPredicate.js"
@@ -12,6 +12,7 @@ import { inPages, pageSize } from "../platform/Pages.js"
 import { number, row, type RowOf, text, uuid } from "../platform/Row.js"
 import { all, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
+import { service } from "@atelier/core/platform"
 
 const user = row(userColumns)
 const place = row({ username_key: text(), id: uuid })
@@ -19,7 +20,7 @@ const entry = row({ ...userColumns, group_id: uuid })
 const identified = row({ id: uuid })
 const counted = row({ count: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   GroupMemberRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const userSelected = sql.literal(

@@ -1,7 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { type GroupFilter, GroupRepository, type GroupSource } from "@atelier/core/groups"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { among } from "../platform/Among.js"
 import { contains } from "../platform/Contains.js"
@@ -10,6 +10,7 @@ import { number, row, text, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
 import { takeFromAcls } from "./AclEntries.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -25,7 +26,7 @@ const stored = row(columns)
 const named = row({ ...columns, organization_name: text(), organization_display_name: text(), total_member_count: number })
 const counted = row({ count: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   GroupRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const listed = (names: object) =>

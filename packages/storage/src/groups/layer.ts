@@ -10,7 +10,8 @@ import { layer as groups } from "./GroupRepository.js"
 import groupsMigration from "./migrations/0095_groups.js"
 import aiBudgetsMigration from "./migrations/0096_ai_budgets.js"
 import groupCounts from "./migrations/0102_group_counts.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(aiBudgets, aiSpend, grantees, groups, members) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(aiBudgets, aiSpend, grantees, groups, members) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0095_groups": groupsMigration, "0096_ai_budgets": aiBudgetsMigration, "0102_group_counts": groupCounts }

@@ -1,16 +1,17 @@
 import { SqlClient } from "@effect/sql"
 import { AccountRepository, ownerRole } from "@atelier/core/identity"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { nullable, row, text, texts, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 import { userColumns } from "./UserRepository.js"
+import { service } from "@atelier/core/platform"
 
 const identified = row({ id: uuid })
 const user = row(userColumns)
 const roles = row({ organization_id: uuid, roles: texts })
 const password = row({ hashed_password: nullable(text()) })
 
-export const layer = Layer.effect(
+export const layer = service(
   AccountRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,12 +1,13 @@
 import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type ApiKey, ApiKeyRepository, type IssueOutcome, type KeyIssue, type KeyLoginType, type UserId } from "@atelier/core/identity"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { boolean, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { auditValues } from "../audit/AuditRepository.js"
 import { dieOf, inTransaction, orDefect } from "../platform/Unavailability.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: text(),
@@ -40,7 +41,7 @@ const valuesOf = (key: ApiKey, hashedSecret: Uint8Array) => ({
 const outcomeOf = ({ has_user, is_valid, keys }: ReturnType<typeof judged>, limit: number): IssueOutcome =>
   !has_user ? "user_gone" : !is_valid ? "credential_ended" : keys >= limit ? "limit_reached" : "issued"
 
-export const layer = Layer.effect(
+export const layer = service(
   ApiKeyRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

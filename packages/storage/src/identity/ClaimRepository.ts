@@ -1,12 +1,13 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type ClaimQuery, ClaimRepository } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { row, text } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const stored = row({ value: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   ClaimRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const valueOf = (found: object) => stored(found).value

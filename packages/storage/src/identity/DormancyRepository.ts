@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { DormancyRepository, type User } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { row, text, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const lapsed = row({ id: uuid, username: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   DormancyRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const unlocked = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE SKIP LOCKED`, orElse: () => sql.literal("") })

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { GitSshKeyRepository, type StoredSshKeyPair } from "@atelier/core/identity"
 import type { SealedRow } from "@atelier/core/platform"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { bytes, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const key = row({ user_id: uuid, created_at: timestamp, updated_at: timestamp, public_key: text() })
 const halves = row({ user_id: uuid, public_key: text(), private_key: text(), sealed_key_id: text(), sealed_key: nullable(bytes) })
@@ -22,7 +23,7 @@ const pair = (from: object): StoredSshKeyPair => {
     : { public_key, private_key: { id: user_id, user_id, value: { key_id, ciphertext } } }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   GitSshKeyRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     GitSshKeyRepository.of({

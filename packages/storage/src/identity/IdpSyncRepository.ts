@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { IdpSyncRepository } from "@atelier/core/identity"
-import { Effect, Option, Layer, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { json, nullable, row, uuid } from "../platform/Row.js"
 import { all, first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const stored = row({ organization_id: uuid, settings: json(Schema.Unknown) })
 const locked = row({ settings: nullable(json(Schema.Unknown)) })
 
-export const layer = Layer.effect(
+export const layer = service(
   IdpSyncRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })

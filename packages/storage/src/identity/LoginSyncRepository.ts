@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import type { Group } from "@atelier/core/groups"
 import { LoginSyncRepository } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll, items } from "../platform/Batch.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const membership = row({
   organization_id: uuid,
@@ -20,7 +21,7 @@ const group = row({ id: uuid, organization_id: uuid, name: text() })
 
 const placeOf = ({ name, organization_id }: Pick<Group, "organization_id" | "name">): string => `${organization_id}/${name}`
 
-export const layer = Layer.effect(
+export const layer = service(
   LoginSyncRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const keyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql.literal("") })

@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { type LoginType, PasscodeRepository } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { bytes, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const passcode = row({ id: uuid, user_id: uuid, hashed_passcode: text(), expires_at: timestamp })
 
@@ -12,7 +13,7 @@ const held = row({ passcode_id: nullable(uuid), hashed_passcode: nullable(text()
 const unsent = row({ id: uuid, user_id: uuid, expires_at: timestamp, email: text(), username: text(), name: text() })
 const sealed = row({ unsent_key_id: text(), unsent_passcode: bytes })
 
-export const layer = Layer.effect(
+export const layer = service(
   PasscodeRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     PasscodeRepository.of({

@@ -1,16 +1,17 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type ScimQuery, ScimUserRepository } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { number, row } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { userConditions } from "./UserDirectoryRepository.js"
 import { userColumns } from "./UserRepository.js"
+import { service } from "@atelier/core/platform"
 
 const user = row(userColumns)
 const counted = row({ count: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   ScimUserRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(Object.keys(userColumns).join(", "))

@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { boolean, bytes, json, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
 import { applied, first, prepared, run } from "../platform/Statement.js"
 import { readRights, selectRights } from "./Rights.js"
 import { organizationIdsOf, userColumns } from "./UserRepository.js"
+import { service } from "@atelier/core/platform"
 
 /** JSON stays text here: it is read when the rights are new. */
 const session = row({
@@ -49,7 +50,7 @@ const stored = (from: object): StoredSession => {
   }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   SessionRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

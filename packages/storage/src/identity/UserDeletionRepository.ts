@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { UserDeletionRepository } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { takeFromAcls } from "../groups/AclEntries.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { applied, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 /**
  * Tables of a user's credentials, settings, notifications and memberships, by `user_id`. Organizations before groups, in the order in which memberships
@@ -26,7 +27,7 @@ const tables = [
   "group_members"
 ]
 
-export const layer = Layer.effect(
+export const layer = service(
   UserDeletionRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const { boolean: bool } = dialectOf(sql)

@@ -1,6 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { UserDirectoryRepository, type UserFilter, type UserQuery } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { contains } from "../platform/Contains.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -8,6 +8,7 @@ import { limited, rowsWanted } from "../platform/Limit.js"
 import { number, row, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { selectUser, withOrganizations } from "./UserRepository.js"
+import { service } from "@atelier/core/platform"
 
 const counted = row({ count: number })
 
@@ -65,7 +66,7 @@ export const userConditions = (sql: SqlClient.SqlClient, filter: UserFilter): Re
   ]
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   UserDirectoryRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = selectUser(sql)

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { type ExternalLoginType, LinkClaims, type UserLink, UserLinkRepository } from "@atelier/core/identity"
 import type { Sealed } from "@atelier/core/platform"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { bytes, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -32,7 +33,7 @@ const sealed = (from: object) => {
   return { ...owner, value: { key_id, ciphertext } }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   UserLinkRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

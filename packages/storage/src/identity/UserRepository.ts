@@ -1,9 +1,10 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
 import { applied, first, prepared, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 /** The columns of every statement that returns whole users. */
 export const userColumns = {
@@ -48,7 +49,7 @@ export const selectUser = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`${sql.literal(selectedColumns)}, ${organizationIdsOf(sql)} AS organization_ids`
 const withPassword = row({ ...userColumns, hashed_password: nullable(text()) })
 
-export const layer = Layer.effect(
+export const layer = service(
   UserRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { type UserSecret, UserSecretRepository } from "@atelier/core/identity"
 import type { SealedRow } from "@atelier/core/platform"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, bytes, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -30,7 +31,7 @@ const sealed = (from: object): SealedRow => {
   return { ...owner, value: { key_id, ciphertext } }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   UserSecretRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { type Preferences, unchosenAppearance, UserSettingsRepository } from "@atelier/core/identity"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const appearance = row({ theme_preference: text(), theme_mode: text(), theme_light: text(), theme_dark: text(), terminal_font: text() })
 
@@ -23,7 +24,7 @@ const unchosenPreferences: Preferences = {
   agent_chat_send_shortcut: ""
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   UserSettingsRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -28,8 +28,9 @@ import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 import userPages from "./migrations/0087_user_pages.js"
 import idpSyncMigration from "./migrations/0100_idp_sync.js"
 import prebuildsUser from "./migrations/0300_prebuilds_user.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   accounts,
   apiKeys,
   claims,

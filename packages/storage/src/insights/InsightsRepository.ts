@@ -2,12 +2,13 @@ import { SqlClient, type Statement } from "@effect/sql"
 import type { UserStatus } from "@atelier/core/identity"
 import { type AppUse, InsightsRepository, type Span, type StatusChange } from "@atelier/core/insights"
 import type { Uuid } from "@atelier/core/platform"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { among } from "../platform/Among.js"
 import { as, insertAll, items } from "../platform/Batch.js"
 import { inPages, pageSize } from "../platform/Pages.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const counts = json(Schema.Record({ key: Schema.String, value: Schema.Number }))
 
@@ -66,7 +67,7 @@ const parameterUse = row({
 const change = row({ user_id: uuid, status: nullable(text<UserStatus>()), changed_at: timestamp, id: number, kind: number })
 const at = row({ at: nullable(timestamp) })
 
-export const layer = Layer.effect(
+export const layer = service(
   InsightsRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const ofTemplates = (column: string, ids: ReadonlyArray<Uuid.Uuid> | undefined): Statement.Fragment =>

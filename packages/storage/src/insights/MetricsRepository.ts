@@ -4,9 +4,10 @@ import { MetricsRepository } from "@atelier/core/insights"
 import { prebuildsUserId } from "@atelier/core/access"
 import { PrebuildPolicy, ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
 import type { PrebuildStatus } from "@atelier/core/templates"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const stateCount = row({ status: text(), count: number })
 
@@ -73,7 +74,7 @@ const report = row({
   session_counts: json(Schema.Record({ key: Schema.String, value: Schema.Number }))
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   MetricsRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     /** The agents of workspaces whose latest build starts them. */

@@ -5,7 +5,8 @@ import { Layer } from "effect"
 import { layer as insights } from "./InsightsRepository.js"
 import { layer as metrics } from "./MetricsRepository.js"
 import insightsMigration from "./migrations/0201_insights.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.merge(insights, metrics) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(insights, metrics) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0201_insights": insightsMigration }

@@ -1,12 +1,13 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type AuditAction, AuditDiff, type AuditedType } from "@atelier/core/audit"
 import { AuditLogRepository, type AuditQuery, type FoundEntry } from "@atelier/core/logs"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { limited } from "../platform/Limit.js"
 import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -64,7 +65,7 @@ const ownerName = `coalesce(CASE p.resource_type
   WHEN 'task' THEN (SELECT x.username FROM tasks k JOIN users x ON x.id = k.owner_id WHERE k.id = p.resource_id)
   END, '')`
 
-export const layer = Layer.effect(
+export const layer = service(
   AuditLogRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(`${columnList(columns, "p")}, ${isDeleted} AS is_deleted, ${ownerName} AS owner_username, ${foundColumns}`)

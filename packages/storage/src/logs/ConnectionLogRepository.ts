@@ -7,13 +7,14 @@ import {
   type FoundConnection,
   webTypes
 } from "@atelier/core/logs"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { insertAll } from "../platform/Batch.js"
 import { limited } from "../platform/Limit.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, one, run } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -66,7 +67,7 @@ const stored = (of: ConnectionEntry) => ({
   disconnect_reason: of.disconnect_reason
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   ConnectionLogRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(`${columnList(columns, "p")}, n.username AS workspace_owner_username, ${foundColumns}`)

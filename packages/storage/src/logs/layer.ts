@@ -5,7 +5,8 @@ import { Layer } from "effect"
 import { layer as audit } from "./AuditLogRepository.js"
 import { layer as connections } from "./ConnectionLogRepository.js"
 import logsMigration from "./migrations/0200_logs.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(audit, connections) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(audit, connections) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0200_logs": logsMigration }

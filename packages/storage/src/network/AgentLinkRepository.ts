@@ -1,12 +1,13 @@
 import { SqlClient } from "@effect/sql"
 import { AgentLinkRepository } from "@atelier/core/network"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { row, text, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const holder = row({ replica_id: uuid, relay_address: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   AgentLinkRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     AgentLinkRepository.of({

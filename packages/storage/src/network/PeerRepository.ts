@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { PeerRepository, type StoredPeer } from "@atelier/core/network"
-import { Timestamp, Uuid } from "@atelier/core/platform"
-import { Effect, Layer, Schema } from "effect"
+import { Timestamp, Uuid, service } from "@atelier/core/platform"
+import { Effect, Schema } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { columnList, json, nullable, row, timestamp, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
@@ -30,7 +30,7 @@ const peer = (from: object): StoredPeer => {
   return { ...rest, connectedAt: Timestamp.toMillis(connected_at), node: node ?? undefined }
 }
 
-export const layer = Layer.effect(
+export const layer = service(
   PeerRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -6,7 +6,8 @@ import { layer as agentLinks } from "./AgentLinkRepository.js"
 import networkPeers from "./migrations/0370_network_peers.js"
 import agentLinksMigration from "./migrations/0460_agent_links.js"
 import { layer as peers } from "./PeerRepository.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(agentLinks, peers) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(agentLinks, peers) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0370_network_peers": networkPeers, "0460_agent_links": agentLinksMigration }

@@ -1,10 +1,11 @@
 import { SqlClient } from "@effect/sql"
 import { InboxRepository, MessagePayload } from "@atelier/core/notifications"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { among } from "../platform/Among.js"
 import { limited } from "../platform/Limit.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -20,7 +21,7 @@ const columns = {
 const notification = row(columns)
 const counted = row({ unread: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   InboxRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(`SELECT ${columnList(columns, "n")} FROM inbox_notifications n`)

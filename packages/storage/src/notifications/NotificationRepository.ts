@@ -6,7 +6,7 @@ import {
   NotificationRepository,
   type Recipients
 } from "@atelier/core/notifications"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -14,6 +14,7 @@ import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid
 import { all, applied, first, run } from "../platform/Statement.js"
 import { isRetryable } from "../platform/Transactor.js"
 import { dieOf, isUnavailable, orDefect } from "../platform/Unavailability.js"
+import { service } from "@atelier/core/platform"
 
 const recipient = row({ id: uuid, username: text(), name: text(), email: text(), disabled: nullable(boolean) })
 
@@ -49,7 +50,7 @@ const stored = ({ payload, targets, ...message }: NotificationMessage) => ({
 /** Whether the surrounding transaction fails for the same reason: it is run again, or the store is away. */
 const concernsAll = (error: SqlError.SqlError): boolean => isRetryable(error) || isUnavailable(error)
 
-export const layer = Layer.effect(
+export const layer = service(
   NotificationRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const { boolean: bool } = dialectOf(sql)

@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { PushSubscriptionRepository } from "@atelier/core/notifications"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { columnList, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = { id: uuid, user_id: uuid, endpoint: text(), p256dh_key: text(), auth_key: text(), created_at: timestamp }
 const subscription = row(columns)
 
-export const layer = Layer.effect(
+export const layer = service(
   PushSubscriptionRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     PushSubscriptionRepository.of({

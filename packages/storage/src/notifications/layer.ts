@@ -7,7 +7,8 @@ import notificationsMigration from "./migrations/0190_notifications.js"
 import webPushMigration from "./migrations/0230_webpush_subscriptions.js"
 import { layer as notifications } from "./NotificationRepository.js"
 import { layer as subscriptions } from "./PushSubscriptionRepository.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(inbox, notifications, subscriptions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(inbox, notifications, subscriptions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0190_notifications": notificationsMigration, "0230_webpush_subscriptions": webPushMigration }

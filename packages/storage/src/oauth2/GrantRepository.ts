@@ -1,8 +1,9 @@
 import { type Grant, GrantRepository } from "@atelier/core/oauth2"
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { bytes, columnList, nullable, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { applied, first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -29,7 +30,7 @@ const withHash =
   <A>(shape: (from: object) => A) =>
   (from: object) => ({ value: shape(from), ...hashed(from) })
 
-export const layer = Layer.effect(
+export const layer = service(
   GrantRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns, "g"))

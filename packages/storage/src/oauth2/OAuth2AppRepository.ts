@@ -1,9 +1,10 @@
 import { DescriptiveMetadata, type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, bytes, columnList, json, nullable, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -31,7 +32,7 @@ const stored = row({ value: text() })
 
 const registrationKey = "oauth2_dynamic_client_registration_enabled"
 
-export const layer = Layer.effect(
+export const layer = service(
   OAuth2AppRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const { boolean: bool } = dialectOf(sql)

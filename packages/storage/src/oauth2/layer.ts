@@ -5,7 +5,8 @@ import { Layer } from "effect"
 import { layer as apps } from "./OAuth2AppRepository.js"
 import { layer as grants } from "./GrantRepository.js"
 import oauth2 from "./migrations/0180_oauth2.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(apps, grants) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(apps, grants) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0180_oauth2": oauth2 }

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { validGrants } from "@atelier/core/access"
 import { CustomRoleRepository } from "@atelier/core/organizations"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, one, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const permissions = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -21,7 +22,7 @@ const columns = {
 const role = row(columns)
 const counted = row({ count: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   CustomRoleRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql`SELECT ${sql.literal(Object.keys(columns).join(", "))} FROM custom_roles`

@@ -1,7 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { LoginType, UserStatus } from "@atelier/core/identity"
 import { type Member, MemberRepository } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { userConditions } from "../identity/UserDirectoryRepository.js"
 import { memberCount } from "../groups/MemberCount.js"
 import { accessCondition } from "../platform/AccessPredicate.js"
@@ -9,6 +9,7 @@ import { limited, rowsWanted } from "../platform/Limit.js"
 import { inPages, pageSize } from "../platform/Pages.js"
 import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   organization_id: uuid,
@@ -33,7 +34,7 @@ const member: (from: object) => Member = row(columns)
 const place = row({ username_key: text(), user_id: uuid })
 const counted = row({ count: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   MemberRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const joined = sql`organization_members m JOIN users u ON u.id = m.user_id`

@@ -1,11 +1,12 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { OrganizationChangeRepository } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { takeFromAcls } from "../groups/AclEntries.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { number, row } from "../platform/Row.js"
 import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { organization, organizationColumns } from "./OrganizationRepository.js"
+import { service } from "@atelier/core/platform"
 
 /** Tables whose rows belong to one organization; groups before members, since a deleted member would leave its groups one by one. */
 const tables = [
@@ -20,7 +21,7 @@ const tables = [
 
 const contents = row({ workspaces: number, templates: number, members: number, groups: number })
 
-export const layer = Layer.effect(
+export const layer = service(
   OrganizationChangeRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

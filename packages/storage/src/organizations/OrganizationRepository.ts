@@ -1,10 +1,11 @@
 import { SqlClient } from "@effect/sql"
 import { OrganizationRepository, type ShareMode } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 /** An organization as statements answer it that select `organizationColumns`. */
 export const organization = row({
@@ -25,7 +26,7 @@ export const organization = row({
 export const organizationColumns =
   "id, name, display_name, description, icon, created_at, updated_at, is_default, deleted, default_org_member_roles, shareable_workspace_owners"
 
-export const layer = Layer.effect(
+export const layer = service(
   OrganizationRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { RightsRepository } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { row, text } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const stored = row({ rights: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   RightsRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     // A statement that waited for the user would go on with the memberships that there were when it began

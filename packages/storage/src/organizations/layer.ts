@@ -11,8 +11,9 @@ import organizationsMigration from "./migrations/0020_organizations.js"
 import membersMigration from "./migrations/0090_members.js"
 import customRolesMigration from "./migrations/0091_custom_roles.js"
 import deletions from "./migrations/0101_deletions.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(customRoles, members, organizationChanges, organizations, rights) satisfies Layer.Layer<
+export const layer = together(customRoles, members, organizationChanges, organizations, rights) satisfies Layer.Layer<
   Stored,
   never,
   SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { SqlClient, SqlError } from "@effect/sql"
-import { Transactor } from "@atelier/core/platform"
+import { Transactor, service } from "@atelier/core/platform"
 import { dieOf, inTransaction } from "./Unavailability.js"
-import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
+import { Cause, Effect, FiberRef, GlobalValue, Schedule } from "effect"
 
 /**
  * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
@@ -23,7 +23,7 @@ const depth = GlobalValue.globalValue("@atelier/storage/Transactor/depth", () =>
 const backoff = Schedule.intersect(Schedule.jittered(Schedule.exponential("10 millis")), Schedule.recurs(4))
 
 /** Transactions of the SQL client. Aborted ones run again; any other failure of the store is a defect. */
-export const layer = Layer.effect(
+export const layer = service(
   Transactor,
   Effect.map(SqlClient.SqlClient, (sql) =>
     Transactor.of({

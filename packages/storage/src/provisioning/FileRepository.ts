@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
-import { nextTurn, streamInTurns } from "@atelier/core/platform"
+import { nextTurn, streamInTurns, service } from "@atelier/core/platform"
 import { FileQuotaExceeded, FileRepository } from "@atelier/core/provisioning"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { bytes, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, runUnique } from "../platform/Statement.js"
@@ -15,7 +15,7 @@ const chunk = row({ data: bytes })
 /** Bytes of a row of content: what a database connection holds at once. */
 const chunkSize = 1024 * 1024
 
-export const layer = Layer.effect(
+export const layer = service(
   FileRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { type JobLog, JobLogRepository } from "@atelier/core/provisioning"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { number, row, text, timestamp } from "../platform/Row.js"
 import { all, first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const log = row({
   id: number,
@@ -15,7 +16,7 @@ const log = row({
 })
 const staged = row({ stage: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   JobLogRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const dialect = dialectOf(sql)

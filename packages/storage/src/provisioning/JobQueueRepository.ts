@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { JobQueueRepository } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { among } from "../platform/Among.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
@@ -9,6 +9,7 @@ import { all, applied, first, one, run } from "../platform/Statement.js"
 import { claimColumns } from "./columns.js"
 import { jobIs } from "./JobStatus.js"
 import { tagsContained, tagsValue } from "./Tags.js"
+import { service } from "@atelier/core/platform"
 
 const takenJob = row({ ...claimColumns, initiator_username: text() })
 const identified = row({ id: uuid })
@@ -18,7 +19,7 @@ const cancellation = row({ canceled_at: nullable(timestamp) })
 const worker = row({ job_id: uuid, daemon_id: uuid })
 const matched = row({ job_id: uuid, count: number, available: number, most_recently_seen: nullable(timestamp) })
 
-export const layer = Layer.effect(
+export const layer = service(
   JobQueueRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

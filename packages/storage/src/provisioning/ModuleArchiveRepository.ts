@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { ModuleArchiveRepository } from "@atelier/core/provisioning"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
 const linked = row({ file_id: uuid })
 
-export const layer = Layer.effect(
+export const layer = service(
   ModuleArchiveRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

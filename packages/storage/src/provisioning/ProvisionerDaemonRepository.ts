@@ -7,11 +7,12 @@ import {
   ProvisionerTags,
   ProvisionerType
 } from "@atelier/core/provisioning"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { among } from "../platform/Among.js"
 import { columnList, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -30,7 +31,7 @@ const daemon = row(columns)
 const withJobs = row({ ...columns, current_job_id: nullable(uuid), previous_job_id: nullable(uuid) })
 const named = row({ id: uuid, name: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   ProvisionerDaemonRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
-import { Uuid } from "@atelier/core/platform"
+import { Uuid, service } from "@atelier/core/platform"
 import { canonicalTags, type JobMetadata, type JobTiming, ProvisionerJobRepository } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -35,7 +35,7 @@ const named = row({
   workspace_build_transition: nullable(text<NonNullable<JobMetadata["workspace_build_transition"]>>())
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   ProvisionerJobRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

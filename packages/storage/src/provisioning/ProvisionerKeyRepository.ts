@@ -1,14 +1,15 @@
 import { SqlClient } from "@effect/sql"
 import { canonicalTags, ProvisionerKeyRepository, ProvisionerTags } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { among } from "../platform/Among.js"
 import { columnList, json, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const columns = { id: uuid, created_at: timestamp, organization_id: uuid, name: text(), tags: json(ProvisionerTags) }
 const key = row(columns)
 
-export const layer = Layer.effect(
+export const layer = service(
   ProvisionerKeyRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

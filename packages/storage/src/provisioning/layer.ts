@@ -16,8 +16,9 @@ import provisionerKeysMigration from "./migrations/0302_provisioner_keys.js"
 import jobTimings from "./migrations/0155_job_timings.js"
 import moduleArchivesMigration from "./migrations/0470_module_archives.js"
 import lineTimes from "./migrations/0137_line_times.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   files,
   jobLogs,
   jobQueue,

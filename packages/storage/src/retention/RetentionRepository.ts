@@ -1,11 +1,12 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { RetentionRepository } from "@atelier/core/retention"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { orDefect } from "../platform/Unavailability.js"
+import { service } from "@atelier/core/platform"
 
 const connections = ["connect", "disconnect", "open", "close"]
 
-export const layer = Layer.effect(
+export const layer = service(
   RetentionRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const length = (statement: Statement.Statement<object>) => Effect.map(orDefect(statement), (rows) => rows.length)

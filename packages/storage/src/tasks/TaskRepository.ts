@@ -1,8 +1,8 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { AgentLifecycle, AppHealth } from "@atelier/core/agents"
-import { Timestamp } from "@atelier/core/platform"
+import { Timestamp, service } from "@atelier/core/platform"
 import { type TaskDetails, TaskRepository } from "@atelier/core/tasks"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
@@ -101,7 +101,7 @@ const aclOf = (column: string): string => `(CASE WHEN w.dormant_at IS NULL THEN 
 
 const columns = { id: "k.id", org: "k.organization_id", owner: "k.owner_id", userAcl: aclOf("user_acl"), groupAcl: aclOf("group_acl") }
 
-export const layer = Layer.effect(
+export const layer = service(
   TaskRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(`SELECT ${detailColumns} FROM ${detailTables}`)

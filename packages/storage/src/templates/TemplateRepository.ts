@@ -1,6 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
-import { Uuid } from "@atelier/core/platform"
+import { Uuid, service } from "@atelier/core/platform"
 import type { ProvisionerType } from "@atelier/core/provisioning"
 import {
   BuildTimeStats,
@@ -12,7 +12,7 @@ import {
   type TemplateFilter,
   TemplateRepository
 } from "@atelier/core/templates"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
@@ -68,7 +68,7 @@ const named = row({
 const buildTimes = row({ template_id: uuid, transition: text<keyof BuildTimeStats>(), p50: number, p95: number })
 const identified = row({ id: uuid })
 
-export const layer = Layer.effect(
+export const layer = service(
   TemplateRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

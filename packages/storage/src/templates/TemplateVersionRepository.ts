@@ -10,13 +10,14 @@ import {
   type TemplateVariable
 } from "@atelier/core/provisioning"
 import { TemplateVersionRepository } from "@atelier/core/templates"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
 import { jobIs } from "../provisioning/JobStatus.js"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   id: uuid,
@@ -84,7 +85,7 @@ const preset = row({
 
 const externalAuth = row({ external_auth_providers: json(Schema.Array(ExternalAuthRequirement)) })
 
-export const layer = Layer.effect(
+export const layer = service(
   TemplateVersionRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

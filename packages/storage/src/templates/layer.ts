@@ -6,7 +6,8 @@ import { layer as templates } from "./TemplateRepository.js"
 import { layer as templateVersions } from "./TemplateVersionRepository.js"
 import templatesMigration from "./migrations/0030_templates.js"
 import prebuilds from "./migrations/0301_prebuilds.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(templates, templateVersions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(templates, templateVersions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = { "0030_templates": templatesMigration, "0301_prebuilds": prebuilds }

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { BuildFollowUpRepository, type FollowUpStatus } from "@atelier/core/workspaces"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
 import { ParameterValue } from "@atelier/core/provisioning"
+import { service } from "@atelier/core/platform"
 
 const columns = {
   build_id: uuid,
@@ -17,7 +18,7 @@ const columns = {
 }
 const followUp = row(columns)
 
-export const layer = Layer.effect(
+export const layer = service(
   BuildFollowUpRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

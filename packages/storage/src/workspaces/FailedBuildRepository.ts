@@ -1,10 +1,11 @@
 import { SqlClient } from "@effect/sql"
 import { FailedBuildRepository } from "@atelier/core/workspaces"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { among } from "../platform/Among.js"
 import { number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
+import { service } from "@atelier/core/platform"
 
 const template = row({
   id: uuid,
@@ -27,7 +28,7 @@ const build = row({
 const membership = row({ user_id: uuid, organization_id: uuid })
 const reported = row({ reported_at: timestamp })
 
-export const layer = Layer.effect(
+export const layer = service(
   FailedBuildRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const isFailed = sql.literal(jobIs("failed", "j"))

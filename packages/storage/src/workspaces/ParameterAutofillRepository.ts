@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { ParameterAutofillRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { row, text } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const parameter = row({ name: text(), value: text() })
 
@@ -10,7 +11,7 @@ const parameter = row({ name: text(), value: text() })
 const maximumBuilds = 1000
 const maximumParameters = 100
 
-export const layer = Layer.effect(
+export const layer = service(
   ParameterAutofillRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     ParameterAutofillRepository.of({

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import type { PortShareLevel } from "@atelier/core/templates"
 import { type PortShareProtocol, PortShareRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { number, row, text, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const share = row({
   workspace_id: uuid,
@@ -13,7 +14,7 @@ const share = row({
   protocol: text<PortShareProtocol>()
 })
 
-export const layer = Layer.effect(
+export const layer = service(
   PortShareRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     PortShareRepository.of({

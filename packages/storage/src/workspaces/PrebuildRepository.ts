@@ -3,10 +3,11 @@ import { prebuildsUserId } from "@atelier/core/access"
 import { ParameterValue, PrebuildPolicy } from "@atelier/core/provisioning"
 import { PrebuildRepository, type WantedPrebuilds, type WorkspaceStatus } from "@atelier/core/workspaces"
 import type { PrebuildStatus } from "@atelier/core/templates"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const preset = row({
   id: uuid,
@@ -37,7 +38,7 @@ const names = row({ template_name: text(), template_version_name: text(), preset
 const identified = row({ id: uuid })
 const paused = row({ reconciliation_paused: boolean })
 
-export const layer = Layer.effect(
+export const layer = service(
   PrebuildRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

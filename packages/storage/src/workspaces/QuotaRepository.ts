@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { QuotaRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { number, row } from "../platform/Row.js"
 import { one, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const summed = row({ total: number })
 const total = (from: object): number => summed(from).total
 
-export const layer = Layer.effect(
+export const layer = service(
   QuotaRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     // Leaves rows that refer to the user free to come and go

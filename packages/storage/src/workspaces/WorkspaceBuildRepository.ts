@@ -2,13 +2,14 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import type { Sealed } from "@atelier/core/platform"
 import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
 import { bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "./columns.js"
+import { service } from "@atelier/core/platform"
 
 const parameter = row({ name: text(), value: text() })
 const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
@@ -53,7 +54,7 @@ export const detailJoins = `JOIN provisioner_jobs j ON j.id = b.job_id
   JOIN template_versions v ON v.id = b.template_version_id
   JOIN users i ON i.id = b.initiator_id`
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceBuildRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

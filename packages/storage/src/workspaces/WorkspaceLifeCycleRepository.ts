@@ -1,8 +1,8 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
-import { noDay, otherDays } from "@atelier/core/platform"
+import { noDay, otherDays, service } from "@atelier/core/platform"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { number, row, timestamp, uuid } from "../platform/Row.js"
 import { all, applied } from "../platform/Statement.js"
@@ -12,7 +12,7 @@ const lead = row({ id: uuid, time_til_autostop_notify_ms: number })
 const stop = row({ id: uuid, build_id: uuid, deadline: timestamp })
 const identified = row({ id: uuid })
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceLifeCycleRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
-import { Uuid } from "@atelier/core/platform"
+import { Uuid, service } from "@atelier/core/platform"
 import {
   type StoredOutline,
   type Workspace,
@@ -11,7 +11,7 @@ import {
   WorkspaceRepository,
   type WorkspaceStatus
 } from "@atelier/core/workspaces"
-import { Array as Arr, Effect, Layer, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
@@ -122,7 +122,7 @@ const outlinesOf = (rows: ReadonlyArray<ReturnType<typeof outlined>>): ReadonlyA
 const counted = row({ count: number, favorites: number })
 const identified = row({ id: uuid })
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

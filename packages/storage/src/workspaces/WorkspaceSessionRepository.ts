@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { WorkspaceSessionRepository } from "@atelier/core/workspaces"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { row, text, uuid } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const locked = row({ id: uuid })
 const noted = row({ api_key_id: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceSessionRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })

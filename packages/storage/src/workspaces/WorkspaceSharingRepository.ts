@@ -1,14 +1,15 @@
 import { SqlClient } from "@effect/sql"
 import type { ShareMode } from "@atelier/core/organizations"
 import { WorkspaceSharingRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { row, text } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
 import { workspaces } from "./columns.js"
+import { service } from "@atelier/core/platform"
 
 const mode = row({ shareable_workspace_owners: text<ShareMode>() })
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceSharingRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(workspaces.list)

@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { WorkspaceTaskRepository } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { row, text, uuid } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
+import { service } from "@atelier/core/platform"
 
 const called = row({ name: text() })
 const prompt = row({ id: uuid, prompt: text() })
 
-export const layer = Layer.effect(
+export const layer = service(
   WorkspaceTaskRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
     WorkspaceTaskRepository.of({

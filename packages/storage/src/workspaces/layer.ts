@@ -23,8 +23,9 @@ import notifiedDeadlines from "./migrations/0191_notified_deadlines.js"
 import failedBuildReports from "./migrations/0400_failed_build_reports.js"
 import prebuildsByPreset from "./migrations/0496_prebuilds_by_preset.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
+import { together } from "@atelier/core/platform"
 
-export const layer = Layer.mergeAll(
+export const layer = together(
   buildFollowUps,
   failedBuilds,
   lifeCycle,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Option, Redacted, Schema } from "effect"
 import { Access, AccessObjects } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
@@ -23,6 +23,7 @@ import {
   type StoredAiProvider
 } from "./AiProvider.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** A provider with its secrets, for the service alone. */
 export interface AiProvider extends AiProviderFields, AiProviderSecrets {}
@@ -267,5 +268,5 @@ const make = Effect.gen(function* () {
 
 /** The stored settings of providers of language models. */
 export class AiProviders extends Context.Tag("@atelier/core/AiProviders")<AiProviders, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AiProviders, make)
+  static readonly layer = service(AiProviders, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { SystemActor } from "../../access/SystemActor.js"
@@ -18,6 +18,7 @@ import {
   successorStart
 } from "./CryptoKey.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** A key with its secret. */
 export interface OpenCryptoKey extends CryptoKey {
@@ -100,5 +101,5 @@ const make = Effect.gen(function* () {
 
 /** Keys that the deployment shares with its workspace proxies, and their rotation. */
 export class CryptoKeys extends Context.Tag("@atelier/core/CryptoKeys")<CryptoKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(CryptoKeys, make)
+  static readonly layer = service(CryptoKeys, make)
 }

@@ -1,9 +1,9 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import {
@@ -237,5 +237,5 @@ const make = Effect.gen(function* () {
 
 /** The links of users to external providers, such as git hosts. Each user has its own. deployment.md §10. */
 export class ExternalAuth extends Context.Tag("@atelier/core/ExternalAuth")<ExternalAuth, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ExternalAuth, make), ExternalAuthTokens.layer)
+  static readonly layer = standingOn(service(ExternalAuth, make), ExternalAuthTokens.layer)
 }

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Option, Redacted, Schedule, Schema } from "effect"
 import { constantTimeEquals } from "../../platform/Cryptography.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { type Channel, channelsOf, EventBus } from "../../platform/EventBus.js"
@@ -15,6 +15,7 @@ import { type ExternalAuthClient, ExternalAuthFailure, type ExternalAuthUser } f
 import type { ExternalAuthTokenSet, SealedExternalAuthLink } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** The tokens, encrypted as one value. */
 const Stored = Schema.parseJson(
@@ -322,5 +323,5 @@ export class ExternalAuthTokens extends Context.Tag("@atelier/core/ExternalAuthT
   ExternalAuthTokens,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(ExternalAuthTokens, make)
+  static readonly layer = service(ExternalAuthTokens, make)
 }

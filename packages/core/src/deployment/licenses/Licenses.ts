@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Encoding, Either, Layer, Option, Queue, Redacted, Schema, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Encoding, Either, Option, Queue, Redacted, Schema, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
 import { Cryptography } from "../../platform/Cryptography.js"
@@ -15,6 +15,7 @@ import { grantedBy, type LicenseClaims, type LicenseGrants, type LicenseUsage, u
 import { ReplicaRepository, replicaAliveFor } from "../Replicas.js"
 import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository, type VerifiedLicense } from "./License.js"
 import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/Standing.js"
 
 /** A license as owners see it. */
 export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"> {
@@ -276,5 +277,5 @@ const make = Effect.gen(function* () {
 
 /** The stored licenses of a deployment, and what they grant. */
 export class Licenses extends Context.Tag("@atelier/core/Licenses")<Licenses, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Licenses, make).pipe(Layer.provide(Deployment.layer))
+  static readonly layer = standingOn(service(Licenses, make), Deployment.layer)
 }

@@ -1,11 +1,12 @@
 /** Whether proxies work: each process asks each of them. agents-and-apps.md §21. */
-import { Context, Duration, Effect, Either, Layer, Option, Schedule, Schema, type Scope } from "effect"
+import { Context, Duration, Effect, Either, Option, Schedule, Schema, type Scope } from "effect"
 import { DeploymentOptions } from "../DeploymentOptions.js"
 import { channel, EventBus, listen } from "../../platform/EventBus.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { publish } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
+import { service } from "../../platform/Standing.js"
 
 export const ProxyHealthStatus = Schema.Literal("ok", "unreachable", "unhealthy", "unregistered", "unknown")
 export type ProxyHealthStatus = typeof ProxyHealthStatus.Type
@@ -125,5 +126,5 @@ const make = Effect.gen(function* () {
 })
 
 export class ProxyHealth extends Context.Tag("@atelier/core/ProxyHealth")<ProxyHealth, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ProxyHealth, make)
+  static readonly layer = service(ProxyHealth, make)
 }

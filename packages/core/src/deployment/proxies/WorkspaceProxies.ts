@@ -1,11 +1,11 @@
-import { Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { Access, AccessObjects, publishRightsChange } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
 import { isUnsafeAddress } from "../../platform/Address.js"
 import { constantTimeEquals, Cryptography, randomAlphanumeric, hashSecret } from "../../platform/Cryptography.js"
 import { Conflict, Invalid, NotFound, refuseViolations, Unauthenticated, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { nil, parse, type Uuid } from "../../platform/Uuid.js"
@@ -354,5 +354,5 @@ export class WorkspaceProxies extends Context.Tag("@atelier/core/WorkspaceProxie
   WorkspaceProxies,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceProxies, make), Deployment.layer, ProxyHealth.layer)
+  static readonly layer = standingOn(service(WorkspaceProxies, make), Deployment.layer, ProxyHealth.layer)
 }

@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Cause, Context, Effect, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../../access/Actor.js"
@@ -34,7 +34,7 @@ import { areTooDeep, type ExternalLoginType, noClaims, type UserLink } from "./U
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** How often a login runs again that met another one's new row. */
@@ -328,7 +328,7 @@ const actorOf = ({ id, username }: Pick<User, "id" | "username">, info: CallInfo
 /** Logins with an account at a provider. */
 export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<ExternalLogins, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(ExternalLogins, make),
+    service(ExternalLogins, make),
     LinkTokens.layer,
     ExternalSignups.layer,
     LoginConversions.layer,

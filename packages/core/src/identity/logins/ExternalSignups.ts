@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
 import { Conflict, Duplicate, Forbidden } from "../../platform/Errors.js"
@@ -11,7 +11,7 @@ import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** Names that are tried for a new user. */
@@ -100,5 +100,5 @@ const make = Effect.gen(function* () {
 
 /** New users whom a provider vouches for. */
 export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ExternalSignups, make), GitSshKeyPairs.layer, AccountNotifications.layer)
+  static readonly layer = standingOn(service(ExternalSignups, make), GitSshKeyPairs.layer, AccountNotifications.layer)
 }

@@ -2,7 +2,7 @@
  * Users of the application that embeds the service. The host says with each request whose it is; what follows is a login by an external
  * provider, with the same rules. A session of the host is kept as a key, so that a login happens once and not with each request.
  */
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Option, Redacted, Schema } from "effect"
 import type { Actor, CallInfo } from "../../access/Actor.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
@@ -18,7 +18,7 @@ import { type SessionKey, storeSession } from "../sessions/SessionKey.js"
 import { Sessions } from "../sessions/Sessions.js"
 import { ExternalLogins } from "./ExternalLogins.js"
 import type { VerifiedIdentity } from "./LoginProvider.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 const text = (maximum: number) => Schema.optionalWith(Schema.String.pipe(Schema.maxLength(maximum)), { default: () => "" })
@@ -167,5 +167,5 @@ const make = Effect.gen(function* () {
 
 /** Logins of users whom the host knows. */
 export class HostLogins extends Context.Tag("@atelier/core/HostLogins")<HostLogins, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(HostLogins, make), ExternalLogins.layer, Sessions.layer)
+  static readonly layer = standingOn(service(HostLogins, make), ExternalLogins.layer, Sessions.layer)
 }

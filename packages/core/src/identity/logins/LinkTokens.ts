@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Option, Redacted, Schedule, Schema } from "effect"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { Unauthenticated } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/KeyedLock.js"
@@ -13,6 +13,7 @@ import type { UserId } from "../users/User.js"
 import type { ExternalLoginType, ProviderTokens, UserLink } from "./UserLink.js"
 import { type SealedLink, UserLinkRepository } from "./UserLinkRepository.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** The tokens, encrypted as one value. */
 const Stored = Schema.parseJson(Schema.Struct({ access_token: Schema.String, refresh_token: Schema.String }))
@@ -196,5 +197,5 @@ const make = Effect.gen(function* () {
 
 /** The tokens that login providers gave the service for its users. The service reads them, and builds are given the access token. */
 export class LinkTokens extends Context.Tag("@atelier/core/LinkTokens")<LinkTokens, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(LinkTokens, make)
+  static readonly layer = service(LinkTokens, make)
 }

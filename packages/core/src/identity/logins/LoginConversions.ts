@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Duration, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
@@ -19,7 +19,7 @@ import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { type ExternalLoginType, isExternalLoginType } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** How long a conversion may take. */
@@ -158,5 +158,5 @@ export class LoginConversions extends Context.Tag("@atelier/core/LoginConversion
   LoginConversions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(LoginConversions, make), Users.layer, Deployment.layer)
+  static readonly layer = standingOn(service(LoginConversions, make), Users.layer, Deployment.layer)
 }

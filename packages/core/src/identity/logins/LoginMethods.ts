@@ -1,10 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import { CurrentActor } from "../../access/Actor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The description of a provider on the login page. */
@@ -45,5 +45,5 @@ const make = Effect.gen(function* () {
 
 /** How one logs in. */
 export class LoginMethods extends Context.Tag("@atelier/core/LoginMethods")<LoginMethods, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(LoginMethods, make), Users.layer)
+  static readonly layer = standingOn(service(LoginMethods, make), Users.layer)
 }

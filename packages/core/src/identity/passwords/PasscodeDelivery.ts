@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Option } from "effect"
+import { Context, Duration, Effect, Option } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { rendered } from "../../notifications/EmailMessage.js"
 import { Mailer } from "../../notifications/Mailer.js"
@@ -8,7 +8,7 @@ import { NotificationRepository, type Recipient } from "../../notifications/Noti
 import { Notifier } from "../../notifications/Notifier.js"
 import { outgoingOf, payloadOf } from "../../notifications/Rendering.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Worker } from "../../platform/Worker.js"
 import { type Passcode, passcodeMessage } from "./Passcode.js"
@@ -122,5 +122,5 @@ export class PasscodeDelivery extends Context.Tag("@atelier/core/PasscodeDeliver
   PasscodeDelivery,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(PasscodeDelivery, make), Notifier.layer)
+  static readonly layer = standingOn(service(PasscodeDelivery, make), Notifier.layer)
 }

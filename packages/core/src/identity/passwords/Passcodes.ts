@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
@@ -21,7 +21,7 @@ import { type PasscodeHolder, PasscodeRepository } from "./PasscodeRepository.js
 import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { emailViolation } from "../users/User.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
@@ -192,5 +192,5 @@ const make = Effect.gen(function* () {
 
 /** Password resets by mail, for users who receive mail at their account's address. */
 export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(Passcodes, make), PasscodeDelivery.layer)
+  static readonly layer = standingOn(service(Passcodes, make), PasscodeDelivery.layer)
 }

@@ -1,5 +1,6 @@
 import { Context, Effect, Encoding, Either, Layer, Redacted } from "effect"
 import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
+import { service } from "../../platform/Standing.js"
 
 /** Turns passwords into what is stored of them. A host may replace it. */
 export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
@@ -23,7 +24,7 @@ export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
    * iterations are verified as well. identity.md §6.3.
    */
   static readonly layerPbkdf2 = (iterations: number): Layer.Layer<PasswordHasher, never, Cryptography> =>
-    Layer.effect(
+    service(
       PasswordHasher,
       Effect.gen(function* () {
         const { pbkdf2Sha256, randomBytes } = yield* Cryptography

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -11,7 +11,7 @@ import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** A new password, and the one in use; fields that are absent on the wire are empty here. */
@@ -101,5 +101,5 @@ const make = Effect.gen(function* () {
 
 /** The passwords of those who log in with one. */
 export class UserPasswords extends Context.Tag("@atelier/core/UserPasswords")<UserPasswords, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UserPasswords, make), Users.layer)
+  static readonly layer = standingOn(service(UserPasswords, make), Users.layer)
 }

@@ -1,10 +1,11 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Redacted } from "effect"
 import type { Actor, CallInfo } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/Entitlements.js"
 import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
 import { type Forbidden, NotFound, Unauthenticated } from "../../platform/Errors.js"
+import { service } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const { scimAuthHeader } = yield* DeploymentOptions
@@ -33,5 +34,5 @@ const make = Effect.gen(function* () {
 
 /** Authentication of providers that provision users. */
 export class ScimAccess extends Context.Tag("@atelier/core/ScimAccess")<ScimAccess, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ScimAccess, make)
+  static readonly layer = service(ScimAccess, make)
 }

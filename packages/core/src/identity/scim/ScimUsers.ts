@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Layer, Option } from "effect"
+import { Context, Effect, Either, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -21,7 +21,7 @@ import { ScimUserRepository } from "./ScimUserRepository.js"
 import { emailViolation, ownerRole, newUser, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { statusTransitions } from "../users/UserStatus.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** Which part of the users is wanted. */
@@ -198,5 +198,5 @@ const make = Effect.gen(function* () {
 
 /** The users as an identity provider manages them. */
 export class ScimUsers extends Context.Tag("@atelier/core/ScimUsers")<ScimUsers, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ScimUsers, make), IdpSyncInForce.layer, GitSshKeyPairs.layer)
+  static readonly layer = standingOn(service(ScimUsers, make), IdpSyncInForce.layer, GitSshKeyPairs.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Encryption } from "../../platform/Encryption.js"
 import { openRow } from "../../platform/Resealing.js"
@@ -7,6 +7,7 @@ import type { Worker } from "../../platform/Worker.js"
 import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator, type SshKeyPair } from "./GitSshKey.js"
 import { gitSshKeyColumn, sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
 import type { UserId } from "../users/User.js"
+import { service } from "../../platform/Standing.js"
 
 /** A pair that was just made. */
 export interface NewSshKeyPair {
@@ -65,5 +66,5 @@ const make = Effect.gen(function* () {
 
 /** Key pairs for git, and how they are stored. */
 export class GitSshKeyPairs extends Context.Tag("@atelier/core/GitSshKeyPairs")<GitSshKeyPairs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(GitSshKeyPairs, make)
+  static readonly layer = service(GitSshKeyPairs, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -12,7 +12,7 @@ import { GitSshKeyRepository } from "./GitSshKey.js"
 import { GitSshKeyPairs } from "./GitSshKeyPairs.js"
 import type { UserId } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
@@ -83,5 +83,5 @@ const make = Effect.gen(function* () {
 
 /** Users' keys for git, as their holders see and change them, and agents are given them. */
 export class GitSshKeys extends Context.Tag("@atelier/core/GitSshKeys")<GitSshKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(GitSshKeys, make), Users.layer, GitSshKeyPairs.layer)
+  static readonly layer = standingOn(service(GitSshKeys, make), Users.layer, GitSshKeyPairs.layer)
 }

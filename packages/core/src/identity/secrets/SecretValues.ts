@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Array as Arr, Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -17,6 +17,7 @@ import { UserLinkRepository } from "../logins/UserLinkRepository.js"
 import type { UserSecret } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** A secret as a workspace gets it. */
 export interface DeliveredSecret {
@@ -104,5 +105,5 @@ const make = Effect.gen(function* () {
 
 /** The values of user secrets, which are stored encrypted and given to workspace agents only. */
 export class SecretValues extends Context.Tag("@atelier/core/SecretValues")<SecretValues, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(SecretValues, make)
+  static readonly layer = service(SecretValues, make)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Either, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
@@ -23,7 +23,7 @@ import {
   valueViolation
 } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The fields of a new secret. */
@@ -272,5 +272,5 @@ const make = Effect.gen(function* () {
 
 /** Secrets for users' workspaces, managed by each user alone. */
 export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UserSecrets, make), Users.layer, SecretValues.layer)
+  static readonly layer = standingOn(service(UserSecrets, make), Users.layer, SecretValues.layer)
 }

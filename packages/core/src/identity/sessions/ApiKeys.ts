@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Either, Layer, Option } from "effect"
+import { Context, Duration, Effect, Either, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -17,7 +17,7 @@ import { ApiKeyRepository, type IssueOutcome } from "./ApiKeyRepository.js"
 import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The request for a token. */
@@ -271,5 +271,5 @@ const make = Effect.gen(function* () {
 
 /** Keys and tokens of users: created, shown and deleted by their holders and by administrators. */
 export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ApiKeys, make), Users.layer)
+  static readonly layer = standingOn(service(ApiKeys, make), Users.layer)
 }

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Option, Redacted, Schema } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../../access/Actor.js"
@@ -28,7 +28,7 @@ import * as OwnUser from "../users/OwnUser.js"
 import { UserDormancy } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
@@ -284,5 +284,5 @@ const make = Effect.gen(function* () {
 
 /** Authentication of callers by their credentials, and the sessions of users who log in. */
 export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(Sessions, make), LinkTokens.layer, UserDormancy.layer)
+  static readonly layer = standingOn(service(Sessions, make), LinkTokens.layer, UserDormancy.layer)
 }

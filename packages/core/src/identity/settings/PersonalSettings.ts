@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { refuseViolations } from "../../platform/Errors.js"
@@ -17,7 +17,7 @@ import {
   preferencesOf
 } from "./UserSettings.js"
 import { UserSettingsRepository } from "./UserSettingsRepository.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
@@ -83,5 +83,5 @@ export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSetting
   PersonalSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(PersonalSettings, make), Users.layer)
+  static readonly layer = standingOn(service(PersonalSettings, make), Users.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Layer } from "effect"
+import { Context, Effect, Either } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
@@ -11,7 +11,7 @@ import { AccountRepository } from "../users/AccountRepository.js"
 import { formatQuietHours, nextStart, parseQuietHours, timeOfDay } from "./QuietHoursSchedule.js"
 import type { User } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
@@ -70,5 +70,5 @@ const make = Effect.gen(function* () {
 
 /** When workspaces of users may be stopped. */
 export class QuietHours extends Context.Tag("@atelier/core/QuietHours")<QuietHours, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(QuietHours, make), Users.layer)
+  static readonly layer = standingOn(service(QuietHours, make), Users.layer)
 }

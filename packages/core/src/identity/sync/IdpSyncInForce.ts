@@ -1,10 +1,11 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import type { Organization } from "../../organizations/Organization.js"
 import { nil, type Uuid } from "../../platform/Uuid.js"
 import { GroupSyncSettings, type Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
+import { service } from "../../platform/Standing.js"
 
 /** The scope of settings; the nil UUID, not the default organization's, stands for the deployment. */
 export type IdpSyncScope = Pick<Organization, "id" | "is_default">
@@ -104,5 +105,5 @@ const make = Effect.gen(function* () {
 
 /** The settings that logins apply: the stored ones, or else the deployment's. Callers check the permission to see them. */
 export class IdpSyncInForce extends Context.Tag("@atelier/core/IdpSyncInForce")<IdpSyncInForce, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(IdpSyncInForce, make)
+  static readonly layer = service(IdpSyncInForce, make)
 }

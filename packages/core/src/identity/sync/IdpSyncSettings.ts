@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { AccessPredicate } from "../../access/AccessPredicate.js"
@@ -27,7 +27,7 @@ import {
 import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncScope } from "./IdpSyncInForce.js"
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
 import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The audit log's type and name of each kind of settings. The settings have no id of their own. notifications-audit-insights.md §B3. */
@@ -218,5 +218,5 @@ const make = Effect.gen(function* () {
 
 /** Management of the settings for claims of an OpenID Connect provider. authorization.md §11.1. */
 export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(IdpSyncSettings, make), Organizations.layer, IdpSyncInForce.layer)
+  static readonly layer = standingOn(service(IdpSyncSettings, make), Organizations.layer, IdpSyncInForce.layer)
 }

@@ -1,7 +1,7 @@
-import { Context, Effect, Either, Layer } from "effect"
+import { Context, Effect, Either } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden, Invalid } from "../../platform/Errors.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import { StartError } from "../../platform/StartError.js"
 import type { User } from "../users/User.js"
 import { type Claims, claimValues, isAllowedByGroups } from "./ClaimSync.js"
@@ -56,5 +56,5 @@ const make = Effect.gen(function* () {
 
 /** The changes of users at each login that follow from their provider's claims. */
 export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(LoginSync, make), IdpSyncInForce.layer)
+  static readonly layer = standingOn(service(LoginSync, make), IdpSyncInForce.layer)
 }

@@ -1,8 +1,8 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import { CurrentActor } from "../../access/Actor.js"
 import { notificationEvents } from "../../notifications/NotificationEvents.js"
 import { Notifications } from "../../notifications/Notifications.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import { ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
@@ -82,5 +82,5 @@ export class AccountNotifications extends Context.Tag("@atelier/core/AccountNoti
   AccountNotifications,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(AccountNotifications, make), Notifications.layer)
+  static readonly layer = standingOn(service(AccountNotifications, make), Notifications.layer)
 }

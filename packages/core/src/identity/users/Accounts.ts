@@ -1,11 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { pictureViolation } from "../../platform/Address.js"
 import { Conflict, Forbidden, InUse, Invalid, NotFound, refuseViolations, validationsOf } from "../../platform/Errors.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem, requireAnotherOwner, requireCurrentRole } from "./Account.js"
 import { AccountNotifications } from "./AccountNotifications.js"
@@ -150,5 +150,5 @@ const make = Effect.gen(function* () {
 
 /** What changes of a user's account: its public profile, its status, its end. */
 export class Accounts extends Context.Tag("@atelier/core/Accounts")<Accounts, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Accounts, make), Users.layer, AccountNotifications.layer)
+  static readonly layer = standingOn(service(Accounts, make), Users.layer, AccountNotifications.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Either, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -26,7 +26,7 @@ import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { AccountNotifications } from "./AccountNotifications.js"
 import { type LoginType, profileViolations, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The user to create. Texts that are absent on the wire are empty here. */
@@ -200,10 +200,5 @@ const make = Effect.gen(function* () {
 
 /** New accounts of people and services. */
 export class UserCreation extends Context.Tag("@atelier/core/UserCreation")<UserCreation, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(
-    Layer.effect(UserCreation, make),
-    Organizations.layer,
-    GitSshKeyPairs.layer,
-    AccountNotifications.layer
-  )
+  static readonly layer = standingOn(service(UserCreation, make), Organizations.layer, GitSshKeyPairs.layer, AccountNotifications.layer)
 }

@@ -1,5 +1,5 @@
 /** Users not seen for a long time become dormant and no longer count for the licence. identity.md §9. */
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { SystemActor } from "../../access/SystemActor.js"
@@ -15,6 +15,7 @@ import type { User, UserStatus } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { statusAfter, statusTransitions } from "./UserStatus.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** How long an active user may stay unseen. */
 const unseenFor = Duration.days(90)
@@ -91,5 +92,5 @@ const make = Effect.gen(function* () {
 
 /** Dormancy of users who have not been seen for a long time. */
 export class UserDormancy extends Context.Tag("@atelier/core/UserDormancy")<UserDormancy, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserDormancy, make)
+  static readonly layer = service(UserDormancy, make)
 }

@@ -1,11 +1,11 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { NotFound } from "../../platform/Errors.js"
 import { isName } from "../../platform/Name.js"
 import { Users } from "./Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 const make = Effect.gen(function* () {
@@ -36,5 +36,5 @@ export class UserOrganizations extends Context.Tag("@atelier/core/UserOrganizati
   UserOrganizations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(UserOrganizations, make), Users.layer)
+  static readonly layer = standingOn(service(UserOrganizations, make), Users.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -17,7 +17,7 @@ import { AccountRepository } from "./AccountRepository.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
 import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
@@ -107,5 +107,5 @@ const make = Effect.gen(function* () {
 
 /** The roles of users in the deployment. */
 export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UserRoles, make), Users.layer, IdpSyncInForce.layer)
+  static readonly layer = standingOn(service(UserRoles, make), Users.layer, IdpSyncInForce.layer)
 }

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -19,7 +19,7 @@ import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizati
 import { UserDirectoryRepository } from "./UserDirectoryRepository.js"
 import { UserRepository } from "./UserRepository.js"
 import { parseUserSearch } from "./UserSearch.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The first owner of a deployment. Fields that are absent on the wire are empty here. */
@@ -136,5 +136,5 @@ const make = Effect.gen(function* () {
 
 /** The people and accounts of the deployment. */
 export class Users extends Context.Tag("@atelier/core/Users")<Users, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Users, make), GitSshKeyPairs.layer)
+  static readonly layer = standingOn(service(Users, make), GitSshKeyPairs.layer)
 }

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Option, Schema } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { rightTo } from "../../access/StreamRights.js"
@@ -10,7 +10,7 @@ import { ProxyHealth } from "../../deployment/proxies/ProxyHealth.js"
 import { RelayMaps } from "../../network/RelayMaps.js"
 import { NotModified } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import { transaction } from "../../platform/Transactor.js"
 import { healthChecks } from "./HealthChecks.js"
 import { HealthSection, type HealthReport } from "./HealthReport.js"
@@ -106,5 +106,5 @@ const make = Effect.gen(function* () {
 
 /** The health of the deployment, as this process finds it. deployment.md §9. */
 export class Health extends Context.Tag("@atelier/core/Health")<Health, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Health, make), Deployment.layer, ProxyHealth.layer, RelayMaps.layer)
+  static readonly layer = standingOn(service(Health, make), Deployment.layer, ProxyHealth.layer, RelayMaps.layer)
 }

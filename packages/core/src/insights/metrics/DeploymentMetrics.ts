@@ -1,5 +1,5 @@
 /** The metrics that operators watch. notifications-audit-insights.md Part E. */
-import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
@@ -10,6 +10,7 @@ import { gauges, type Labels, type MetricFamily, metricsOfProcess, textOf } from
 import { PrebuildRepository } from "../../workspaces/PrebuildRepository.js"
 import { type MeasuredAgent, type MeasuredReport, MetricsRepository } from "./MetricsRepository.js"
 import { prebuildFamilies } from "./PrebuildMetrics.js"
+import { service } from "../../platform/Standing.js"
 
 /** Rows of one list. Series of workspaces and agents beyond are left out. */
 export const maximumRows = 10_000
@@ -226,5 +227,5 @@ export class DeploymentMetrics extends Context.Tag("@atelier/core/DeploymentMetr
   DeploymentMetrics,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(DeploymentMetrics, make)
+  static readonly layer = service(DeploymentMetrics, make)
 }

@@ -1,9 +1,10 @@
 /** Profiles of the answering process, for operators who look for where its time and memory go. agents-and-apps.md §20. */
-import { Context, Duration, Effect, Either, Layer, Option } from "effect"
+import { Context, Duration, Effect, Either, Option } from "effect"
 import { Access, AccessObjects } from "../../access/index.js"
 import { readDuration } from "../../deployment/options/readers.js"
 import { Conflict, Invalid } from "../../platform/Errors.js"
 import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
 
 /** Where the process spends its time, and which calls allocate the memory that stays. */
 const profileKinds = ["cpu", "heap"] as const
@@ -103,5 +104,5 @@ const make = Effect.gen(function* () {
 
 /** Profiles of the answering process. */
 export class Profiles extends Context.Tag("@atelier/core/Profiles")<Profiles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Profiles, make)
+  static readonly layer = service(Profiles, make)
 }

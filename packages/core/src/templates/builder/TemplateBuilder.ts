@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Either, Layer, Option, Schedule } from "effect"
+import { Context, Duration, Effect, Either, Option, Schedule } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -7,7 +7,7 @@ import { Entitlements } from "../../deployment/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { Invalid, NotFound, refuseViolations, TimedOut, type Validation, validationsOf } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/KeyedLock.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import { Archives } from "../../provisioning/Archives.js"
 import { Files } from "../../provisioning/Files.js"
@@ -211,7 +211,7 @@ const make = Effect.gen(function* () {
 /** Composes templates of a base and modules. deployment.md §11. */
 export class TemplateBuilder extends Context.Tag("@atelier/core/TemplateBuilder")<TemplateBuilder, Effect.Effect.Success<typeof make>>() {
   static readonly layer = standingOn(
-    Layer.effect(TemplateBuilder, make),
+    service(TemplateBuilder, make),
     Files.layer,
     Organizations.layer,
     TemplateVersionCreation.layer,

@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, Option } from "effect"
+import { Context, Data, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { evaluate } from "../../access/Evaluation.js"
@@ -14,7 +14,7 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { WorkspaceProxyRepository } from "../../deployment/proxies/WorkspaceProxy.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
 import { Invalid, NotFound } from "../../platform/Errors.js"
-import { standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import * as Uuid from "../../platform/Uuid.js"
 import { firstPort } from "../../network/AgentLinks.js"
@@ -284,5 +284,5 @@ const make = Effect.gen(function* () {
 
 /** Who may open the apps and ports of workspaces. */
 export class AppAccess extends Context.Tag("@atelier/core/AppAccess")<AppAccess, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AppAccess, make), BuildResources.layer)
+  static readonly layer = standingOn(service(AppAccess, make), BuildResources.layer)
 }

@@ -1,7 +1,7 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { agents } from "../agents.js"
 import { instanceIdentities } from "../instanceIdentities.js"
 import { terminals } from "../terminals.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(agents, instanceIdentities, terminals)
+export const area = together(agents, instanceIdentities, terminals)

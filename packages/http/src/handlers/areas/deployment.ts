@@ -1,5 +1,4 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { aiProviders } from "../aiProviders.js"
 import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
@@ -9,8 +8,9 @@ import { regions } from "../regions.js"
 import { relay } from "../relay.js"
 import { storedLicenses } from "../storedLicenses.js"
 import { ownWorkspaceProxy, workspaceProxies } from "../workspaceProxies.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(
+export const area = together(
   aiProviders,
   appearance,
   deployment,

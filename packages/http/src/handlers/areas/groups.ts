@@ -1,6 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { groups } from "../groups.js"
 import { aiBudgets } from "../aiBudgets.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(groups, aiBudgets)
+export const area = together(groups, aiBudgets)

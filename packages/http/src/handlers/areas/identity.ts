@@ -1,5 +1,4 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { externalLogins } from "../externalLogins.js"
 import { gitSshKeys } from "../gitSshKeys.js"
 import { idpSync } from "../idpSync.js"
@@ -11,8 +10,9 @@ import { quietHours } from "../quietHours.js"
 import { scim } from "../scim.js"
 import { users } from "../users.js"
 import { userSecrets } from "../userSecrets.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(
+export const area = together(
   externalLogins,
   gitSshKeys,
   idpSync,

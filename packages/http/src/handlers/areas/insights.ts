@@ -1,6 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { diagnostics } from "../diagnostics.js"
 import { insights } from "../insights.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.merge(diagnostics, insights)
+export const area = together(diagnostics, insights)

@@ -1,5 +1,5 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { inbox, notifications, webPush } from "../notifications.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(inbox, notifications, webPush)
+export const area = together(inbox, notifications, webPush)

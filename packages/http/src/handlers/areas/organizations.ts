@@ -1,6 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { members } from "../members.js"
 import { organizations } from "../organizations.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(members, organizations)
+export const area = together(members, organizations)

@@ -1,6 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
-import { Layer } from "effect"
 import { provisionerKeys } from "../provisionerKeys.js"
 import { provisioning } from "../provisioning.js"
+import { together } from "@atelier/core/platform"
 
-export const area = Layer.mergeAll(provisioning, provisionerKeys)
+export const area = together(provisioning, provisionerKeys)

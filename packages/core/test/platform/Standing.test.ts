@@ -1,0 +1,110 @@
+import { service, standingOn, together } from "@atelier/core/platform"
+import { Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
+import { describe, expect, it } from "vitest"
+
+class Base extends Context.Tag("test/Base")<Base, { readonly number: number }>() {}
+class Left extends Context.Tag("test/Left")<Left, { readonly base: number }>() {}
+class Right extends Context.Tag("test/Right")<Right, { readonly base: number }>() {}
+
+/** Layers of a service that two others stand on, and what happened to them. */
+const example = (before: Effect.Effect<unknown, Error> = Effect.void) => {
+  const events: Array<string> = []
+  let number = 0
+  const base = service(
+    Base,
+    Effect.acquireRelease(
+      Effect.map(before, () => {
+        events.push("base")
+        return { number: ++number }
+      }),
+      () => Effect.sync(() => events.push("base released"))
+    )
+  )
+  const on = <I>(tag: Context.Tag<I, { readonly base: number }>, name: string) =>
+    standingOn(
+      service(
+        tag,
+        Effect.acquireRelease(
+          Effect.map(Base, (found) => {
+            events.push(name)
+            return { base: found.number }
+          }),
+          () => Effect.sync(() => events.push(`${name} released`))
+        )
+      ),
+      base
+    )
+  return { base, events, left: on(Left, "left"), right: on(Right, "right") }
+}
+
+const both = Effect.all([Left, Right])
+
+describe("layers of services", () => {
+  it("builds a service once that two stand on, and releases it last", async () => {
+    const { events, left, right } = example()
+    const answer = await Effect.runPromise(Effect.provide(both, together(left, right)))
+    expect(answer).toEqual([{ base: 1 }, { base: 1 }])
+    expect(events).toEqual(["base", "left", "right", "right released", "left released", "base released"])
+  })
+
+  it("shares a service with layers that Effect merges and builds at once", async () => {
+    const { base, events, left, right } = example()
+    const answer = await Effect.runPromise(Effect.provide(both, Layer.mergeAll(left, Layer.provide(right, base), base)))
+    expect(answer).toEqual([{ base: 1 }, { base: 1 }])
+    expect(events.filter((event) => event === "base" || event === "base released")).toEqual(["base", "base released"])
+  })
+
+  it("keeps a shared service until the last scope that uses it closes", async () => {
+    const { events, left, right } = example()
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const memoMap = yield* Layer.makeMemoMap
+        const [first, second] = [yield* Scope.make(), yield* Scope.make()]
+        yield* Layer.buildWithMemoMap(left, memoMap, first)
+        yield* Layer.buildWithMemoMap(right, memoMap, second)
+        yield* Scope.close(first, Exit.void)
+        expect(events).toEqual(["base", "left", "right"])
+        yield* Scope.close(second, Exit.void)
+      })
+    )
+    expect(events).toEqual(["base", "left", "right", "right released", "left released", "base released"])
+  })
+
+  it("waits for a service that another build is making", async () => {
+    const gate = Deferred.unsafeMake<void>(FiberId.none)
+    const { events, left, right } = example(Deferred.await(gate))
+    const built = Effect.runPromise(Effect.provide(both, Layer.merge(left, right)))
+    expect(events).toEqual([])
+    Deferred.unsafeDone(gate, Effect.void)
+    expect(await built).toEqual([{ base: 1 }, { base: 1 }])
+  })
+
+  it("fails each build that waits for a service whose making fails", async () => {
+    const gate = Deferred.unsafeMake<void, Error>(FiberId.none)
+    const { events, left, right } = example(Deferred.await(gate))
+    const built = Effect.runPromise(Effect.flip(Effect.provide(both, Layer.merge(left, right))))
+    Deferred.unsafeDone(gate, Exit.fail(new Error("no luck")))
+    expect(await built).toEqual(new Error("no luck"))
+    expect(events).toEqual([])
+  })
+
+  it("prefers the services that a service stands on to those from outside", async () => {
+    const { left } = example()
+    const answer = await Effect.runPromise(Effect.provide(Left, Layer.provide(left, Layer.succeed(Base, { number: 9 }))))
+    expect(answer).toEqual({ base: 1 })
+  })
+
+  it("takes what it does not stand on from outside", async () => {
+    const alone = service(
+      Right,
+      Effect.map(Base, ({ number }) => ({ base: number }))
+    )
+    expect(await Effect.runPromise(Effect.provide(Right, Layer.provide(alone, Layer.succeed(Base, { number: 9 }))))).toEqual({ base: 9 })
+  })
+
+  it("gives each fresh layer services of its own", async () => {
+    const { left } = example()
+    const number = Effect.map(Effect.provide(Left, Layer.fresh(left)), ({ base }) => base)
+    expect(await Effect.runPromise(Effect.all([number, number]))).toEqual([1, 2])
+  })
+})
