@@ -88,9 +88,7 @@ const work = (daemon: ProvisionerDaemon, turns: JobTurns) =>
   Effect.gen(function* () {
     const claims = yield* JobClaims
     const runner = yield* JobRunner
-    yield* Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(turns.next(claims.take(daemon))), (job) => restore(runner.run(job)))
-    ).pipe(
+    yield* Effect.uninterruptible(Effect.flatMap(turns.next(claims.take(daemon)), (job) => runner.run(job))).pipe(
       Effect.catchAllCause((cause) => Effect.zipRight(Effect.logError("a daemon failed", cause), Effect.sleep("1 second"))),
       Effect.forever
     )

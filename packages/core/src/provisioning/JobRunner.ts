@@ -264,17 +264,18 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Runs an acquired job to its end, whatever that is; never fails. When it is interrupted, the work is ended first and the job given
-     * back. A daemon in another process is given as what opens the source. templates-and-provisioning.md §6.5, §6.8, §6.9, §7.4.
+     * Runs an acquired job to its end, whatever that is; never fails. When it is interrupted, also in a caller that is uninterruptible, the
+     * work is ended first and the job given back. A daemon in another process is given as what opens the source.
+     * templates-and-provisioning.md §6.5, §6.8, §6.9, §7.4.
      */
     run: (job: ClaimedJob, remote?: TemplateSources["Type"]["open"]): Effect.Effect<void> =>
-      Effect.uninterruptibleMask((restore) =>
+      Effect.uninterruptible(
         Effect.gen(function* () {
           const stopping = yield* Deferred.make<void>()
           // In a fiber of its own that is not interrupted, so that it can wait for the work that it ends
           const fiber = yield* Effect.forkDaemon(Effect.interruptible(supervise(job, Deferred.await(stopping), remote)))
           const ended = Fiber.await(fiber)
-          yield* Effect.onInterrupt(restore(ended), () => Effect.zipRight(Deferred.succeed(stopping, undefined), ended))
+          yield* Effect.onInterrupt(Effect.interruptible(ended), () => Effect.zipRight(Deferred.succeed(stopping, undefined), ended))
         })
       ).pipe(Effect.provide(context))
   }

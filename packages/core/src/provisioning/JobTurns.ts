@@ -1,5 +1,5 @@
 /** How daemons that can take the same jobs wait for them together. templates-and-provisioning.md §6.4. */
-import { Duration, Effect, Exit, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 
 /** How long waiting daemons rely on being told of new jobs. */
 const pollInterval = Duration.seconds(30)
@@ -16,9 +16,16 @@ export interface JobTurns {
    * Waits for a job with `take`, which asks the store for one. Each posting allows one question, and a question that finds nothing uses up the
    * postings before it, so no daemon asks where no job can be. The number of waiting jobs is unknown at first and after lost postings: then
    * one daemon after the other asks until a question finds nothing.
+   *
+   * Only the waiting can be interrupted, also in a caller that is uninterruptible. A question runs to its end, because the store may have
+   * assigned the job already. So a caller that must not lose the job is uninterruptible: it gets the job even if it was interrupted meanwhile.
    */
   readonly next: <A, E, R>(take: Effect.Effect<Option.Option<A>, E, R>) => Effect.Effect<A, E, R>
 }
+
+/** Runs an effect with a permit. Only the wait for the permit can be interrupted. */
+const permitted = <A, E, R>(permits: Effect.Semaphore, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.zipRight(Effect.interruptible(permits.take(1)), Effect.ensuring(effect, permits.release(1)))
 
 export const makeJobTurns: Effect.Effect<JobTurns> = Effect.gen(function* () {
   const turn = yield* Effect.makeSemaphore(1)
@@ -59,25 +66,24 @@ export const makeJobTurns: Effect.Effect<JobTurns> = Effect.gen(function* () {
       const first = Effect.gen(function* () {
         while (!isDue()) {
           wake.unsafeClose()
-          if (Option.isNone(yield* Effect.timeoutOption(wake.await, pollInterval))) lost()
+          if (Option.isNone(yield* Effect.interruptible(Effect.timeoutOption(wake.await, pollInterval)))) lost()
         }
         return due === Infinity ? yield* asked(take) : undefined
       })
       /** Asks by right of one posting, if one is left. A question that fails gives the right back. */
-      const question = Effect.uninterruptibleMask((restore) =>
-        Effect.suspend(() => {
-          if (!isDue() || due === Infinity) return Effect.succeedNone
-          due -= 1
-          return Effect.onExit(restore(asked(take)), (exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(posted)))
+      const question = Effect.suspend(() => {
+        if (!isDue() || due === Infinity) return Effect.succeedNone
+        due -= 1
+        return Effect.tapErrorCause(asked(take), () => Effect.sync(posted))
+      })
+      return Effect.uninterruptible(
+        Effect.gen(function* () {
+          for (;;) {
+            const job = (yield* permitted(turn, first)) ?? (yield* permitted(questions, question))
+            if (Option.isSome(job)) return job.value
+          }
         })
       )
-      const attempt = turn.withPermits(1)(first)
-      return Effect.gen(function* () {
-        for (;;) {
-          const job = (yield* attempt) ?? (yield* questions.withPermits(1)(question))
-          if (Option.isSome(job)) return job.value
-        }
-      })
     }
   }
 })

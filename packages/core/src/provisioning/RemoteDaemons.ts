@@ -234,7 +234,7 @@ const make = Effect.gen(function* () {
           acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>): Effect.Effect<A, E | Unauthenticated, Scope.Scope> =>
             Effect.uninterruptibleMask((restore) =>
               Effect.gen(function* () {
-                const remote = yield* remoteJobs.begin(yield* restore(turns.next(take)), admitted)
+                const remote = yield* remoteJobs.begin(yield* turns.next(take), admitted)
                 return yield* Effect.onInterrupt(restore(handOver(remote)), () => remote.leave)
               })
             ),

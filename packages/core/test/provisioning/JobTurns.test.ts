@@ -79,19 +79,59 @@ it.effect("a job that is posted while the store has none is asked for", () =>
   })
 )
 
-it.effect("a question that fails or is interrupted leaves the job to another daemon", () =>
+it.effect("a question that fails leaves the job to another daemon", () =>
   Effect.gen(function* () {
     const turns = yield* makeJobTurns
     const store = aStore([])
     const first = yield* Effect.fork(turns.next(store.take))
     yield* settled
     const refused = yield* Effect.fork(Effect.flip(turns.next(Effect.fail("refused"))))
-    const stuck = yield* Effect.fork(turns.next(Effect.never))
     yield* Fiber.interrupt(first)
     yield* post(turns, store, "a")
     expect(yield* Fiber.join(refused)).toBe("refused")
+    expect(yield* turns.next(store.take)).toBe("a")
+  })
+)
+
+for (const [name, before] of [
+  ["first", []],
+  ["posted", ["none yet"]]
+] as const) {
+  it.effect(`a ${name} job that the store assigns to a daemon that goes is returned all the same`, () =>
+    Effect.gen(function* () {
+      const turns = yield* makeJobTurns
+      if (before.length > 0) {
+        const first = yield* Effect.fork(turns.next(Effect.succeedNone))
+        yield* settled
+        yield* Fiber.interrupt(first)
+        turns.posted()
+      }
+      const asked = yield* Deferred.make<void>()
+      const answer = yield* Deferred.make<string>()
+      const take = Effect.zipRight(Deferred.succeed(asked, undefined), Effect.asSome(Deferred.await(answer)))
+      const taken: Array<string> = []
+      const going = yield* Effect.fork(Effect.uninterruptible(Effect.map(turns.next(take), (job) => taken.push(job))))
+      yield* Deferred.await(asked)
+      yield* Fiber.interruptFork(going)
+      yield* settled
+      yield* Deferred.succeed(answer, "a")
+      yield* Fiber.await(going)
+      expect(taken).toStrictEqual(["a"])
+      // Nor does it keep others from asking
+      turns.posted()
+      expect(yield* turns.next(Effect.succeedSome("b"))).toBe("b")
+    })
+  )
+}
+
+it.effect("a daemon that waits for a job or for its turn can be interrupted, whatever its caller does", () =>
+  Effect.gen(function* () {
+    const turns = yield* makeJobTurns
+    const store = aStore([])
+    const waiting = yield* Effect.forEach(["for a job", "for its turn"], () => Effect.fork(Effect.uninterruptible(turns.next(store.take))))
     yield* settled
-    yield* Fiber.interrupt(stuck)
+    yield* Fiber.interruptAll(waiting)
+    yield* post(turns, store, "a")
     expect(yield* turns.next(store.take)).toBe("a")
   })
 )
@@ -159,17 +199,19 @@ it.effect("two daemons do not ask by right of one posting", () =>
     yield* settled
     yield* Fiber.interrupt(first)
     let questions = 0
+    const answer = yield* Deferred.make<string, string>()
     const take = Effect.suspend(() => {
       questions += 1
-      return Effect.never
+      return Effect.asSome(Deferred.await(answer))
     })
     const waiting = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.fork(turns.next(take)))
     yield* settled
     turns.posted()
     yield* Effect.repeatN(settled, 10)
     expect(questions).toBe(1)
+    yield* Deferred.fail(answer, "refused")
     yield* Fiber.interruptAll(waiting)
-    // Given back by the question that was interrupted
+    // Given back by the question that failed
     expect(yield* turns.next(Effect.succeedSome("a"))).toBe("a")
   })
 )
