@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./test/sequence.js"
 import projects from "./vitest.workspace.js"
 
 /** Tests with real processes wait more than they work. */
@@ -15,6 +16,7 @@ export default defineConfig({
     // Idle workers stay: the pool may end one twice, which fails the run
     minWorkers: workers,
     maxWorkers: workers,
+    sequence: { sequencer: LongestFirst },
     // With `--coverage`: of every source file, loaded or not; a failed run tells what it covered too
     coverage: { provider: "v8", include: ["packages/*/src/**"], reporter: ["text-summary", "json-summary"], reportOnFailure: true },
     projects
