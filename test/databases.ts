@@ -3,7 +3,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Layer } from "effect"
-import { randomBytes } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -106,5 +106,26 @@ export const databases = [
   ["PostgreSQL", postgres]
 ] as const
 
-/** The database that takes the least, for suites that hold whatever the database is. */
-export const oneDatabase = databases.slice(0, 1)
+export type Database = (typeof databases)[number]
+
+/** Whether suites that hold for every database run on both: before a change of statements, and before a release. */
+const areBothWanted = process.env["ATELIER_DATABASES"] === "both"
+
+/** The database that takes the least, for suites that run few statements. */
+export const oneDatabase: ReadonlyArray<Database> = areBothWanted ? databases : databases.slice(0, 1)
+
+/**
+ * A suite's databases: one that its name decides, for a third of the names PostgreSQL, on which a test takes twice as long. Of the bytes of the hash,
+ * the fourth gives each area suites on either.
+ */
+export const databasesOf = (name: string): ReadonlyArray<Database> => {
+  if (areBothWanted) return databases
+  const isOnPostgres = createHash("sha256").update(name).digest().readUInt8(3) % 3 === 2
+  return isOnPostgres ? databases.slice(1) : databases.slice(0, 1)
+}
+
+/** The databases that play recorded conversations, each with the names of its own. */
+export const spread = (names: ReadonlyArray<string>): ReadonlyArray<readonly [database: Database, names: ReadonlyArray<string>]> =>
+  databases
+    .map((database) => [database, names.filter((name) => databasesOf(name).includes(database)).toSorted()] as const)
+    .filter(([, own]) => own.length > 0)

@@ -3,9 +3,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { seed } from "../scripts/bench/seed.mjs"
-import { describeServer } from "./server.js"
+import { describeServerOnEach } from "./server.js"
 
-describeServer("the rows of the benchmark", (server) => {
+describeServerOnEach("the rows of the benchmark", (server) => {
   it("can be listed", async () => {
     await server().run(
       Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), (sql) =>

@@ -11,7 +11,7 @@ import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
 import { afterAll, beforeAll, describe, it } from "vitest"
 import { aUser } from "./builders.js"
-import { databases, oneDatabase } from "./databases.js"
+import { type Database, databases, databasesOf, oneDatabase } from "./databases.js"
 import { checkAnswer } from "./description.js"
 
 export interface Call {
@@ -213,35 +213,47 @@ export const startServer = async (
   }
 }
 
-/** Runs a test on one of the databases of a suite: its statements run on each in other tests. */
-export type Once = (title: string, test: () => Promise<void>) => void
+/** Runs a test, or one with each of several cases. */
+export type Once = Pick<typeof it, "each"> & ((title: string, test: () => Promise<void>) => void)
+
+const never: Once = Object.assign(() => {}, { each: () => () => {} })
 
 /** `once` of a suite that starts its servers itself. */
-export const onceOn = (storage: unknown): Once => (storage === databases[0][1] ? it : () => {})
+export const onceOn = (name: string, storage: unknown): Once => (databasesOf(name).some(([, each]) => each === storage) ? it : never)
 
-const describeOn =
-  (stores: ReadonlyArray<(typeof databases)[number]>) =>
-  (name: string, define: (server: () => TestServer, once: Once) => void, options: ServerOptions = {}): void =>
-    describe.each(stores)(`${name} on %s`, (_, storage) => {
-      let running: TestServer | undefined
-      beforeAll(async () => {
-        running = await startServer(storage, options)
-      })
-      afterAll(() => running?.close())
-      define(() => {
+type Define = (server: () => TestServer, once: Once) => void
+
+/** A suite against a server of its own on each of some databases. */
+export const describeServerOn = (stores: ReadonlyArray<Database>, name: string, define: Define, options: ServerOptions = {}): void =>
+  describe.each(stores)(`${name} on %s`, (_, storage) => {
+    let running: TestServer | undefined
+    beforeAll(async () => {
+      running = await startServer(storage, options)
+    })
+    afterAll(() => running?.close())
+    define(
+      () => {
         if (running === undefined) throw new Error("the server has not started")
         return running
-      }, onceOn(storage))
-    })
+      },
+      onceOn(name, storage)
+    )
+  })
 
-/** A suite against a server of its own on each database: statements that no test of storage runs, races, and what lists and searches find. */
-export const describeServer = describeOn(databases)
+/** A suite against a server of its own, on the database that its name decides. */
+export const describeServer = (name: string, define: (server: () => TestServer) => void, options?: ServerOptions): void =>
+  describeServerOn(databasesOf(name), name, define, options)
 
 /**
- * A suite against a server of its own on one database: decoding, wire formats, pages, protocols and rules, where another suite runs the
- * statements on each database.
+ * A suite with a server on each database, for what no test of storage runs there: callers that race, locks, plans, and what lists and searches
+ * find. `once` runs a test on the database that the suite's name decides.
  */
-export const describeInterface = describeOn(oneDatabase)
+export const describeServerOnEach = (name: string, define: Define, options?: ServerOptions): void =>
+  describeServerOn(databases, name, define, options)
+
+/** A suite against a server of its own on the database that takes the least: decoding, wire formats, pages, protocols and rules. */
+export const describeInterface = (name: string, define: (server: () => TestServer) => void, options?: ServerOptions): void =>
+  describeServerOn(oneDatabase, name, define, options)
 
 /** Options of a server that is licensed to nothing. */
 export const unlicensed: ServerOptions = { entitlements: { has: () => false } }

@@ -11,7 +11,7 @@ import { Chunk, Effect, Redacted, Schema, Stream } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { anOrganization, aUser } from "../../../../test/builders.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeServerOnEach } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 /** Makes the same data each time, but for ids. */
@@ -144,7 +144,7 @@ const credentials = [
   { scopes: ["organization:read", "api_key:read"] }
 ]
 
-describeServer(
+describeServerOnEach(
   "a list",
   (server) => {
     it("holds exactly the objects that its caller can read one by one", { timeout: 120_000 }, async () => {

@@ -156,7 +156,7 @@ const someObjects = async (server: AgentServer, shared: { readonly with?: Person
 
 describeAgents(
   "streams",
-  (server, once) => {
+  (server) => {
     const admin = (method: "DELETE" | "PUT" | "PATCH" | "POST", path: string, body?: unknown) =>
       server()
         .call(method, path, { token: server().owner().token, body })
@@ -184,7 +184,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(message))
     })
 
-    once("of an app end with the user's consent, and when the app renews its token", async () => {
+    it("of an app end with the user's consent, and when the app renews its token", async () => {
       const person = await server().aMember()
       const client = await aClient(server())
       const objects = await someObjects(server(), { with: person })
@@ -197,7 +197,7 @@ describeAgents(
       expect(await endings(others)).toStrictEqual(allEnded(refused))
     })
 
-    once("of an app end when the app is deleted", async () => {
+    it("of an app end when the app is deleted", async () => {
       const person = await server().aMember()
       const client = await aClient(server())
       const { access_token } = await someTokens(server(), client, person)
@@ -206,7 +206,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(refused))
     })
 
-    once("end when the user is not a member of the organization any more", async () => {
+    it("end when the user is not a member of the organization any more", async () => {
       const person = await server().aMember({}, ["organization-admin"])
       const objects = await someObjects(server())
       const opened = await openAll(server(), objects, person.token, ofUsers)
@@ -214,7 +214,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
-    once("end when the user loses a role of the organization", async () => {
+    it("end when the user loses a role of the organization", async () => {
       const person = await server().aMember({}, ["organization-admin"])
       const objects = await someObjects(server())
       const opened = await openAll(server(), objects, person.token, ofUsers)
@@ -222,14 +222,14 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
-    once("end when the user loses a role of the deployment", async () => {
+    it("end when the user loses a role of the deployment", async () => {
       const person = await server().aMember({ rbac_roles: ["owner"] })
       const opened = await openAll(server(), await someObjects(server()), person.token, ofUsers)
       await admin("PUT", `/users/${person.user.id}/roles`, { roles: [] })
       expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
-    once("end when a share ends", async () => {
+    it("end when a share ends", async () => {
       const person = await server().aMember()
       const objects = await someObjects(server(), { with: person })
       const { body } = await server().call("GET", `/workspacebuilds/${objects.build}`, { token: server().owner().token })

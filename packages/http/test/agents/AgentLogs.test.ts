@@ -4,7 +4,7 @@ import { publishWorkspaceEvent, workspaceEvents } from "@atelier/core/workspaces
 import { Effect, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgentInterface, describeAgents, type RunningAgent } from "./AgentServer.js"
+import { describeAgentInterface, describeAgentsOnEach, type RunningAgent } from "./AgentServer.js"
 
 const Logs = Schema.Array(
   Schema.Struct({ id: Schema.Number, created_at: Schema.String, output: Schema.String, level: Schema.String, source_id: Schema.String })
@@ -12,7 +12,7 @@ const Logs = Schema.Array(
 const external = "3b579bf4-1ed8-4b99-87a8-e9a1e3410410"
 const source = "01020304-0506-0708-090a-0b0c0d0e0f10"
 
-describeAgents("an agent's logs", (server, once) => {
+describeAgentsOnEach("an agent's logs", (server, once) => {
   const send = (token: string, logs: ReadonlyArray<object>, log_source_id?: string) =>
     server().call("PATCH", "/workspaceagents/me/logs", { token, body: { log_source_id, logs } })
   const read = async ({ id }: RunningAgent, query = "") =>
@@ -93,7 +93,7 @@ describeAgents("an agent's logs", (server, once) => {
     expect(await read(agent)).toStrictEqual([])
   })
 
-  it("are refused whole when they exceed the limit, and taken again when they fit", async () => {
+  once("are refused whole when they exceed the limit, and taken again when they fit", async () => {
     const agent = await server().anAgent()
     const line = { output: "x".repeat(65_536) }
     for (let batch = 0; batch < 4; batch++)
@@ -127,7 +127,7 @@ describeAgents("an agent's logs", (server, once) => {
     expect((await agentOf(agent)).logs_length).toBe(8 * 10 * 3)
   })
 
-  it("are readable as text", async () => {
+  once("are readable as text", async () => {
     const agent = await server().anAgent()
     await server().call("POST", "/workspaceagents/me/log-source", {
       token: agent.token,

@@ -9,7 +9,7 @@ import { Duration, Effect, Either, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import { anApp } from "../../../../test/resources.js"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgents, type RunningAgent, type TestSocket } from "./AgentServer.js"
+import { describeAgentsOnEach, type RunningAgent, type TestSocket } from "./AgentServer.js"
 
 const bytesOf = (uuid: string): Uint8Array => Option.getOrThrow(ProtocolUuid.toBytes(uuid))
 const second = (seconds: number): ProtocolTimestamp.Timestamp =>
@@ -28,7 +28,7 @@ const script = {
   log_path: "startup.log"
 }
 
-describeAgents(
+describeAgentsOnEach(
   "an agent's connection",
   (server, once) => {
     const get = async ({ id }: RunningAgent) =>
@@ -36,7 +36,7 @@ describeAgents(
     const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
     const refusal = <A, E>(effect: Effect.Effect<A, E>): Promise<E> => Effect.runPromise(Effect.flip(effect))
 
-    it("makes the agent connected at once, and disconnected as soon as it ends", async () => {
+    once("makes the agent connected at once, and disconnected as soon as it ends", async () => {
       const agent = await server().anAgent()
       const connection = await server().connect(agent.token, "?version=2.11&role=agent")
       await run(connection.agent.GetManifest({}))
@@ -153,7 +153,7 @@ describeAgents(
       await close()
     })
 
-    it("stores the agent's program and version", async () => {
+    once("stores the agent's program and version", async () => {
       const agent = await server().anAgent()
       const { agent: rpc, close } = await server().connect(agent.token, "?version=2.4")
       const startup = {
@@ -199,7 +199,7 @@ describeAgents(
       await close()
     })
 
-    it("takes the health of apps all together or not at all", async () => {
+    once("takes the health of apps all together or not at all", async () => {
       const healthcheck = { url: "http://localhost", interval: 5, threshold: 3 }
       const agent = await server().anAgent({
         apps: [anApp({ slug: "a", healthcheck }), anApp({ slug: "b", healthcheck }), anApp({ slug: "c" })]
@@ -238,7 +238,7 @@ describeAgents(
       await close()
     })
 
-    it("takes the runs of scripts; the one that started last counts", async () => {
+    once("takes the runs of scripts; the one that started last counts", async () => {
       const agent = await server().anAgent({ scripts: [script] })
       const { agent: rpc, close } = await server().connect(agent.token)
       const manifest = await run(rpc.GetManifest({}))

@@ -16,7 +16,7 @@ import { NodeEncryption } from "@atelier/node"
 import { type Context, Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
 import { WebSocket } from "ws"
-import { databases, oneDatabase, sqlite } from "../../../../test/databases.js"
+import { type Database, databases, databasesOf, oneDatabase, sqlite } from "../../../../test/databases.js"
 import { anAgent, aResource } from "../../../../test/resources.js"
 import { type Once, onceOn, type Person, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 import { runtime } from "../../../../test/services.js"
@@ -128,7 +128,7 @@ const connectRpc = async (url: string, headers: Readonly<Record<string, string>>
 }
 
 /** A server on a database; it goes with `close`. */
-export const startAgentServer = async (database: (typeof databases)[number][1], options: ServerOptions): Promise<AgentServer> => {
+export const startAgentServer = async (database: Database[1], options: ServerOptions): Promise<AgentServer> => {
   const store = ManagedRuntime.make(
     BuildResources.layer.pipe(Layer.provide(NodeEncryption.layer()), Layer.provideMerge(database), Layer.provideMerge(runtime))
   )
@@ -168,26 +168,36 @@ export const startAgentServer = async (database: (typeof databases)[number][1], 
   }
 }
 
-const describeOn =
-  (stores: ReadonlyArray<(typeof databases)[number]>) =>
-  (name: string, define: (server: () => AgentServer, once: Once) => void, options: ServerOptions = {}): void =>
-    describe.each(stores)(`${name} on %s`, (_, database) => {
-      let running: AgentServer | undefined
-      beforeAll(async () => {
-        running = await startAgentServer(database, options)
-      })
-      afterAll(() => running?.close())
-      define(() => {
+type Define = (server: () => AgentServer, once: Once) => void
+
+/** A suite against a server of its own on each of some databases. */
+export const describeAgentsOn = (stores: ReadonlyArray<Database>, name: string, define: Define, options: ServerOptions = {}): void =>
+  describe.each(stores)(`${name} on %s`, (_, database) => {
+    let running: AgentServer | undefined
+    beforeAll(async () => {
+      running = await startAgentServer(database, options)
+    })
+    afterAll(() => running?.close())
+    define(
+      () => {
         if (running === undefined) throw new Error("the server has not started")
         return running
-      }, onceOn(database))
-    })
+      },
+      onceOn(name, database)
+    )
+  })
 
-/** A suite against a server of its own on each database. */
-export const describeAgents = describeOn(databases)
+/** As `describeServer` of servers without agents. */
+export const describeAgents = (name: string, define: (server: () => AgentServer) => void, options?: ServerOptions): void =>
+  describeAgentsOn(databasesOf(name), name, define, options)
 
-/** A suite against a server of its own on one database, as `describeInterface` of servers without agents. */
-export const describeAgentInterface = describeOn(oneDatabase)
+/** As `describeServerOnEach` of servers without agents. */
+export const describeAgentsOnEach = (name: string, define: Define, options?: ServerOptions): void =>
+  describeAgentsOn(databases, name, define, options)
+
+/** As `describeInterface` of servers without agents. */
+export const describeAgentInterface = (name: string, define: (server: () => AgentServer) => void, options?: ServerOptions): void =>
+  describeAgentsOn(oneDatabase, name, define, options)
 
 /** A resource with one agent whose token is known. */
 export const withToken = (token: string, agent: Partial<ProvisionedAgent> = {}): ReadonlyArray<ProvisionedResource> => [

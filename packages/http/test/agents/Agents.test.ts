@@ -7,10 +7,10 @@ import { describeAgentInterface, describeAgents } from "./AgentServer.js"
 
 const unknown = "01020304-0506-0708-090a-0b0c0d0e0f10"
 
-describeAgents("an agent", (server, once) => {
+describeAgents("an agent", (server) => {
   const get = (id: string, token = server().owner().token) => server().call("GET", `/workspaceagents/${id}`, { token })
 
-  once("is shown with everything that is derived from it", async () => {
+  it("is shown with everything that is derived from it", async () => {
     const { id, first, owner, workspace } = await server().anAgent({
       directory: "/home/dev",
       environment_variables: { KEY: "value" },
@@ -108,7 +108,7 @@ describeAgents("an agent", (server, once) => {
     })
   })
 
-  once("times out when it never connects, unless it may take for ever", async () => {
+  it("times out when it never connects, unless it may take for ever", async () => {
     const [hasty, patient] = [
       await server().anAgent({ connection_timeout_seconds: 1 }),
       await server().anAgent({ connection_timeout_seconds: 0 })
@@ -119,7 +119,7 @@ describeAgents("an agent", (server, once) => {
     expect((await get(patient.id)).body).toMatchObject({ status: "connecting" })
   })
 
-  once("is unknown without a workspace that the caller may read", async () => {
+  it("is unknown without a workspace that the caller may read", async () => {
     const agent = await server().anAgent()
     const stranger = await server().aMember()
     expect((await get(agent.id, stranger.token)).status).toBe(404)

@@ -23,7 +23,7 @@ const instanceAuthorities = {
 
 describeAgents(
   "an agent on an instance of a cloud",
-  (server, once) => {
+  (server) => {
     const ask = (cloud: string, body: object) => server().call("POST", `/workspaceagents/${cloud}-instance-identity`, { body })
 
     const asAws = (instanceId: string, fields: object = {}) => {
@@ -41,7 +41,7 @@ describeAgents(
 
     const gitKey = (token: string) => server().call("GET", "/workspaceagents/me/gitsshkey", { token })
 
-    once("gets its token for a document that Amazon has signed", async () => {
+    it("gets its token for a document that Amazon has signed", async () => {
       const { instance_id } = await anInstance("main")
       const answer = await asAws(instance_id)
       expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describeAgents(
       expect([empty.status, empty.body]).toMatchObject([400, { validations: [{ field: "document" }, { field: "signature" }] }])
     })
 
-    once("gets its token for a message that Azure has signed, and for a token of Google", async () => {
+    it("gets its token for a message that Azure has signed, and for a token of Google", async () => {
       const { instance_id } = await anInstance("main")
       const { session_token } = (await asAws(instance_id)).as(Token)
       const signature = aSignedMessage(JSON.stringify({ vmId: instance_id }), azure)
@@ -76,7 +76,7 @@ describeAgents(
       expect((await asGoogle(5)).status).toBe(400)
     })
 
-    once("has to name itself among several of the instance", async () => {
+    it("has to name itself among several of the instance", async () => {
       const { instance_id } = await anInstance("one", "two")
       for (const agent_name of [undefined, "", "  "]) {
         const several = await asAws(instance_id, { agent_name })

@@ -50,7 +50,7 @@ const anEngine = async () => {
   return { path, asked }
 }
 
-describeAgents("the machine of an agent", (server, once) => {
+describeAgents("the machine of an agent", (server) => {
   const get = (id: string, path: string, token = server().owner().token) => server().call("GET", `/workspaceagents/${id}${path}`, { token })
 
   const aMachine = async (of: AgentServer, engine?: string) => {
@@ -60,19 +60,19 @@ describeAgents("the machine of an agent", (server, once) => {
     return { agent, taken, free }
   }
 
-  once("has the ports that programs listen on, but those of the agent's apps", async () => {
+  it("has the ports that programs listen on, but those of the agent's apps", async () => {
     const { agent, free, taken } = await aMachine(server())
     const { ports } = (await get(agent.id, "/listening-ports")).as(Ports)
     expect(ports.find(({ port }) => port === free)).toMatchObject({ network: "tcp", process_name: expect.stringMatching(/./) })
     expect(ports.find(({ port }) => port === taken)).toBeUndefined()
   })
 
-  once("has no containers without an engine", async () => {
+  it("has no containers without an engine", async () => {
     const { agent } = await aMachine(server())
     expect((await get(agent.id, "/containers")).body).toStrictEqual({ containers: [], devcontainers: [] })
   })
 
-  once("has the containers of its engine, by their labels", async () => {
+  it("has the containers of its engine, by their labels", async () => {
     const engine = await anEngine()
     const { agent } = await aMachine(server(), engine.path)
     const all = await get(agent.id, "/containers")
@@ -99,7 +99,7 @@ describeAgents("the machine of an agent", (server, once) => {
     for (const wrong of ["label=a", "label=a%3Db%3Dc"]) expect((await get(agent.id, `/containers?${wrong}`)).status).toBe(400)
   })
 
-  once("removes a devcontainer for a user who may change the workspace, and tells watchers", async () => {
+  it("removes a devcontainer for a user who may change the workspace, and tells watchers", async () => {
     const engine = await anEngine()
     const { agent } = await aMachine(server(), engine.path)
     const { devcontainers } = (await get(agent.id, "/containers")).as(Containers)
@@ -114,7 +114,7 @@ describeAgents("the machine of an agent", (server, once) => {
     watch.close()
   })
 
-  once("recreates a devcontainer if the program for it is installed", async () => {
+  it("recreates a devcontainer if the program for it is installed", async () => {
     const engine = await anEngine()
     const { agent } = await aMachine(server(), engine.path)
     const { devcontainers } = (await get(agent.id, "/containers")).as(Containers)
@@ -127,7 +127,7 @@ describeAgents("the machine of an agent", (server, once) => {
       .toMatchObject({ devcontainers: [{ status: "error", error: "The program devcontainer is not installed in the workspace." }] })
   })
 
-  once("is watched no longer than its caller may read the workspace", async () => {
+  it("is watched no longer than its caller may read the workspace", async () => {
     const member = await server().aMember()
     const agent = await server().anAgent({}, member)
     await link(server(), agent)
@@ -137,7 +137,7 @@ describeAgents("the machine of an agent", (server, once) => {
     expect(await watch.closed).toBe(1008)
   })
 
-  once("is changed by users who may update the workspace alone", async () => {
+  it("is changed by users who may update the workspace alone", async () => {
     const reader = await server().aMember()
     const acl = { [reader.user.id]: ["read"] }
     const agent = await server().anAgent({}, server().owner(), { workspace: { user_acl: acl } })

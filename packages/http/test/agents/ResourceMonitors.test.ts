@@ -10,7 +10,7 @@ const Page = Schema.Struct({
 const memory = "a9d027b4-ac49-4fb1-9f6d-45af15f64e7a"
 const disk = "f047f6a3-5713-40f7-85aa-0394cce9fa3a"
 
-describeAgents("a monitored agent", (server, once) => {
+describeAgents("a monitored agent", (server) => {
   const told = async (template: string, workspaceId: string) =>
     (await server().call("GET", `/notifications/inbox?templates=${template}&targets=${workspaceId}`, { token: server().owner().token })).as(
       Page
@@ -72,7 +72,7 @@ describeAgents("a monitored agent", (server, once) => {
     await connection.close()
   })
 
-  once("without monitors takes reports of its machine", async () => {
+  it("without monitors takes reports of its machine", async () => {
     const { token } = await server().anAgent()
     const connection = await server().connect(token)
     expect(await Effect.runPromise(connection.agent.PushResourcesMonitoringUsage({ datapoints: [] }))).toStrictEqual({})

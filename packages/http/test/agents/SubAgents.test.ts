@@ -23,7 +23,7 @@ const child: Request = {
 
 describeAgents(
   "sub agents",
-  (server, once) => {
+  (server) => {
     const make = async ({ agent }: AgentConnection, request: Request = child) => {
       const { agent: made, app_creation_errors: refused } = await run(agent.CreateSubAgent(request))
       if (made === undefined) throw new Error("no sub agent was answered")
@@ -40,7 +40,7 @@ describeAgents(
 
     const read = (id: Uuid.Uuid) => server().call("GET", `/workspaceagents/${id}`, { token: server().owner().token })
 
-    once("are made beside their parent, and connect with tokens of their own", async () => {
+    it("are made beside their parent, and connect with tokens of their own", async () => {
       await withAgent(async (connection, { id: parent, workspace }) => {
         const { id, token } = await make(connection)
         expect((await read(id)).body).toMatchObject({

@@ -29,8 +29,8 @@ const get = (
 
 describeAgents(
   "an app on a host of its own",
-  (server, once) => {
-    once("is found by its host, whatever path is asked for", async () => {
+  (server) => {
+    it("is found by its host, whatever path is asked for", async () => {
       const port = await webApp(echo)
       const agent = await server().anAgent({
         apps: [anApp({ slug: "web", url: `http://localhost:${port}/root`, sharing_level: "public" })]
@@ -139,7 +139,7 @@ describeAgents(
       expect(elsewhere.status).toBe(400)
     })
 
-    once("gets no session late, nor with a text that the service has not made", async () => {
+    it("gets no session late, nor with a text that the service has not made", async () => {
       const agent = await server().anAgent()
       const host = `web--${agent.workspace.name}--${agent.owner.username}.apps.test`
       const token = { "service-session-token": server().owner().token }
@@ -156,7 +156,7 @@ describeAgents(
       expect((await get(server(), host, `/${search}`)).status).toBe(400)
     })
 
-    once("is the only target that a browser is sent to with a session", async () => {
+    it("is the only target that a browser is sent to with a session", async () => {
       const token = { "service-session-token": server().owner().token }
       const status = async (uri: string) =>
         (await get(server(), "atelier.test", `/api/v2/applications/auth-redirect?redirect_uri=${encodeURIComponent(uri)}`, token)).status
@@ -180,7 +180,7 @@ describeAgents(
       expect(other.headers.location).toMatch(/^http:\/\/web--a--b\.apps\.test\/\?/)
     })
 
-    once("is read by scripts of the same user's apps alone", async () => {
+    it("is read by scripts of the same user's apps alone", async () => {
       const asked: Array<string | undefined> = []
       const port = await webApp(({ method }, response) => {
         asked.push(method)
@@ -228,7 +228,7 @@ describeAgents(
       expect(new Set(asked)).toStrictEqual(new Set(["GET"]))
     })
 
-    once("decides about other origins itself where its template says so", async () => {
+    it("decides about other origins itself where its template says so", async () => {
       const port = await webApp(({ method }, response) => {
         response.setHeader("Access-Control-Allow-Origin", `of ${method ?? ""}`)
         response.end()
@@ -247,14 +247,14 @@ describeAgents(
       }
     })
 
-    once("has a page in its place where the host names none", async () => {
+    it("has a page in its place where the host names none", async () => {
       for (const host of ["8080--dev--bob.apps.test", "nothing.apps.test"]) {
         const answer = await get(server(), host, "/")
         expect([answer.status, answer.headers["content-type"]]).toStrictEqual([400, "text/html; charset=utf-8"])
       }
     })
 
-    once("takes no request from the service's own hosts", async () => {
+    it("takes no request from the service's own hosts", async () => {
       for (const host of ["atelier.test", "code--dev--bob.apps.test.evil.example", "a.b.apps.test", "apps.test"]) {
         expect((await get(server(), host, "/api/v2/buildinfo")).status).toBe(200)
       }

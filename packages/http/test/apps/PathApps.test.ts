@@ -72,8 +72,8 @@ const asOwner = (server: AgentServer) => ({ cookie: `service_session_token=${ser
 
 const aStop = (server: AgentServer, agent: RunningAgent) => server.store(aBuild(agent, { transition: "stop", resources: [] }))
 
-describeAgents("an app on a path", (server, once) => {
-  once("gets a request with its body, and its answer comes back", async () => {
+describeAgents("an app on a path", (server) => {
+  it("gets a request with its body, and its answer comes back", async () => {
     const port = await webApp(echo)
     const { base } = await anAppAt(server(), `http://localhost:${port}`)
     const body = Buffer.alloc(300_000, "atelier")
@@ -109,7 +109,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(await series('api_concurrent_requests{method="GET"')).toBe(0)
   })
 
-  once("gets a body in chunks, and a list of cookies goes back", async () => {
+  it("gets a body in chunks, and a list of cookies goes back", async () => {
     const port = await webApp((incoming, response) => {
       response.setHeader("Set-Cookie", ["one=1", "two=2; Path=/", "service_session_token=stolen; Path=/", "far=3; Domain=atelier.test"])
       response.setHeader("Service-Worker-Allowed", "/")
@@ -126,7 +126,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(answer.headers["service-worker-allowed"]).toBeUndefined()
   })
 
-  once("answers on connections that are kept, as long as it keeps them", async () => {
+  it("answers on connections that are kept, as long as it keeps them", async () => {
     let connections = 0
     const warnings: Array<Error> = []
     const warn = (warning: Error): void => void warnings.push(warning)
@@ -145,7 +145,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(warnings).toStrictEqual([])
   })
 
-  once("is not heard on a connection without a request", async () => {
+  it("is not heard on a connection without a request", async () => {
     const answer = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     const sockets: Array<Socket> = []
     const port = await program((socket) => {
@@ -162,7 +162,7 @@ describeAgents("an app on a path", (server, once) => {
     expect([await ask(), sockets.length]).toStrictEqual(["good", 2])
   })
 
-  once("sets no cookie for the host by a semicolon in its address", async () => {
+  it("sets no cookie for the host by a semicolon in its address", async () => {
     const port = await webApp((_, response) => void response.setHeader("Set-Cookie", "one=1; Path=/").end())
     const { base } = await anAppAt(server(), `http://localhost:${port}`)
     const address = base.replace(".main/", ".main;Domain=test/")
@@ -173,7 +173,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(attributes).toStrictEqual([[own], [own]])
   })
 
-  once("gets no credential of the service, and learns who asks from the service", async () => {
+  it("gets no credential of the service, and learns who asks from the service", async () => {
     const port = await webApp(echo)
     const { base } = await anAppAt(server(), `http://localhost:${port}`)
     const { token } = server().owner()
@@ -201,14 +201,14 @@ describeAgents("an app on a path", (server, once) => {
     expect([headersOf(seen, "forwarded"), headersOf(seen, "x-private"), headersOf(seen, "x-case")]).toStrictEqual([[], [], ["Kept"]])
   })
 
-  once("keeps a bearer token that is not the service's", async () => {
+  it("keeps a bearer token that is not the service's", async () => {
     const port = await webApp(echo)
     const { base } = await anAppAt(server(), `http://localhost:${port}`)
     const answer = await send(server(), `${base}/`, { headers: { ...asOwner(server()), authorization: "Bearer the-apps-own" } })
     expect(headersOf(echoed(answer), "authorization")).toStrictEqual(["Bearer the-apps-own"])
   })
 
-  once("is served below the path and the query of its address", async () => {
+  it("is served below the path and the query of its address", async () => {
     const port = await webApp(echo)
     const { base } = await anAppAt(server(), `http://localhost:${port}/root/?folder=a`)
     const headers = asOwner(server())
@@ -219,7 +219,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(echoed(await send(server(), `${base}/b?folder=a`, { headers })).url).toBe("/root/b?folder=a")
   })
 
-  once("is the workspace owner's alone, and others see nothing", async () => {
+  it("is the workspace owner's alone, and others see nothing", async () => {
     const port = await webApp(echo)
     const member = await server().aMember()
     const agent = await server().anAgent(
@@ -239,7 +239,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(await status(member.token, base.replace("web", String(port)))).toBe(400)
   })
 
-  once("sends a caller without a session to sign in", async () => {
+  it("sends a caller without a session to sign in", async () => {
     const { base } = await anAppAt(server(), "http://localhost:8080")
     const answer = await send(server(), `${base}/a?b=c`)
     expect(answer.status).toBe(303)
@@ -264,7 +264,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(await page()).toStrictEqual([400, "Workspace offline"])
   })
 
-  once("has a page in its place where it does not answer as HTTP demands", async () => {
+  it("has a page in its place where it does not answer as HTTP demands", async () => {
     const page = async (url: string) => {
       const { base } = await anAppAt(server(), url)
       const { body, status } = await send(server(), `${base}/`, { headers: asOwner(server()) })
@@ -282,7 +282,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(await page("ssh://localhost")).toStrictEqual([400, "The application has no http or https address."])
   })
 
-  once("talks over a WebSocket in both directions", async () => {
+  it("talks over a WebSocket in both directions", async () => {
     const sockets = new WebSocketServer({ noServer: true })
     const app = createServer()
     app.on("upgrade", (incoming, socket, head) =>
@@ -300,7 +300,7 @@ describeAgents("an app on a path", (server, once) => {
     expect(await code).toBe(1000)
   })
 
-  once("ends its streams with the right to them", async () => {
+  it("ends its streams with the right to them", async () => {
     const port = await webApp((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" })
       response.write("data: 1\n\n")
@@ -320,8 +320,8 @@ describeAgents("an app on a path", (server, once) => {
 
 describeAgents(
   "the connection log of an app",
-  (server, once) => {
-    once("has one entry for each visitor and outcome", async () => {
+  (server) => {
+    it("has one entry for each visitor and outcome", async () => {
       const port = await webApp(echo)
       const { agent, base } = await anAppAt(server(), `http://localhost:${port}`)
       const owner = server().owner()

@@ -58,8 +58,8 @@ const opened = async (...args: Parameters<typeof openTerminal>): Promise<Opened>
   return terminal
 }
 
-describeAgents("a terminal", (server, once) => {
-  once("runs a shell, outlives its socket and is found again", async () => {
+describeAgents("a terminal", (server) => {
+  it("runs a shell, outlives its socket and is found again", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
     const reconnect = randomUUID()
@@ -76,7 +76,7 @@ describeAgents("a terminal", (server, once) => {
     expect(await second.closed).toStrictEqual([1000, ""])
   })
 
-  once("runs a command in place of a shell", async () => {
+  it("runs a command in place of a shell", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
     const terminal = await opened(server(), agent.id, { reconnect: randomUUID(), command: "echo one; exit 3" })
@@ -84,7 +84,7 @@ describeAgents("a terminal", (server, once) => {
     expect(await terminal.closed).toStrictEqual([1000, ""])
   })
 
-  once("is refused to callers without the right to it, who learn nothing of the agent", async () => {
+  it("is refused to callers without the right to it, who learn nothing of the agent", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
     const member = await server().aMember()
@@ -96,7 +96,7 @@ describeAgents("a terminal", (server, once) => {
     expect(await openTerminal(server(), "nothing", query)).toMatchObject({ status: 400 })
   })
 
-  once("is refused with wrong parameters, after the right to it is known", async () => {
+  it("is refused with wrong parameters, after the right to it is known", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
     const fields = async (query: Readonly<Record<string, string>>) => {
@@ -119,7 +119,7 @@ describeAgents("a terminal", (server, once) => {
     })
   })
 
-  once("is admitted from pages of the service alone", async () => {
+  it("is admitted from pages of the service alone", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
     const token = { "service-session-token": server().owner().token }
@@ -130,7 +130,7 @@ describeAgents("a terminal", (server, once) => {
     expect((await terminal.closed)[0]).toBe(1003)
   })
 
-  once("ends with the session that opened it", async () => {
+  it("ends with the session that opened it", async () => {
     const member = await server().aMember()
     const agent = await server().anAgent({}, member)
     await link(server(), agent)
@@ -139,7 +139,7 @@ describeAgents("a terminal", (server, once) => {
     expect((await terminal.closed)[0]).toBe(1008)
   })
 
-  once("tells a viewer that its agent has gone", async () => {
+  it("tells a viewer that its agent has gone", async () => {
     const agent = await server().anAgent()
     const connection = await link(server(), agent)
     const terminal = await opened(server(), agent.id, { reconnect: randomUUID(), command: "echo up; sleep 1000" })

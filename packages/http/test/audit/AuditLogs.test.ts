@@ -3,7 +3,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { anOrganization, join, licensed } from "../organizations/calls.js"
-import { type Answer, describeServer, type Person } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach, type Person } from "../../../../test/server.js"
 import { Response } from "../../src/errors.js"
 
 const Page = Schema.Struct({
@@ -26,16 +26,16 @@ const Page = Schema.Struct({
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]
 
-describeServer(
+describeServerOnEach(
   "the audit log",
-  (server) => {
+  (server, once) => {
     const read = (q: string, { token }: Person = server().owner(), more = "") =>
       server().call("GET", `/audit?q=${encodeURIComponent(q)}${more}`, { token })
     const page = async (q: string, person?: Person, more?: string) => (await read(q, person, more)).as(Page)
     const generate = (body: object, { token }: Person = server().owner()) => server().call("POST", "/audit/testgenerate", { token, body })
     const fresh = () => crypto.randomUUID()
 
-    it("keeps the entries of one day between two dates", async () => {
+    once("keeps the entries of one day between two dates", async () => {
       const resource_id = fresh()
       for (const time of ["2022-08-14T23:59:59Z", "2022-08-15T00:00:00Z", "2022-08-15T23:59:59Z", "2022-08-16T00:00:00Z"]) {
         expect((await generate({ time, action: "create", resource_id })).status).toBe(204)
@@ -45,7 +45,7 @@ describeServer(
       expect(await times("date_from:2022-08-15")).toHaveLength(3)
     })
 
-    it.each([
+    once.each([
       ["invalid", "resource_type"],
       ["action:", "q"],
       ["foo:bar", "foo"],
@@ -58,7 +58,7 @@ describeServer(
       expect(refusal(await read(q))).toStrictEqual([400, [field]])
     })
 
-    it("counts up to one more than its cap, and gives 100 entries without a limit", async () => {
+    once("counts up to one more than its cap, and gives 100 entries without a limit", async () => {
       const resource_id = Uuid.Uuid.make(fresh())
       await server().run(
         Effect.gen(function* () {
@@ -90,7 +90,7 @@ describeServer(
       expect(last.audit_logs.map(({ time }) => time)).toStrictEqual([Timestamp.fromMillis(1.6e12)])
     })
 
-    it("shows an auditor of an organization only its entries", async () => {
+    once("shows an auditor of an organization only its entries", async () => {
       const { id } = await anOrganization(server())
       const resource_id = fresh()
       await generate({ resource_id, organization_id: id })
@@ -106,7 +106,7 @@ describeServer(
       expect(refusal(await read("", undefined, "&limit=-1"))).toStrictEqual([400, ["limit"]])
     })
 
-    it("describes and links an object until it is deleted", async () => {
+    once("describes and links an object until it is deleted", async () => {
       const { token } = server().owner()
       const body = { email: "vera@example.com", username: "vera", password: "SomeSecurePassword!", organization_ids: [Uuid.nil] }
       const { id } = (await server().call("POST", "/users", { token, body })).as(Schema.Struct({ id: Uuid.Uuid }))

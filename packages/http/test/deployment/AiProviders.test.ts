@@ -1,7 +1,7 @@
 import { maskedKey } from "@atelier/core/deployment"
 import { Redacted, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/server.js"
 
 const Provider = Schema.Struct({
   id: Schema.String,
@@ -40,8 +40,8 @@ describe("the mask of a key", () => {
   })
 })
 
-describeServer("AI providers", (server, once) => {
-  it("are read by id and by name, with masked keys", async () => {
+describeServerOnEach("AI providers", (server, once) => {
+  once("are read by id and by name, with masked keys", async () => {
     const { id } = await create(server(), { name: "first" })
     for (const reference of [id, "first"]) {
       const { body, text } = await call(server(), "GET", `/${reference}`)
@@ -83,7 +83,7 @@ describeServer("AI providers", (server, once) => {
     expect((await change([])).as(Provider).api_keys).toStrictEqual([])
   })
 
-  it("are audited with their keys, and without secrets", async () => {
+  once("are audited with their keys, and without secrets", async () => {
     const { id } = await create(server(), { name: "audited", display_name: "Shown" })
     await call(server(), "PATCH", "/audited", { enabled: false, api_keys: [] })
     await call(server(), "DELETE", "/audited")

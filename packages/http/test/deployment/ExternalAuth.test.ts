@@ -9,7 +9,7 @@ import { anAccount, clientId, clientSecret, startOidc, throughProvider } from ".
 import type { Person } from "../../../../test/server.js"
 import { testEngines } from "../../../../test/engine.js"
 import { aTemplate, aVersion, ended, getVersion } from "../../../../test/templates.js"
-import { type AgentServer, describeAgents } from "../agents/AgentServer.js"
+import { type AgentServer, describeAgentsOnEach } from "../agents/AgentServer.js"
 
 const accessUrl = "http://atelier.test"
 
@@ -110,7 +110,7 @@ beforeEach(() => {
   provider.accounts.set("octo", anAccount({ name: "Octo Cat" }))
 })
 
-describeAgents(
+describeAgentsOnEach(
   "external authentication",
   (server, once) => {
     once("links a user by way of the provider, and lists the link", async () => {
@@ -170,7 +170,7 @@ describeAgents(
       expect(await list(server(), victim)).toStrictEqual([])
     })
 
-    it("reports a provider that does not answer", async () => {
+    once("reports a provider that does not answer", async () => {
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)
       const template = await aTemplate(server(), { external_auth: [{ id: "git", optional: false }] })
@@ -198,7 +198,7 @@ describeAgents(
       expect((await server().call("GET", "/external-auth")).status).toBe(401)
     })
 
-    it("keeps tokens out of the store's plain bytes", async () => {
+    once("keeps tokens out of the store's plain bytes", async () => {
       const person = await server().aMember()
       let access = ""
       provider.answer = (answer) => {
@@ -243,7 +243,7 @@ describeAgents(
       expect(tokenRequests() - before).toBe(1)
     })
 
-    it.each([
+    once.each([
       [401, false],
       [403, false],
       [404, false],
@@ -259,7 +259,7 @@ describeAgents(
       expect(answer.body).not.toHaveProperty("failure")
     })
 
-    it("revokes the tokens of a removed link at the provider", async () => {
+    once("revokes the tokens of a removed link at the provider", async () => {
       const person = await server().aMember()
       let access = ""
       provider.answer = (answer) => {
@@ -349,7 +349,7 @@ describeAgents(
       expect((await waiting).access_token).not.toBe("")
     })
 
-    it("refuses an agent at once that would wait for a provider that is not there", async () => {
+    once("refuses an agent at once that would wait for a provider that is not there", async () => {
       const { token } = await server().anAgent()
       for (const query of ["id=none", "match=https://none.example/a.git"]) {
         const path = `/workspaceagents/me/external-auth?${query}&listen=true`

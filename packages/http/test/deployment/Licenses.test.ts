@@ -34,7 +34,7 @@ const removed = (server: TestServer, id: number) => server.call("DELETE", `/lice
 
 describeServer(
   "licenses",
-  (server, once) => {
+  (server) => {
     afterEach(async () => {
       const { body } = await server().call("GET", "/licenses", { token: tokenOf(server()) })
       for (const { id } of Schema.decodeUnknownSync(Schema.Array(License))(body)) await removed(server(), id)
@@ -59,7 +59,7 @@ describeServer(
       expect((await removed(server(), id)).status).toBe(404)
     })
 
-    once("are listed with claims and without tokens, for owners alone", async () => {
+    it("are listed with claims and without tokens, for owners alone", async () => {
       const { id, uuid } = await add()
       const list = async (token: string) => (await server().call("GET", "/licenses", { token })).body
       const [only] = Schema.decodeUnknownSync(Schema.Array(License))(await list(tokenOf(server())))
@@ -84,7 +84,7 @@ describeServer(
       expect(both.map(({ status }) => status).toSorted()).toStrictEqual([201, 409])
     })
 
-    once("are audited without their tokens", async () => {
+    it("are audited without their tokens", async () => {
       const license = issueLicense(key)
       const { id, uuid } = (await upload(server(), license)).as(License)
       await removed(server(), id)
@@ -98,7 +98,7 @@ describeServer(
       expect(audit.text).not.toContain(license.slice(-40))
     })
 
-    once("count users and builds of this deployment", async () => {
+    it("count users and builds of this deployment", async () => {
       await add({ features: { user_limit: 1 } })
       const { warnings } = await entitlements(server())
       expect(warnings).toContainEqual(expect.stringMatching(/^The deployment has \d+ active users and is licensed for 1\.$/))
@@ -115,12 +115,12 @@ describeServer(
       expect(warnings).toContain("Template RBAC is on, and its license has expired.")
     })
 
-    once("that are not valid yet are stored and grant nothing", async () => {
+    it("that are not valid yet are stored and grant nothing", async () => {
       await add({ nbf: seconds(5) })
       expect(await entitlements(server())).toMatchObject({ has_license: false, errors: [], warnings: [] })
     })
 
-    once("are computed anew at most once in a minute", async () => {
+    it("are computed anew at most once in a minute", async () => {
       await add()
       const refresh = (token = tokenOf(server())) => server().call("POST", "/licenses/refresh-entitlements", { token })
       const early = await refresh()

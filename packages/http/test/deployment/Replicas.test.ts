@@ -8,8 +8,8 @@ import { describeServer, startServer, type TestServer } from "../../../../test/s
 
 const List = Schema.Array(Schema.Struct({ id: Schema.String, error: Schema.String, region_id: Schema.Number }))
 
-describeServer("regions", (server, once) => {
-  once("are the deployment itself, for every user", async () => {
+describeServer("regions", (server) => {
+  it("are the deployment itself, for every user", async () => {
     const { token } = await server().aMember()
     expect((await server().call("GET", "/regions", { token })).body).toMatchObject({
       regions: [{ name: "primary", healthy: true, path_app_url: "http://atelier.test", wildcard_hostname: "" }]
@@ -17,7 +17,7 @@ describeServer("regions", (server, once) => {
     expect((await server().call("GET", "/regions")).status).toBe(401)
   })
 
-  once("have a host of apps where the deployment has a wildcard", async () => {
+  it("have a host of apps where the deployment has a wildcard", async () => {
     const { token } = await server().aMember()
     expect((await server().call("GET", "/applications/host", { token })).body).toStrictEqual({ host: "" })
     expect((await server().call("GET", "/applications/host")).status).toBe(401)

@@ -40,7 +40,7 @@ const registration = () => ({
   version: "v2.0.0"
 })
 
-describeAgents("a workspace proxy", (server, once) => {
+describeAgents("a workspace proxy", (server) => {
   const token = () => server().owner().token
   const aProxy = async (name: string) =>
     (await server().call("POST", "/workspaceproxies", { token: token(), body: { name, display_name: "", icon: "" } })).as(Made)
@@ -88,7 +88,7 @@ describeAgents("a workspace proxy", (server, once) => {
     await server().call("DELETE", `/workspaceproxies/${made.id}`, { token: token() })
   })
 
-  once("gets the keys of apps, of its features alone and with its token alone", async () => {
+  it("gets the keys of apps, of its features alone and with its token alone", async () => {
     const { proxy_token } = await aProxy("keys")
     const keys = (feature: string, headers = own(proxy_token)) =>
       server().call("GET", `/workspaceproxies/me/crypto-keys?feature=${feature}`, { headers })
@@ -102,7 +102,7 @@ describeAgents("a workspace proxy", (server, once) => {
     expect((await keys("workspace_apps_token", own(`${crypto.randomUUID()}:${"a".repeat(64)}`))).status).toBe(401)
   })
 
-  once("takes part in the private network until its token ends", async () => {
+  it("takes part in the private network until its token ends", async () => {
     const { proxy: made, proxy_token } = await aProxy("west")
     const agent = await server().anAgent()
     const connection = await server().connect(agent.token)

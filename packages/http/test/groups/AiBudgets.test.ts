@@ -7,7 +7,14 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeInterface, describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
+import {
+  describeInterface,
+  describeServer,
+  describeServerOnEach,
+  type Person,
+  startServer,
+  type TestServer
+} from "../../../../test/server.js"
 
 const licensed = (...features: ReadonlyArray<string>) => ({ has: (feature: string) => features.includes(feature) })
 const entitlements = licensed("template_rbac", "aibridge")
@@ -123,7 +130,7 @@ describeInterface(
 
 describeServer(
   "the AI budget of a group",
-  (server, once) => {
+  (server) => {
     it("of a group is set, changed and deleted with audit entries", async () => {
       const one = await server().aMember()
       const group = await aGroup(server(), [one])
@@ -153,7 +160,7 @@ describeServer(
       ])
     })
 
-    once("is between nothing and a million", async () => {
+    it("is between nothing and a million", async () => {
       const group = await aGroup(server())
       for (const micros of [-1, 1_000_000_000_001])
         expect(refusal(await limit(server(), group, micros))).toStrictEqual([400, "spend_limit_micros"])
@@ -216,7 +223,7 @@ describeServer(
       ])
     })
 
-    once("takes one to a hundred ids", async () => {
+    it("takes one to a hundred ids", async () => {
       const { id } = await aGroup(server())
       const many = Array.from({ length: 101 }, () => Uuid.nil).join(",")
       const get = (path: string) => call(server(), "GET", path, server().owner())
@@ -235,7 +242,7 @@ describeServer(
   { entitlements }
 )
 
-describeServer(
+describeServerOnEach(
   "the AI budget of a user",
   (server, once) => {
     once("is the highest of the user's groups, its override, or unlimited", async () => {
@@ -271,7 +278,7 @@ describeServer(
       expect(await spendOf(server(), one)).toMatchObject({ effective_group_id: null, effective_budget: null })
     })
 
-    it("of a user is charged to a group and set by editors of both", async () => {
+    once("of a user is charged to a group and set by editors of both", async () => {
       const one = await server().aMember()
       const group = await aGroup(server(), [one])
       const other = await aGroup(server())
@@ -308,7 +315,7 @@ describeServer(
       expect(entries.filter(({ action }) => action === "delete")).toHaveLength(2)
     })
 
-    it("ends with the membership that it is charged to", async () => {
+    once("ends with the membership that it is charged to", async () => {
       const people = await Promise.all(Array.from({ length: 4 }, () => server().aMember()))
       const [left, removed, deleted, away] = people
       if (left === undefined || removed === undefined || deleted === undefined || away === undefined) throw new Error("four were made")

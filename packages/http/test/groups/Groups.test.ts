@@ -8,7 +8,15 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeInterface, describeServer, type Person, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import {
+  describeInterface,
+  describeServer,
+  describeServerOnEach,
+  type Person,
+  startServer,
+  type TestServer,
+  unlicensed
+} from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -120,7 +128,7 @@ describeInterface(
   unlicensed
 )
 
-describeServer(
+describeServerOnEach(
   "a group",
   (server, once) => {
     once("is created empty by group administrators, and audited", async () => {
@@ -199,7 +207,7 @@ describeServer(
       })
     })
 
-    it("takes members of its organization, all or none, and audits them", async () => {
+    once("takes members of its organization, all or none, and audits them", async () => {
       const [one, two, stranger] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { organization_id, ...group } = await aGroup(server())
       await leave(server(), organization_id, stranger)
@@ -232,7 +240,7 @@ describeServer(
       ])
     })
 
-    it("shows members to their readers, and its size to its readers", async () => {
+    once("shows members to their readers, and its size to its readers", async () => {
       const [one, two] = await Promise.all([server().aMember(), server().aMember({ status: "suspended" })])
       const outside = await server().aMember()
       const group = await aGroup(server())
@@ -302,7 +310,7 @@ describeServer(
       expect((await create(server(), {}, "default", token)).status).toBe(404)
     })
 
-    it("is deleted once with its memberships, and returned", async () => {
+    once("is deleted once with its memberships, and returned", async () => {
       const one = await server().aMember()
       const group = await aGroup(server())
       await put(server(), group, one)
@@ -319,7 +327,7 @@ describeServer(
       expect(entries.find(({ action, status_code }) => action === "delete" && status_code === 200)).toMatchObject(deleted)
     })
 
-    it("is changed and deleted by its name where that denotes one group", async () => {
+    once("is changed and deleted by its name where that denotes one group", async () => {
       const elsewhere = await store(server())
       const name = `named${made++}`
       const group = await aGroup(server(), { name })
@@ -365,7 +373,7 @@ describeServer(
   { entitlements }
 )
 
-describeServer(
+describeServerOnEach(
   "a group of an organization that is being deleted",
   (server) => {
     it("prevents the deletion, or is not created", async () => {
@@ -425,7 +433,7 @@ describeInterface(
 
 describeServer(
   "lists of groups",
-  (server, once) => {
+  (server) => {
     const names = async (path: string, token?: string) => (await get(server(), path, token)).as(Schema.Array(Shown)).map(({ name }) => name)
 
     it("hold the requested groups that the caller may read", async () => {
@@ -446,7 +454,7 @@ describeServer(
       expect((await get(server(), `/organizations/${id}/groups`, stranger.token)).status).toBe(404)
     })
 
-    once("name unknown parameters in the refusal", async () => {
+    it("name unknown parameters in the refusal", async () => {
       const one = await server().aMember()
       expect(refusal(await get(server(), "/groups?foo=1"))).toStrictEqual([400, "foo"])
       expect(refusal(await get(server(), "/groups?organization=missing"))).toStrictEqual([400, "organization"])

@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
-import { describeInterface, describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
@@ -40,7 +40,7 @@ const logsOf = async (server: TestServer, { id }: { readonly id: string }, { tok
   return logs.filter(({ stage }) => stage === "Commit quota").map(({ output }) => output)
 }
 
-describeServer(
+describeServerOnEach(
   "quotas",
   (server, once) => {
     const everyone = async (quota_allowance: number) => {
@@ -144,7 +144,7 @@ describeServer(
       expect(await quota(server(), one)).toStrictEqual([0, 5])
     })
 
-    it("are readable with the right to read the user, even after it left", async () => {
+    once("are readable with the right to read the user, even after it left", async () => {
       await everyone(3)
       const [one, other] = await Promise.all([server().aMember(), server().aMember()])
       for (const path of [`/organizations/default/members/${one.user.id}/workspace-quota`, `/workspace-quota/${one.user.id}`]) {

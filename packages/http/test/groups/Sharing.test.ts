@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServerOnEach, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
@@ -81,10 +81,10 @@ describeInterface(
   unlicensed
 )
 
-describeServer(
+describeServerOnEach(
   "sharing a template",
   (server, once) => {
-    it("gives and removes roles of users and groups", async () => {
+    once("gives and removes roles of users and groups", async () => {
       const { id: organization } = await defaultOrganization(server())
       const [one, two, gone] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { id } = await aTemplate(server(), organization)
@@ -179,7 +179,7 @@ describeServer(
       expect((await patch(owner, elsewhere)).status).toBe(200)
     })
 
-    it("offers users of the whole deployment and groups of the organization that a search finds", async () => {
+    once("offers users of the whole deployment and groups of the organization that a search finds", async () => {
       const { id: organization } = await defaultOrganization(server())
       const word = `find${Math.random().toString(36).slice(2, 8)}`
       const one = await server().aMember({ username: `${word}-user` })
@@ -231,13 +231,13 @@ describeInterface(
   { entitlements, compatibility: "coder" }
 )
 
-describeServer(
+describeServerOnEach(
   "sharing a workspace",
   (server, once) => {
     const acl = (method: Method, { id }: { readonly id: string }, person: Person, body?: object) =>
       call(server(), method, `/workspaces/${id}/acl`, person, body)
 
-    it("gives users and groups a role, and is over when it is cleared", async () => {
+    once("gives users and groups a role, and is over when it is cleared", async () => {
       const [one, two] = await Promise.all([server().aMember(), server().aMember()])
       const workspace = await aWorkspaceOf(server(), one)
       const group = await aGroupOf(server(), [two], `w${workspace.id.slice(-6)}`)
@@ -261,7 +261,7 @@ describeServer(
       expect((await acl("GET", workspace, two)).status).toBe(404)
     })
 
-    it("is with a thousand users and a thousand groups at most", async () => {
+    once("is with a thousand users and a thousand groups at most", async () => {
       const [one, two] = await Promise.all([server().aMember(), server().aMember()])
       const workspace = await aWorkspaceOf(server(), one)
       const template = await aTemplate(server(), workspace.organization_id)

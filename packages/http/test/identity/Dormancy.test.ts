@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, type TestServer } from "../../../../test/server.js"
 import { orderedPlanOf, statementsOf } from "../../../../test/statements.js"
 
 const sql = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
@@ -32,8 +32,8 @@ const statusLog = (server: TestServer, { id }: User) =>
 
 const job = (server: TestServer) => server.run(Effect.flatMap(UserDormancy, ({ worker }) => worker.run))
 
-describeServer("users whom nobody sees", (server, once) => {
-  it("become dormant after 90 days, with an audit entry", async () => {
+describeServerOnEach("users whom nobody sees", (server, once) => {
+  once("become dormant after 90 days, with an audit entry", async () => {
     const [gone, recent, never, suspended, service, own] = await server().run(
       Effect.all([
         seen(91),

@@ -7,7 +7,7 @@ import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { databases, postgresOfUnicode, sqlite } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../test/hostLogins.js"
-import { describeInterface, describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../test/server.js"
 
 const logIn = async (server: TestServer, identity: DescribedIdentity) => {
   const browser = browserOf(server)
@@ -53,7 +53,7 @@ const somebody = (fields: Partial<DescribedIdentity> = {}): DescribedIdentity =>
 
 const options = { loginProviders: [aHostProvider()] }
 
-describeServer(
+describeServerOnEach(
   "somebody whom a provider vouches for",
   (server, once) => {
     once("gets an account at the first login, and the same one at the next", async () => {
@@ -137,7 +137,7 @@ describeServer(
       expect(await linkOf(server(), user)).toBeUndefined()
     })
 
-    it("is refused while suspended, which changes nothing", async () => {
+    once("is refused while suspended, which changes nothing", async () => {
       const person = somebody()
       const user = await stored(server(), { email: person.email, login_type: "oidc", status: "suspended" })
       const { page, token } = await logIn(server(), { ...person, name: "New" })
@@ -148,7 +148,7 @@ describeServer(
       expect(after).toStrictEqual({ ...user, organization_ids: [] })
     })
 
-    it("gets another username if its own is taken or missing", async () => {
+    once("gets another username if its own is taken or missing", async () => {
       const name = "a-name-of-exactly-32-characters-x"
       const names = await Promise.all(
         [
@@ -220,7 +220,7 @@ describeServer(
       expect((await server().call("GET", "/users/oidc-claims")).status).toBe(401)
     })
 
-    it("shows all claims of a user to operators", async () => {
+    once("shows all claims of a user to operators", async () => {
       const person = somebody()
       const { token = "" } = await logIn(server(), person)
       const { body } = await server().call("GET", "/users/me", { token })
@@ -251,7 +251,7 @@ describeServer(
       expect((await server().call("GET", "/users/oidc-claims", { token: key })).status).toBe(404)
     })
 
-    it("keeps the provider's tokens encrypted", async () => {
+    once("keeps the provider's tokens encrypted", async () => {
       const { token } = await logIn(server(), somebody({ refresh_token: "a refresh token" }))
       await me(server(), token)
       const rows = await server().run(

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { databaseUrl, sqliteIn } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
-import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, startServer, type TestServer } from "../../../../test/server.js"
 import { statementsOf } from "../../../../test/statements.js"
 
 let people = 0
@@ -30,7 +30,7 @@ const statusOf = async (server: TestServer, token: string): Promise<number> => (
 
 const provider = aHostProvider()
 
-describeServer(
+describeServerOnEach(
   "a session of somebody who logged in at a provider",
   (server, once) => {
     once("lasts as long as the provider renews its token", async () => {
@@ -111,7 +111,7 @@ describeServer(
       expect((await server().call("GET", "/users/authmethods", { token })).status).toBe(200)
     })
 
-    it("is refused while the provider does not answer", async () => {
+    once("is refused while the provider does not answer", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "unreachable" }))
       server().advance("2 minutes")

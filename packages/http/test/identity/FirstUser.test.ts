@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeInterface, describeServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach } from "../../../../test/server.js"
 
 const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace", password: "SomeSecurePassword!" }
 
-describeServer(
+describeServerOnEach(
   "a deployment without users",
   (server, once) => {
     once("answers 404, and refuses an invalid first user, naming every field", async () => {

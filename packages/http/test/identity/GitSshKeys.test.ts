@@ -22,7 +22,7 @@ import sshpk from "sshpk"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 
 const isSshInstalled = spawnSync("ssh-keygen", ["-?"]).error === undefined
 
@@ -93,7 +93,7 @@ const rowOf = (userId: UserId) =>
     return yield* sql`SELECT private_key, sealed_key_id, sealed_key FROM git_ssh_keys WHERE user_id = ${userId}`
   })
 
-describeServer("a user's SSH key pair", (server, once) => {
+describeServerOnEach("a user's SSH key pair", (server, once) => {
   once("is there from the user's creation on, and given to the user's agents alone", async () => {
     const { user } = server().owner()
     const owner = { userId: user.id, siteRoles: ["owner"], memberships: [] }
@@ -113,7 +113,7 @@ describeServer("a user's SSH key pair", (server, once) => {
     expect(await as(sessionActor(owner))).toMatchObject({ _tag: "Left", left: { _tag: "Forbidden" } })
   })
 
-  it("is shown without its private half", async () => {
+  once("is shown without its private half", async () => {
     const { token } = server().owner()
     const own = await server().call("GET", "/users/me/gitsshkey", { token })
     expect(own.status).toBe(200)
@@ -215,7 +215,7 @@ describeServer("a user's SSH key pair", (server, once) => {
     await server().run(program)
   })
 
-  it("is stored encrypted, and useless in another user's row", async () => {
+  once("is stored encrypted, and useless in another user's row", async () => {
     const [person, thief] = [await server().aMember(), await server().aMember()]
     for (const { token } of [person, thief]) await server().call("PUT", "/users/me/gitsshkey", { token })
     const [row] = await server().run(rowOf(person.user.id))
@@ -233,7 +233,7 @@ describeServer("a user's SSH key pair", (server, once) => {
     expect(await givenTo(server(), thief.user.id)).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
   })
 
-  it("of before keys were encrypted is given to agents, and encrypted by the worker", async () => {
+  once("of before keys were encrypted is given to agents, and encrypted by the worker", async () => {
     const { user } = await server().aMember()
     const plain = { public_key: "ssh-ed25519 AAAA\n", private_key: "a private key" }
     await server().run(

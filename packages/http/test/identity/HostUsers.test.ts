@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { auditEntries } from "../../../../test/audit.js"
 import { sqlite } from "../../../../test/databases.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, type TestServer } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 type Identity = NonNullable<Awaited<ReturnType<Authenticate>>>
@@ -54,7 +54,7 @@ const me = async (server: TestServer, { headers }: { readonly headers: Readonly<
 const actionsOf = async (server: TestServer, id: Uuid.Uuid) =>
   (await server.run(auditEntries({ resource_id: id, resource_type: "api_key" }))).map(({ action, status_code }) => [action, status_code])
 
-describeServer(
+describeServerOnEach(
   "users of the host",
   (server, once) => {
     it("are created at their first request, once for concurrent ones, and audited", async () => {
@@ -116,7 +116,7 @@ describeServer(
       expect((await server().call("GET", "/buildinfo")).status).toBe(200)
     })
 
-    it("are refused while suspended or with an unverified address", async () => {
+    once("are refused while suspended or with an unverified address", async () => {
       const browser = signedIn(aUser())
       const { id } = await me(server(), browser)
       expect((await server().call("PUT", `/users/${id}/status/suspend`, { token: server().owner().token })).status).toBe(200)
@@ -148,7 +148,7 @@ describeServer(
       expect(asked[0]?.headers.get("x-custom")).toBe("y")
     })
 
-    it.each([
+    once.each([
       [{ "sec-fetch-site": "cross-site", origin: "https://evil.test" }, 403],
       [{ "sec-fetch-site": "same-site", origin: "http://other.atelier.test" }, 403],
       [{ origin: "https://evil.test" }, 403],

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/server.js"
 
 const ids = [1, 2, 3].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`)
 const [one, two, three] = ids
@@ -23,7 +23,7 @@ const noGroups = { field: "", mapping: {}, regex_filter: null, auto_create_missi
 
 const fixedId = Uuid.Uuid.make("51a51c00-0000-0000-0000-000000000000")
 
-describeServer("settings of identity providers", (server, once) => {
+describeServerOnEach("settings of identity providers", (server, once) => {
   once("are the deployment's until somebody writes them", async () => {
     const other = await server().run(
       Effect.gen(function* () {
@@ -104,7 +104,7 @@ describeServer("settings of identity providers", (server, once) => {
     ])
   })
 
-  it("of roles are replaced, configured and mapped", async () => {
+  once("of roles are replaced, configured and mapped", async () => {
     expect((await patch(server(), roles(), { field: "roles", mapping: { lead: ["organization-admin"] } })).body).toStrictEqual({
       field: "roles",
       mapping: { lead: ["organization-admin"] }
@@ -130,7 +130,7 @@ describeServer("settings of identity providers", (server, once) => {
     expect(body).toMatchObject({ mapping: Object.fromEntries(changes.map((_, index) => [`team-${index}`, [one]])) })
   })
 
-  it("are for those who may read and change them", async () => {
+  once("are for those who may read and change them", async () => {
     const member = await server().aMember()
     const userAdmin = await server().aMember({ rbac_roles: ["user-admin"] })
     const paths = [ofDeployment, groups(), roles()]

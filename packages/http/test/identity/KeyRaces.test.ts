@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, type TestServer } from "../../../../test/server.js"
 
 const password = "AFormerPassword!1"
 
@@ -39,7 +39,7 @@ const somebody = async (server: TestServer) => {
   return { user, token: login.as(Schema.Struct({ session_token: Schema.String })).session_token }
 }
 
-describeServer("a key", (server, once) => {
+describeServerOnEach("a key", (server, once) => {
   once("is not created with a credential that has ended since authentication", async () => {
     const { token, user } = await server().aMember()
     const actor = await asHolderOf(server(), token)

@@ -3,15 +3,15 @@ import { AccountRepository, UserRepository, UserRoles } from "@atelier/core/iden
 import { Timestamp } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, type Person } from "../../../../test/server.js"
+import { describeServerOnEach, type Person } from "../../../../test/server.js"
 
-describeServer("the last owner", (server, once) => {
+describeServerOnEach("the last owner", (server, once) => {
   const remove = (user: string, { token }: Person) => server().call("DELETE", `/users/${user}`, { token })
   const suspend = (user: string, { token }: Person) => server().call("PUT", `/users/${user}/status/suspend`, { token })
   const demote = (user: string, { token }: Person) => server().call("PUT", `/users/${user}/roles`, { token, body: { roles: [] } })
   const owners = () => server().run(Effect.flatMap(AccountRepository, ({ lockOwners }) => lockOwners))
 
-  it("cannot be deleted, suspended or demoted", async () => {
+  once("cannot be deleted, suspended or demoted", async () => {
     const owner = server().owner()
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     const answers = await Promise.all([
@@ -36,7 +36,7 @@ describeServer("the last owner", (server, once) => {
     expect(await refused).toMatchObject({ _tag: "Conflict" })
   })
 
-  it("may be removed only while another active owner exists", async () => {
+  once("may be removed only while another active owner exists", async () => {
     const owner = server().owner()
     const other = await server().aMember({ rbac_roles: ["owner"] })
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })

@@ -4,7 +4,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it, vi } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeInterface, describeServer, ownerPassword, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, ownerPassword, type TestServer } from "../../../../test/server.js"
 
 const NewSession = Schema.Struct({ session_token: Schema.String })
 const right = { email: "owner@example.com", password: ownerPassword }
@@ -177,7 +177,7 @@ describeInterface("a logout", (server) => {
   })
 })
 
-describeServer("a login with an older hash of the password", (server, once) => {
+describeServerOnEach("a login with an older hash of the password", (server, once) => {
   const pbkdf2 = Effect.flatMap(PasswordHasher, ({ hash }) => hash(Redacted.make(ownerPassword))).pipe(
     Effect.provide(PasswordHasher.layerPbkdf2(100))
   )

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
+import { type Database, databases } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { anAccount, clientId, clientSecret, type OidcServer, startOidc, throughProvider } from "../../../../test/oidc.js"
 import { overtaking } from "../../../../test/overtaking.js"
@@ -26,7 +26,7 @@ const Me = Schema.Struct({
 const everything = { has: () => true }
 
 /** A provider and the servers of a suite that trust it, with a person for each test. */
-const aWorld = (storage: (typeof databases)[number][1]) => {
+const aWorld = (storage: Database[1]) => {
   let provider: OidcServer | undefined
   const servers: Array<TestServer> = []
   let people = 0
@@ -119,7 +119,7 @@ const aGroup = async (server: TestServer, organization: string, name: string) =>
 
 describe.each(databases)("logins on %s", (_, storage) => {
   const { aPerson, serve } = aWorld(storage)
-  const once = onceOn(storage)
+  const once = onceOn("logins", storage)
 
   describe("that memberships follow from", () => {
     it("make the user a member of exactly the mapped organizations", async () => {

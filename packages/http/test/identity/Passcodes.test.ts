@@ -15,7 +15,7 @@ import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { databaseUrl, oneDatabase, sqliteIn } from "../../../../test/databases.js"
 import { type ReceivedMail, startMailServer } from "../../../../test/mailServer.js"
-import { describeInterface, describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../test/server.js"
 
 const mails = await startMailServer()
 afterAll(mails.close)
@@ -91,10 +91,10 @@ const fieldsOf = ({ body, status }: { readonly status: number; readonly body: un
   return [status, ...validations.map(({ field }) => field)]
 }
 
-describeServer(
+describeServerOnEach(
   "a one-time passcode",
   (server, once) => {
-    it("is mailed on request and replaces the password once", async () => {
+    once("is mailed on request and replaces the password once", async () => {
       const user = await somebody(server(), { name: "Ada <b>Lovelace</b>", username: "ada" })
       const token = await session(server(), user.email, former)
       const made = await server().call("POST", "/users/me/keys/tokens", { token, body: {} })
@@ -222,7 +222,7 @@ describeServer(
       expect(await stored(server(), oidc)).toStrictEqual([])
     })
 
-    it("ends with a password change, the account, and a change of the login type", async () => {
+    once("ends with a password change, the account, and a change of the login type", async () => {
       const [ada, bob, eve] = [await somebody(server()), await somebody(server()), await somebody(server())]
       const [adas, bobs, eves] = [await codeFor(server(), ada), await codeFor(server(), bob), await codeFor(server(), eve)]
       const { token } = server().owner()

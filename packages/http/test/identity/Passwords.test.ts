@@ -5,7 +5,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/server.js"
 
 const former = "AFormerPassword!1"
 const next = "TheNextPassword!2"
@@ -44,8 +44,8 @@ const fieldOf = ({ body, status }: { readonly status: number; readonly body: unk
   return [status, validations?.[0]?.field]
 }
 
-describeServer("a change of one's password", (server, once) => {
-  it("ends every session and token of that user only", async () => {
+describeServerOnEach("a change of one's password", (server, once) => {
+  once("ends every session and token of that user only", async () => {
     const [ada, other] = [await somebody(server()), await somebody(server())]
     const again = (await logIn(server(), ada.user.email, former)).as(Schema.Struct({ session_token: Schema.String })).session_token
     const made = await server().call("POST", "/users/me/keys/tokens", { token: ada.token, body: {} })

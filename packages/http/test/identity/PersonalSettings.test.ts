@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach } from "../../../../test/server.js"
 
 const unchosen = { theme_preference: "", theme_mode: "", theme_light: "", theme_dark: "", terminal_font: "" }
 const synced = {
@@ -46,7 +46,7 @@ describeInterface("an appearance", (server) => {
   })
 })
 
-describeServer("preferences", (server, once) => {
+describeServerOnEach("preferences", (server, once) => {
   it("change where they are sent, also by callers that race", async () => {
     const { token } = await server().aMember()
     const get = async () => (await server().call("GET", "/users/me/preferences", { token })).body

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeServerOnEach } from "../../../../test/server.js"
 
-describeServer("a profile", (server, once) => {
+describeServerOnEach("a profile", (server, once) => {
   once("is replaced by its user, and absent fields are cleared", async () => {
     const { token, user } = await server().aMember({ name: "Ada", avatar_url: "/ada.png" })
     const body = { username: user.username, name: "Ada Lovelace", avatar_url: "/lovelace.png" }
@@ -35,7 +35,7 @@ describeServer("a profile", (server, once) => {
     expect((await server().call("PUT", "/users/me/profile", { token, body })).body).toMatchObject({ avatar_url: "/provider.png" })
   })
 
-  it("changes its username with the right to manage users only; others get 404", async () => {
+  once("changes its username with the right to manage users only; others get 404", async () => {
     const [member, other, auditor] = await Promise.all([
       server().aMember(),
       server().aMember(),

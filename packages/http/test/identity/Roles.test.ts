@@ -4,14 +4,14 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/server.js"
 
 const put = (server: TestServer, token: string, user: string, roles: ReadonlyArray<string>) =>
   server.call("PUT", `/users/${user}/roles`, { token, body: { roles } })
 
 const rolesOf = (server: TestServer, token: string, user: string) => server.call("GET", `/users/${user}/roles`, { token })
 
-describeServer("the roles of a user", (server, once) => {
+describeServerOnEach("the roles of a user", (server, once) => {
   once("are replaced as a whole and count from the next request", async () => {
     const { token, user } = await server().aMember({ rbac_roles: ["template-admin"] })
     const owner = server().owner()
@@ -52,7 +52,7 @@ describeServer("the roles of a user", (server, once) => {
     expect((await rolesOf(server(), auditor.token, member.user.id)).status).toBe(404)
   })
 
-  it("cannot be given or taken beyond the actor's own rights", async () => {
+  once("cannot be given or taken beyond the actor's own rights", async () => {
     const [member, target, auditor, admin, owner] = await Promise.all([
       server().aMember(),
       server().aMember({ rbac_roles: ["template-admin"] }),

@@ -6,7 +6,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeInterface, describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type TestServer, unlicensed } from "../../../../test/server.js"
 import { readError, readUser, type ScimAnswer, scimClient, send } from "./ScimClient.js"
 
 const key = "the key of the identity provider"
@@ -69,7 +69,7 @@ describeInterface(
   { ...unlicensed, options }
 )
 
-describeServer(
+describeServerOnEach(
   "SCIM",
   (server, once) => {
     const provider = () => scimClient(server(), key)
@@ -130,7 +130,7 @@ describeServer(
       ])
     })
 
-    it("creates, suspends, reinstates and shows a user", async () => {
+    once("creates, suspends, reinstates and shows a user", async () => {
       const { create, get, list, delete: suspend } = provider()
       const { status, user } = await create(
         person("alice", { name: { givenName: "Alice", familyName: "Archer" }, groups: [], externalId: "7" })
@@ -330,7 +330,7 @@ describeServer(
       ])
     })
 
-    it("returns pages that together hold every user once", async () => {
+    once("returns pages that together hold every user once", async () => {
       const { call, list } = provider()
       const everybody = await list()
       const names = everybody.users.map(({ userName }) => userName)

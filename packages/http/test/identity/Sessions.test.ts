@@ -5,7 +5,7 @@ import { Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 
 /** A stored key of a user, with the fields that a test needs. */
 const aKey = (server: TestServer, { user }: Person, fields: (now: Timestamp.Timestamp) => Partial<ApiKey> = () => ({})) =>
@@ -45,8 +45,8 @@ const me = (server: TestServer, token: string) => server.call("GET", "/users/me"
 const minutes = (from: Timestamp.Timestamp, to: Timestamp.Timestamp) =>
   Math.round((Timestamp.toMillis(to) - Timestamp.toMillis(from)) / 60_000)
 
-describeServer("a credential", (server, once) => {
-  it("is needed, and refused without saying why, for users that do not exist too", async () => {
+describeServerOnEach("a credential", (server, once) => {
+  once("is needed, and refused without saying why, for users that do not exist too", async () => {
     const member = await server().aMember()
     const key = await aKey(server(), member)
     const wrong = `${key.id}-${"x".repeat(22)}`
@@ -129,7 +129,7 @@ describeServer("a credential", (server, once) => {
     ])
   })
 
-  it("acts with the roles that its user has now", async () => {
+  once("acts with the roles that its user has now", async () => {
     const { token, user } = await server().aMember()
     const other = await server().aMember()
     const seen = async () => (await server().call("GET", `/users/${other.user.id}`, { token })).status
@@ -141,7 +141,7 @@ describeServer("a credential", (server, once) => {
   })
 })
 
-describeServer("using a session", (server, once) => {
+describeServerOnEach("using a session", (server, once) => {
   once("extends it by its lifetime once an hour of it has passed", async () => {
     const member = await server().aMember()
     const used = (now: Timestamp.Timestamp) => ({ last_used: now })

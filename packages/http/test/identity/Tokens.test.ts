@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 
 const NewKey = Schema.Struct({ key: Schema.String })
 const Tokens = Schema.Array(Schema.Struct({ id: Schema.String, token_name: Schema.String, username: Schema.String }))
@@ -31,7 +31,7 @@ const shown = async (server: TestServer, { token }: Person, name: string) =>
 const names = async (server: TestServer, { token }: Person, query = "", user = "me") =>
   (await server.call("GET", `/users/${user}/keys/tokens${query}`, { token })).as(Tokens).map(({ token_name }) => token_name)
 
-describeServer("a token", (server, once) => {
+describeServerOnEach("a token", (server, once) => {
   once("is shown once, and is never in the list", async () => {
     const member = await server().aMember()
     const answer = await create(server(), member, { token_name: "ci" })
@@ -80,7 +80,7 @@ describeServer("a token", (server, once) => {
     expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409, 409])
   })
 
-  it("counts towards the 10,000 keys of its user, with any creator", async () => {
+  once("counts towards the 10,000 keys of its user, with any creator", async () => {
     const member = await server().aMember()
     const id = (await aToken(server(), member, { token_name: "first" })).token.slice(0, 10)
     await server().run(
@@ -101,7 +101,7 @@ describeServer("a token", (server, once) => {
     await aToken(server(), member, {})
   })
 
-  it.each([
+  once.each([
     [["coder:apikeys.manage_self"], ["/users/me/keys/tokens"], ["/users/me/secrets", "/users/me"]],
     [["api_key:*"], ["/users/me/keys/tokens", "/users/me/keys/tokens/tokenconfig"], ["/users/me/secrets"]],
     [["user_secret:*"], ["/users/me/secrets"], ["/users/me"]]
@@ -174,7 +174,7 @@ describeServer("a token", (server, once) => {
     expect((await create(server(), member, { token_name: "old" })).status).toBe(409)
   })
 
-  it("that is ended is refused at once, once and for all, and keeps its name", async () => {
+  once("that is ended is refused at once, once and for all, and keeps its name", async () => {
     const member = await server().aMember()
     const token = await aToken(server(), member, { token_name: "ended", scopes: ["user:read"] })
     const id = token.token.slice(0, 10)

@@ -7,7 +7,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeInterface, describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const Created = Schema.Struct({ id: Uuid.Uuid, status: Schema.String, organization_ids: Schema.Array(Schema.String) })
 const Refusal = Schema.Struct({
@@ -40,8 +40,8 @@ const outcome = async (server: TestServer, fields: object, person?: Person) => {
   ]
 }
 
-describeServer("a new user", (server, once) => {
-  it("is dormant, in the named organizations, has a git key and can log in", async () => {
+describeServerOnEach("a new user", (server, once) => {
+  once("is dormant, in the named organizations, has a git key and can log in", async () => {
     const organization = await server().run(
       Effect.gen(function* () {
         const organizations = yield* OrganizationRepository

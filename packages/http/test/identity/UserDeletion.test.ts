@@ -8,13 +8,13 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, ownerPassword, type Person } from "../../../../test/server.js"
+import { describeServerOnEach, ownerPassword, type Person } from "../../../../test/server.js"
 import { planOf, statementsOf } from "../../../../test/statements.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const Usernames = Schema.Struct({ users: Schema.Array(Schema.Struct({ username: Schema.String })) })
 
-describeServer("deleting a user", (server, once) => {
+describeServerOnEach("deleting a user", (server, once) => {
   const remove = (user: string, { token }: Person = server().owner()) => server().call("DELETE", `/users/${user}`, { token })
 
   const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
@@ -27,7 +27,7 @@ describeServer("deleting a user", (server, once) => {
       return (yield* storedWorkspace(template, ownerId, { workspace: { deleted } })).workspace
     })
 
-  it("ends its sessions, removes its data and frees its names", async () => {
+  once("ends its sessions, removes its data and frees its names", async () => {
     const names = { username: "leaving", email: "leaving@example.com" }
     const { token, user } = await server().aMember(names)
     const secret = { name: "pass", value: "hidden", env_name: "PASS" }
@@ -107,7 +107,7 @@ describeServer("deleting a user", (server, once) => {
     expect((await remove(prebuildsUserId)).status).toBe(403)
   })
 
-  it("is refused while the user has workspaces, even invisible ones", async () => {
+  once("is refused while the user has workspaces, even invisible ones", async () => {
     const { user } = await server().aMember()
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     const workspace = await server().run(aWorkspaceOf(user.id))

@@ -4,7 +4,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 
 const Page = Schema.Struct({ count: Schema.Number, users: Schema.Array(Schema.Struct({ id: Schema.String, username: Schema.String })) })
 const Refusal = Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: Schema.String })) })
@@ -25,8 +25,8 @@ const store = (server: TestServer, ...many: ReadonlyArray<Partial<User>>) =>
     })
   )
 
-describeServer("the list of users", (server, once) => {
-  once("shows members only themselves and administrators all users", async () => {
+describeServer("the list of users", (server) => {
+  it("shows members only themselves and administrators all users", async () => {
     const member = await server().aMember({ username: "plain" })
     const admin = await server().aMember({ username: "admin", rbac_roles: ["user-admin"] })
     await store(server(), { username: "gone", deleted: true })
@@ -66,7 +66,7 @@ describeServer("the list of users", (server, once) => {
     expect([answer.status, answer.as(Refusal).validations.map(({ field }) => field)]).toStrictEqual([400, fields])
   })
 
-  once("refuses pages that cannot be, naming every parameter", async () => {
+  it("refuses pages that cannot be, naming every parameter", async () => {
     const answer = await get(server(), "?limit=-1&offset=2147483648&after_id=7")
     expect([
       answer.status,
@@ -78,7 +78,7 @@ describeServer("the list of users", (server, once) => {
   })
 })
 
-describeServer("the pages of users", (server) => {
+describeServerOnEach("the pages of users", (server) => {
   it("follow each other by username in any case, and are counted whole", async () => {
     const names = ["Alan", "barbara", "Claude", "donald", "Edsger", "frances", "Grace", "hedy", "Ida"]
     const users = await store(server(), ...names.toReversed().map((username) => ({ username })))

@@ -5,7 +5,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Logger, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 
 const Shown = Schema.Struct({ id: Uuid.Uuid, name: Schema.String })
 const NewKey = Schema.Struct({ key: Schema.String })
@@ -38,7 +38,7 @@ const stored = (server: TestServer, id: string) =>
     )
   ).then(([row]) => row)
 
-describeServer("a user's secret", (server, once) => {
+describeServerOnEach("a user's secret", (server, once) => {
   once("is shown without its value, by name", async () => {
     const member = await server().aMember()
     const answer = await create(server(), member, {
@@ -67,7 +67,7 @@ describeServer("a user's secret", (server, once) => {
     expect(list.text).not.toContain("hunter2")
   })
 
-  it("changes in the given fields, with no trace of its value", async () => {
+  once("changes in the given fields, with no trace of its value", async () => {
     const member = await server().aMember()
     const { id } = await aSecret(server(), member)
     const before = await stored(server(), id)
@@ -258,7 +258,7 @@ describeServer("a user's secret", (server, once) => {
   })
 })
 
-describeServer("a secret of a user who is deleted meanwhile", (server, once) => {
+describeServerOnEach("a secret of a user who is deleted meanwhile", (server, once) => {
   once("is not created, even by an actor authenticated before", async () => {
     const { user } = await server().aMember()
     expect((await server().call("DELETE", `/users/${user.id}`, { token: server().owner().token })).status).toBe(200)
@@ -393,7 +393,7 @@ const logger = Logger.make(({ cause, message }) => void logged.push(`${JSON.stri
 
 describeServer(
   "the value of a secret",
-  (server, once) => {
+  (server) => {
     /** What the user's workspaces are given. */
     const delivered = ({ user }: Person) =>
       server().run(
@@ -405,7 +405,7 @@ describeServer(
         )
       )
 
-    once("is stored encrypted, anew each time, with the key's id beside it", async () => {
+    it("is stored encrypted, anew each time, with the key's id beside it", async () => {
       const member = await server().aMember()
       const { id } = await aSecret(server(), member)
       const other = await aSecret(server(), member, { name: "same", env_name: "SAME" })

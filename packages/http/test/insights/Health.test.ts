@@ -39,7 +39,7 @@ const options = { options: { provisionerDaemons: 0 } }
 
 describeServer(
   "the health report",
-  (server, once) => {
+  (server) => {
     const get = (path: string) => server().call("GET", path, { token: server().owner().token })
     const dismiss = (dismissed_healthchecks: unknown) =>
       server().call("PUT", "/debug/health/settings", { token: server().owner().token, body: { dismissed_healthchecks } })
@@ -57,7 +57,7 @@ describeServer(
       expect(report.websocket.error).toMatch(/^EWS02: /)
     })
 
-    once("is kept until it is asked for again", async () => {
+    it("is kept until it is asked for again", async () => {
       const first = await reportOf(server())
       server().advance("9 minutes")
       expect((await reportOf(server(), "")).time).toBe(first.time)
@@ -67,7 +67,7 @@ describeServer(
       expect((await reportOf(server())).time > second.time).toBe(true)
     })
 
-    once("is made once for callers at the same time", async () => {
+    it("is made once for callers at the same time", async () => {
       const { user } = server().owner()
       const actor = sessionActor({ userId: user.id, siteRoles: user.rbac_roles, memberships: [] })
       const report = Effect.flatMap(Health, (health) => health.report(true, undefined))
@@ -77,14 +77,14 @@ describeServer(
       expect(new Set(reports.map(({ time }) => time)).size).toBe(1)
     })
 
-    once("has lines as its text, and no other format", async () => {
+    it("has lines as its text, and no other format", async () => {
       const text = await get("/debug/health?format=text")
       expect(text.headers.get("content-type")).toBe("text/plain; charset=utf-8")
       expect(text.text).toMatch(/^severity: error\nhealthy: false\naccess_url: error\n {2}EACS03: /)
       expect((await get("/debug/health?format=xml")).body).toMatchObject({ validations: [{ field: "format" }] })
     })
 
-    once("is for owners alone, like its settings and the echo", async () => {
+    it("is for owners alone, like its settings and the echo", async () => {
       const { token } = await server().aMember()
       for (const path of ["/debug/health", "/debug/health?format=xml", "/debug/health/settings", "/debug/ws"]) {
         expect([path, (await server().call("GET", path, { token })).status]).toEqual([path, 403])
@@ -111,7 +111,7 @@ describeServer(
       })
     })
 
-    once("refuses to dismiss a check that does not exist", async () => {
+    it("refuses to dismiss a check that does not exist", async () => {
       for (const name of ["database", "Nope", "", 1]) {
         const refused = await dismiss([name])
         expect([name, refused.status]).toEqual([name, 400])

@@ -38,7 +38,7 @@ const Statuses = Schema.Struct({
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]
 
-describeServer("insights", (server, once) => {
+describeServer("insights", (server) => {
   const get = (path: string, { token }: Person = server().owner()) => server().call("GET", path, { token })
   const day = 864e5
   const yesterday = Math.floor(Date.now() / day) * day - day
@@ -122,7 +122,7 @@ describeServer("insights", (server, once) => {
     expect(users.find(({ user_id }) => user_id === visitor.user.id)?.seconds).toBe(300)
   })
 
-  once("are hidden from members", async () => {
+  it("are hidden from members", async () => {
     const { template } = await used()
     const member = await server().aMember()
     const paths = [`/insights/templates?${span}`, `/insights/user-activity?${span}&template_ids=${template}`, `/templates/${template}/daus`]

@@ -15,8 +15,8 @@ const scrape = async (server: TestServer): Promise<ReadonlyMap<string, number>> 
   )
 }
 
-describeServer("metrics", (server, once) => {
-  once("are for owners alone", async () => {
+describeServer("metrics", (server) => {
+  it("are for owners alone", async () => {
     const { token } = await server().aMember()
     expect((await server().call("GET", "/debug/metrics", { token })).status).toBe(403)
     expect((await server().call("GET", "/debug/metrics")).status).toBe(401)
@@ -35,7 +35,7 @@ describeServer("metrics", (server, once) => {
     expect(after.get("serviced_metrics_store_up")).toBe(1)
   })
 
-  once("count requests by the path of their route", async () => {
+  it("count requests by the path of their route", async () => {
     const { token } = server().owner()
     const of = (labels: string) => `serviced_api_requests_processed_total{${labels}}`
     const found = of('code="200",method="GET",path="/api/v2/users/{user}"')
@@ -54,7 +54,7 @@ describeServer("metrics", (server, once) => {
     expect([...after.keys()].filter((name) => name.includes("nowhere"))).toEqual([])
   })
 
-  once("are those that the dashboard asks for", async () => {
+  it("are those that the dashboard asks for", async () => {
     const docs = new URL("../../../../docs/", import.meta.url)
     const page = await readFile(new URL("operating.md", docs), "utf8")
     const dashboard = await readFile(new URL("grafana-dashboard.json", docs), "utf8")
@@ -66,7 +66,7 @@ describeServer("metrics", (server, once) => {
     expect(always.filter((name) => !samples.some((sample) => sample.startsWith(`serviced_${name}`)))).toEqual([])
   })
 
-  once("tell of the process", async () => {
+  it("tell of the process", async () => {
     const samples = await scrape(server())
     expect(samples.get("process_resident_memory_bytes")).toBeGreaterThan(1_000_000)
     expect([...samples.keys()].filter((name) => name.startsWith("serviced_build_info{version="))).toHaveLength(1)

@@ -6,7 +6,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Chunk, Effect, Option, Stream } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { describeInterface, describeServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach } from "../../../../test/server.js"
 import { completed } from "../../../../test/workers.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
@@ -56,7 +56,7 @@ const medianOf = (values: ReadonlyArray<number>): number | null => {
   return low === undefined || high === undefined ? null : (low + high) / 2
 }
 
-describeServer("usage", (server) => {
+describeServerOnEach("usage", (server) => {
   // Goes on when the test is repeated: the database still holds what an earlier attempt reported
   let round = 0
   it("is that of a simple model, whatever is reported", { timeout: 60_000 }, async () => {

@@ -6,8 +6,8 @@ import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, coordinate } from "./peers.js"
 import { dialing, echoed, link, program } from "./linkedAgents.js"
 
-describeAgents("streams to agents", (server, once) => {
-  once("carry bytes to a port of the workspace and back", async () => {
+describeAgents("streams to agents", (server) => {
+  it("carry bytes to a port of the workspace and back", async () => {
     const agent = await server().anAgent()
     await link(server(), agent)
     const port = await program((socket) => void socket.pipe(socket))
@@ -15,7 +15,7 @@ describeAgents("streams to agents", (server, once) => {
     expect((await echoed(server(), agent, port, sent)).equals(sent)).toBe(true)
   })
 
-  once("are refused for an agent that offers none, or has gone", async () => {
+  it("are refused for an agent that offers none, or has gone", async () => {
     const agent = await server().anAgent()
     const refused = () => Effect.runPromise(Effect.flip(Effect.scoped(dialing(server(), agent, 80))))
     const other = await link(server(), agent, "?role=agent")

@@ -30,7 +30,7 @@ const updatesOf = ({ tailnet }: AgentConnection, workspace_owner_id: Uint8Array)
 
 const Refused = Schema.Struct({ message: Schema.String })
 
-describeAgents("the private network", (server, once) => {
+describeAgents("the private network", (server) => {
   const anAgentPeer = async (owner: Person) => {
     const running = await server().anAgent({}, owner)
     const connection = await server().connect(running.token)
@@ -44,7 +44,7 @@ describeAgents("the private network", (server, once) => {
 
   const rpc = (id: string) => `/workspaceagents/${id}/coordinate?version=2.0`
 
-  once("tells a client and an agent of each other's changes", async () => {
+  it("tells a client and an agent of each other's changes", async () => {
     const member = await server().aMember()
     const agent = await anAgentPeer(member)
     agent.peer.send(agentNode(agent.id))
@@ -73,7 +73,7 @@ describeAgents("the private network", (server, once) => {
     await client.connection.close()
   })
 
-  once("reaches every agent that the user may connect to, and no other", async () => {
+  it("reaches every agent that the user may connect to, and no other", async () => {
     const [member, stranger] = [await server().aMember(), await server().aMember()]
     const [one, two, foreign] = [await anAgentPeer(member), await anAgentPeer(member), await anAgentPeer(stranger)]
     for (const { id, peer } of [one, two, foreign]) peer.send(agentNode(id))
@@ -115,7 +115,7 @@ describeAgents("the private network", (server, once) => {
     await client.connection.close()
   })
 
-  once("refuses an agent's tunnels and foreign addresses", async () => {
+  it("refuses an agent's tunnels and foreign addresses", async () => {
     const other = await server().anAgent()
     for (const [request, error] of [
       [tunnelTo(other.id), "authorization: agents cannot open tunnels"],
@@ -131,7 +131,7 @@ describeAgents("the private network", (server, once) => {
     }
   })
 
-  once("lets a client come back as the same peer with its tunnels, and no other user", async () => {
+  it("lets a client come back as the same peer with its tunnels, and no other user", async () => {
     const member = await server().aMember()
     const agent = await anAgentPeer(member)
     agent.peer.send(agentNode(agent.id))
@@ -158,7 +158,7 @@ describeAgents("the private network", (server, once) => {
     for (const { connection } of [agent, client, resumed]) await connection.close()
   })
 
-  once("ends a tunnel with the right to it", async () => {
+  it("ends a tunnel with the right to it", async () => {
     const [owner, member] = [server().owner(), await server().aMember()]
     const agent = await anAgentPeer(owner)
     agent.peer.send(agentNode(agent.id))
@@ -181,7 +181,7 @@ describeAgents("the private network", (server, once) => {
     for (const { connection } of [agent, client]) await connection.close()
   })
 
-  once("is refused with an unknown version or without the right to the agent", async () => {
+  it("is refused with an unknown version or without the right to the agent", async () => {
     const [owner, member] = [server().owner(), await server().aMember()]
     const { id } = await server().anAgent({}, owner)
     for (const path of [`/workspaceagents/${id}/coordinate`, "/tailnet?version=1.0", "/tailnet?version=2.99", "/tailnet?version=x"]) {
@@ -226,7 +226,7 @@ describeAgents("the private network", (server, once) => {
     for (const connection of [client, other]) await connection.close()
   })
 
-  once("is shown to those who may read debugging information", async () => {
+  it("is shown to those who may read debugging information", async () => {
     const owner = server().owner()
     const agent = await anAgentPeer(owner)
     agent.peer.send(agentNode(agent.id))
@@ -242,7 +242,7 @@ describeAgents("the private network", (server, once) => {
     for (const { connection } of [agent, client]) await connection.close()
   })
 
-  once("is described to clients and agents by one relay map", async () => {
+  it("is described to clients and agents by one relay map", async () => {
     const { token } = server().owner()
     const agent = await anAgentPeer(server().owner())
     const answers = [

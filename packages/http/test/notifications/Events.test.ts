@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
-import { describeServer, startServer } from "../../../../test/server.js"
+import { describeServerOnEach, startServer } from "../../../../test/server.js"
 import { type AgentServer, describeAgentInterface, describeAgents } from "../agents/AgentServer.js"
 
 const delivered: Array<OutgoingNotification> = []
@@ -24,7 +24,7 @@ const sentTo = async (userId: string, count: number): Promise<ReadonlyArray<Outg
   return mine()
 }
 
-describeServer(
+describeServerOnEach(
   "an event",
   (server, once) => {
     beforeEach(() => void (delivered.length = 0))
@@ -88,7 +88,7 @@ describeServer(
       expect((await sentTo(owner.user.id, 1)).map(({ template_id }) => template_id)).toStrictEqual([test])
     })
 
-    it("waits while the notifier is paused", async () => {
+    once("waits while the notifier is paused", async () => {
       const { call } = server()
       const owner = server().owner()
       const pause = async (notifier_paused: boolean) =>

@@ -5,16 +5,6 @@ import { describeScenarios } from "../workspaces/describeScenarios.js"
 
 const folder = new URL("scenarios/", import.meta.url)
 
-/** Conversations that run statements which no other test runs on PostgreSQL. */
-const onEach = new Set([
-  "dedupe-and-webhook-failure.jsonl",
-  "events-passcode.jsonl",
-  "events-task-states.jsonl",
-  "inbox-list.jsonl",
-  "inbox-pages.jsonl",
-  "method-override.jsonl"
-])
-
 /** The receiver of webhooks, and what it got. */
 const hooks: Array<unknown> = []
 const receiver = createServer((request, response) => {
@@ -41,5 +31,5 @@ describeScenarios(
       notificationsLeaseCount: 1_000
     }
   },
-  { hooks, isOnEach: (name) => onEach.has(name), templates: new URL("scenarios/templates/", import.meta.url) }
+  { hooks, templates: new URL("scenarios/templates/", import.meta.url) }
 )

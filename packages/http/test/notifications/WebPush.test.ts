@@ -29,7 +29,7 @@ const refused = (isLasting: boolean) => new NotPushed({ reason: "refused", isLas
 
 describeServer(
   "a push subscription",
-  (server, once) => {
+  (server) => {
     beforeEach(() => {
       pushed.length = 0
       refusals.clear()
@@ -38,7 +38,7 @@ describeServer(
     const statusOf = async (method: "POST" | "DELETE", path: string, token: string, body?: object) =>
       (await server().call(method, path, { token, body })).status
 
-    once("is kept once for an endpoint, with the newest keys", async () => {
+    it("is kept once for an endpoint, with the newest keys", async () => {
       const { token } = await server().aMember()
       const endpoint = "https://push.example.com/once"
       for (const auth of ["A", "B"]) {
@@ -63,7 +63,7 @@ describeServer(
       expect(pushed.map(({ endpoint }) => endpoint)).toStrictEqual([busy])
     })
 
-    once("is not kept if its test message is refused", async () => {
+    it("is not kept if its test message is refused", async () => {
       const { token } = await server().aMember()
       const endpoint = "https://push.example.com/refused"
       for (const [isLasting, status] of [
@@ -76,7 +76,7 @@ describeServer(
       expect(await statusOf("DELETE", "/users/me/webpush/subscription", token, { endpoint })).toBe(404)
     })
 
-    once("names each field that cannot be", async () => {
+    it("names each field that cannot be", async () => {
       const { token } = await server().aMember()
       const { body, status } = await server().call("POST", "/users/me/webpush/subscription", {
         token,
@@ -87,7 +87,7 @@ describeServer(
       expect(pushed).toStrictEqual([])
     })
 
-    once("needs the deployment's public key", async () => {
+    it("needs the deployment's public key", async () => {
       const { body } = await server().call("GET", "/buildinfo")
       const { webpush_public_key } = Schema.decodeUnknownSync(Schema.Struct({ webpush_public_key: Schema.String }))(body)
       expect([Buffer.from(webpush_public_key, "base64url").length, webpush_public_key.startsWith("B")]).toStrictEqual([65, true])

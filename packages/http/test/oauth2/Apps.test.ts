@@ -21,7 +21,7 @@ const anApp = async (server: TestServer, fields: object = {}) => {
   return created.as(App)
 }
 
-describeServer("an OAuth2 app", (server, once) => {
+describeServer("an OAuth2 app", (server) => {
   it("is created, read, changed and deleted by an owner", async () => {
     const owner = server().owner()
     const created = await call(server(), owner, "POST", "/apps", { name: "my-editor", callback_url, icon: "/icon.svg" })
@@ -51,7 +51,7 @@ describeServer("an OAuth2 app", (server, once) => {
     expect(entries[1]?.diff).toMatchObject({ name: { old: "my-editor", new: "other" }, callback_url: { new: changed.callback_url } })
   })
 
-  once("is listed by name and then id, and may share its name", async () => {
+  it("is listed by name and then id, and may share its name", async () => {
     const [beta, first, second] = [
       await anApp(server(), { name: "beta" }),
       await anApp(server(), { name: "alpha" }),
@@ -81,7 +81,7 @@ describeServer("an OAuth2 app", (server, once) => {
     expect([answer.status, answer.body]).toMatchObject([400, { validations: [{ field }] }])
   })
 
-  once("is read by members, who change nothing and see no secrets", async () => {
+  it("is read by members, who change nothing and see no secrets", async () => {
     const { id } = await anApp(server())
     const member = await server().aMember()
     const body = { name: "app", callback_url }
@@ -99,7 +99,7 @@ describeServer("an OAuth2 app", (server, once) => {
     expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 403, 403, 403, 404, 403, 403])
   })
 
-  once("lists the apps with tokens of a user to that user and to owners", async () => {
+  it("lists the apps with tokens of a user to that user and to owners", async () => {
     const member = await server().aMember()
     const path = `/apps?user_id=${member.user.id}`
     expect((await call(server(), member, "GET", path)).body).toStrictEqual([])

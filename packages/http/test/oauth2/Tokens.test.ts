@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServer, ownerPassword } from "../../../../test/server.js"
+import { describeInterface, describeServer, describeServerOnEach, ownerPassword } from "../../../../test/server.js"
 import {
   aClient,
   aCode,
@@ -27,7 +27,7 @@ const basic = ({ client_id, client_secret }: { readonly client_id: string; reado
   authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString("base64")}`
 })
 
-describeServer("an authorization code", (server, once) => {
+describeServerOnEach("an authorization code", (server, once) => {
   once("is redeemed once for a token that acts as the user", async () => {
     const member = await server().aMember()
     const client = await aClient(server())
@@ -141,7 +141,7 @@ describeServer("an authorization code", (server, once) => {
     expect(refusal(await redeem(server(), client, code))).toStrictEqual([400, "invalid_grant"])
   })
 
-  it.each(["1234_4321", "notservice_1234_4321", "service_1234", "service__1234", "service_1234_4321"])("%s is none", async (wrong) => {
+  once.each(["1234_4321", "notservice_1234_4321", "service_1234", "service__1234", "service_1234_4321"])("%s is none", async (wrong) => {
     const client = await aClient(server())
     const code = await aCode(server(), client, await server().aMember())
     expect(refusal(await redeem(server(), client, { ...code, code: wrong }))).toStrictEqual([400, "invalid_grant"])
@@ -208,8 +208,8 @@ describeInterface("a token request", (server) => {
   })
 })
 
-describeServer("a refresh token", (server, once) => {
-  it("is replaced together with the access token", async () => {
+describeServerOnEach("a refresh token", (server, once) => {
+  once("is replaced together with the access token", async () => {
     const client = await aClient(server())
     const first = await someTokens(server(), client, await server().aMember())
     // The header of a session, even an ended one, changes nothing
@@ -256,8 +256,8 @@ describeServer("a refresh token", (server, once) => {
   })
 })
 
-describeServer("an app's permission", (server, once) => {
-  once("may be given several times, and each ends by itself", async () => {
+describeServer("an app's permission", (server) => {
+  it("may be given several times, and each ends by itself", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const [laptop, desktop] = [await someTokens(server(), client, member), await someTokens(server(), client, member)]
@@ -268,7 +268,7 @@ describeServer("an app's permission", (server, once) => {
     expect(refusal(await refresh(server(), client, desktop.refresh_token))).toStrictEqual([400, "invalid_grant"])
   })
 
-  once("is revoked by its own client alone", async () => {
+  it("is revoked by its own client alone", async () => {
     const [client, other] = [await aClient(server()), await aClient(server())]
     const tokens = await someTokens(server(), client, await server().aMember())
     for (const token of [tokens.refresh_token, tokens.access_token, "unknown", "service_a_b", "abcdefghij-abcdefghijabcdefghijab"]) {
@@ -309,7 +309,7 @@ describeServer("an app's permission", (server, once) => {
     }
   })
 
-  once("is disconnected only by a signed-in user", async () => {
+  it("is disconnected only by a signed-in user", async () => {
     const { client_id } = await aClient(server())
     const anonymous = await server().call("DELETE", `//oauth2/tokens?client_id=${client_id}`)
     expect([anonymous.status, anonymous.headers.get("www-authenticate")]).toStrictEqual([
@@ -325,7 +325,7 @@ describeServer("an app's permission", (server, once) => {
     expect(forged.status).toBe(400)
   })
 
-  once("makes no keys, changes no passwords and consents for no apps", async () => {
+  it("makes no keys, changes no passwords and consents for no apps", async () => {
     const client = await aClient(server())
     const { access_token: token } = await someTokens(server(), client, server().owner())
     const attempts = [
@@ -343,7 +343,7 @@ describeServer("an app's permission", (server, once) => {
     expect(refusal(consent)).toStrictEqual([403, "access_denied"])
   })
 
-  once("lasts as long as its refresh token, whatever becomes of expired keys", async () => {
+  it("lasts as long as its refresh token, whatever becomes of expired keys", async () => {
     const client = await aClient(server())
     const { access_token, refresh_token } = await someTokens(server(), client, await server().aMember())
     server().advance("20 days")

@@ -13,7 +13,7 @@ import { Effect, Option, Schema } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServerOnEach, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aMemberOf, anOrganization, fieldsOf, licensed } from "./calls.js"
 
 const Listed = Schema.Array(Schema.Struct({ name: Schema.String, built_in: Schema.Boolean, assignable: Schema.Boolean }))
@@ -53,10 +53,10 @@ const may = async (server: TestServer, { token }: Person, organization_id: strin
   return answer.as(Schema.Struct({ it: Schema.Boolean })).it
 }
 
-describeServer(
+describeServerOnEach(
   "roles that an organization makes for itself",
   (server, once) => {
-    it("apply to their holders in their current form", async () => {
+    once("apply to their holders in their current form", async () => {
       const { id } = await anOrganization(server())
       const [admin, editor] = await Promise.all([aMemberOf(server(), id, ["organization-admin"]), aMemberOf(server(), id)])
       const body = { ...role("Template-Editor", "template:update", "template:read", "template:read"), display_name: "Edits templates" }
@@ -124,7 +124,7 @@ describeServer(
       expect(await may(server(), person, there.id, "group:create")).toBe(true)
     })
 
-    it.each([
+    once.each([
       ["a name that is none", role("no way"), ["name"]],
       ["no name", role(""), ["name"]],
       ["a reserved name", role("New"), ["name"]],

@@ -5,7 +5,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { beforeAll, expect, it } from "vitest"
 import { overtaking } from "../../../../test/overtaking.js"
-import { type Answer, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 import { placesOf, storeRow, unfilled } from "../../../../test/schema.js"
 import { storedBuild, storedTemplate, storedVersion, storedWorkspace } from "../../../../test/workspaces.js"
 import { aMemberOf, anOrganization, join, licensed } from "./calls.js"
@@ -241,7 +241,7 @@ const authorship = {
   "workspace_builds.initiator_id": "the build was asked for"
 }
 
-describeServer(
+describeServerOnEach(
   "of what is deleted",
   (server, once) => {
     let filled: Awaited<ReturnType<typeof fill>> | undefined

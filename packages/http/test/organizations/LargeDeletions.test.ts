@@ -9,7 +9,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { manyWorkspaces } from "../../../../test/manyWorkspaces.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, type TestServer } from "../../../../test/server.js"
 import { statementsOf } from "../../../../test/statements.js"
 import { storedTemplate } from "../../../../test/workspaces.js"
 import { aMemberOf, anOrganization, licensed } from "./calls.js"
@@ -104,7 +104,7 @@ const statementsTaken = async (server: TestServer, count: number) => {
   return { role, group: ofGroup, membership, user: ofUser, organization: ofOrganization }
 }
 
-describeServer(
+describeServerOnEach(
   "deletions",
   (server) => {
     it("take a fixed number of statements", async () => {

@@ -4,7 +4,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 import { aMemberOf, anOrganization, fieldsOf, join, licensed } from "./calls.js"
 
 const Shown = Schema.Struct({ user_id: Uuid.Uuid, username: Schema.String, roles: Schema.Array(Schema.Struct({ name: Schema.String })) })
@@ -130,7 +130,7 @@ describeServer(
   licensed
 )
 
-describeServer(
+describeServerOnEach(
   "members who come and go",
   (server, once) => {
     it("are added once by concurrent callers", async () => {
@@ -179,7 +179,7 @@ describeServer(
       expect((await call(server(), "POST", `nowhere/members/${gone.user.id}`)).status).toBe(404)
     })
 
-    it("are added and removed by user administrators only", async () => {
+    once("are added and removed by user administrators only", async () => {
       const { id } = await anOrganization(server())
       const [member, admin, organizationAdmin, userAdmin, outsider, newcomer] = await Promise.all([
         aMemberOf(server(), id),
@@ -199,7 +199,7 @@ describeServer(
       }
     })
 
-    it("are not removed by actors who may not lift their ban", async () => {
+    once("are not removed by actors who may not lift their ban", async () => {
       const { id } = await anOrganization(server())
       const ban = "organization-workspace-creation-ban"
       const [banned, auditor, admin, userAdmin, deploymentAdmin] = await Promise.all([
@@ -219,7 +219,7 @@ describeServer(
       expect((await remove(banned, admin)).status).toBe(204)
     })
 
-    it("are added only by actors who may give the roles of every member", async () => {
+    once("are added only by actors who may give the roles of every member", async () => {
       const { id } = await anOrganization(server())
       const userAdmin = await aMemberOf(server(), id, ["organization-user-admin"])
       const [deploymentAdmin, newcomer, target] = await Promise.all([
@@ -242,7 +242,7 @@ describeServer(
   licensed
 )
 
-describeServer(
+describeServerOnEach(
   "the roles of a member",
   (server, once) => {
     once("are replaced as a whole, each once, and count from the next request on", async () => {
@@ -276,7 +276,7 @@ describeServer(
       ])
     })
 
-    it("are given with the right to, and never by users to themselves", async () => {
+    once("are given with the right to, and never by users to themselves", async () => {
       const { id } = await anOrganization(server())
       const [plain, target, userAdmin, admin, outsider] = await Promise.all([
         aMemberOf(server(), id),

@@ -6,7 +6,14 @@ import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import {
+  describeInterface,
+  describeServer,
+  describeServerOnEach,
+  type Person,
+  type TestServer,
+  unlicensed
+} from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aName, anOrganization, fieldsOf, join, licensed, Organization } from "./calls.js"
 
@@ -29,7 +36,7 @@ const leave = (server: TestServer, organization_id: Uuid.Uuid, { user }: Person)
     })
   )
 
-describeServer(
+describeServerOnEach(
   "organizations that are created",
   (server, once) => {
     once("have a group Everyone and their creator as the only member, without a role", async () => {
@@ -68,7 +75,7 @@ describeServer(
       ])
     })
 
-    it.each([
+    once.each([
       [{}, ["name"]],
       [{ name: "Bad Name" }, ["name"]],
       [{ name: "a".repeat(33) }, ["name"]],
@@ -113,8 +120,8 @@ describeServer(
 
 describeServer(
   "organizations that are changed",
-  (server, once) => {
-    once("keep fields that are absent and names that are empty", async () => {
+  (server) => {
+    it("keep fields that are absent and names that are empty", async () => {
       const { id, name } = await anOrganization(server(), { display_name: "Before", description: "old", icon: "/old.png" })
       const renamed = aName()
       const answer = await patch(server(), name, { name: renamed, display_name: "", description: "", default_org_member_roles: null })
@@ -139,7 +146,7 @@ describeServer(
       expect(written?.diff).not.toHaveProperty("icon")
     })
 
-    once("need fields that keep the rules, and a name that is free", async () => {
+    it("need fields that keep the rules, and a name that is free", async () => {
       const { id, name } = await anOrganization(server())
       const other = await anOrganization(server())
       expect(fieldsOf(await patch(server(), id, { name: "default" }))).toStrictEqual([400, "name"])
@@ -150,7 +157,7 @@ describeServer(
       expect((await patch(server(), "default", { description: "the first" })).body).toMatchObject({ is_default: true })
     })
 
-    once("take only built-in roles for all their members", async () => {
+    it("take only built-in roles for all their members", async () => {
       const { id } = await anOrganization(server())
       for (const role of ["not-a-role", "owner", "organization-member", "organization-service-account"]) {
         const answer = await patch(server(), id, { default_org_member_roles: ["organization-auditor", role] })
@@ -160,7 +167,7 @@ describeServer(
       expect(twice.body).toMatchObject({ default_org_member_roles: ["organization-auditor"] })
     })
 
-    once("change what their members may do from the next request on", async () => {
+    it("change what their members may do from the next request on", async () => {
       const { id } = await anOrganization(server())
       const member = await server().aMember()
       await join(server(), id, member)
@@ -201,7 +208,7 @@ describeServer(
   licensed
 )
 
-describeServer(
+describeServerOnEach(
   "organizations that are deleted",
   (server, once) => {
     once("are no longer found by name or id, and free their name", async () => {
@@ -229,7 +236,7 @@ describeServer(
       expect((await remove(server(), "default")).status).toBe(400)
     })
 
-    it("need to have at most one member, and only the group Everyone", async () => {
+    once("need to have at most one member, and only the group Everyone", async () => {
       const { id } = await anOrganization(server())
       const member = await server().aMember()
       await join(server(), id, member)
@@ -252,7 +259,7 @@ describeServer(
       expect((await remove(server(), id)).status).toBe(200)
     })
 
-    it("are deleted by owners and by their own administrators", async () => {
+    once("are deleted by owners and by their own administrators", async () => {
       const { id } = await anOrganization(server())
       const [member, admin] = await Promise.all([server().aMember(), server().aMember()])
       await join(server(), id, member)

@@ -3,7 +3,7 @@ import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aMemberOf, anOrganization, fieldsOf, join, licensed } from "./calls.js"
 
@@ -35,7 +35,7 @@ const isShared = (server: TestServer, id: Uuid.Uuid) =>
     )
   )
 
-describeServer(
+describeServerOnEach(
   "the sharing of an organization's workspaces",
   (server, once) => {
     once("is everyone's by default, and then as set", async () => {
@@ -66,7 +66,7 @@ describeServer(
       expect(entries).toHaveLength(6)
     })
 
-    it("ends for all workspaces with the mode, and does not come back", async () => {
+    once("ends for all workspaces with the mode, and does not come back", async () => {
       const { id } = await anOrganization(server())
       const elsewhere = await anOrganization(server())
       const robot = await server().aMember({ is_service_account: true, email: "", login_type: "none" })
@@ -132,7 +132,7 @@ describeServer(
       }
     })
 
-    it("is chosen by administrators, and seen by members", async () => {
+    once("is chosen by administrators, and seen by members", async () => {
       const { id } = await anOrganization(server())
       const [member, admin, outsider] = await Promise.all([
         aMemberOf(server(), id),

@@ -31,7 +31,7 @@ const cancel = (server: TestServer, versionId: string) =>
 
 describeServer(
   "daemons",
-  (server, once) => {
+  (server) => {
     it("take a job that has been posted, and hear of its cancellation", async () => {
       const { id, job } = await aVersion(server(), { hangs: "plan" })
       await started(server(), job.id)
@@ -41,7 +41,7 @@ describeServer(
       expect((await getVersion(server(), id)).job).toMatchObject({ status: "canceled", worker_id: running.worker_id })
     })
 
-    once("run one job per daemon at a time, and then the next", async () => {
+    it("run one job per daemon at a time, and then the next", async () => {
       const versions = [
         await aVersion(server(), { hangs: "plan" }),
         await aVersion(server(), { hangs: "plan" }),
@@ -58,7 +58,7 @@ describeServer(
       for (const { job } of versions) await ended(server(), job)
     })
 
-    once("stop waiting for an engine that does not end, and continue", async () => {
+    it("stop waiting for an engine that does not end, and continue", async () => {
       const { id, job } = await aVersion(server(), { hangs: "plan", stubborn: true })
       await started(server(), job.id)
       await cancel(server(), id)
@@ -69,7 +69,7 @@ describeServer(
       expect((await anImportedVersion(server())).job.status).toBe("succeeded")
     })
 
-    once("survive an engine that breaks", async () => {
+    it("survive an engine that breaks", async () => {
       const broken = await anImportedVersion(server(), { readme: "break" })
       expect(broken.job).toMatchObject({ status: "failed", error: expect.stringContaining("unexpectedly") })
       expect((await anImportedVersion(server())).job.status).toBe("succeeded")

@@ -6,12 +6,12 @@ import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
 import { aTar, aZip } from "../../../../test/archives.js"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer, type Person } from "../../../../test/server.js"
+import { describeServerOnEach, type Person } from "../../../../test/server.js"
 import { aTemplate, fileIdOf, upload } from "../../../../test/templates.js"
 
 const zip = "application/zip"
 
-describeServer(
+describeServerOnEach(
   "files",
   (server, once) => {
     const download = (id: string, token = server().owner().token, query = "") =>
@@ -109,7 +109,7 @@ describeServer(
       expect(refused.text).toContain(String(100 * 1024 * 1024))
     })
 
-    it("are readable for their uploader and editors of templates made from them", async () => {
+    once("are readable for their uploader and editors of templates made from them", async () => {
       const member = await server().aMember()
       const templateAdmin = await server().aMember({}, ["organization-template-admin"])
       const own = fileIdOf(await upload(server(), await aTar({ "own.tf": "" }), { token: member.token }))
@@ -131,7 +131,7 @@ describeServer(
       expect((await download(id, undefined, "?format=rar")).status).toBe(400)
     })
 
-    it("are purged a day after their last use, unless a template was imported from them", async () => {
+    once("are purged a day after their last use, unless a template was imported from them", async () => {
       const template = await aTemplate(server())
       const version = await server().call("GET", `/templateversions/${template.active_version_id}`, { token: server().owner().token })
       const { job } = version.as(Schema.Struct({ job: Schema.Struct({ file_id: Schema.String }) }))
@@ -178,7 +178,7 @@ describeServer(
   { provisioner: testEngines }
 )
 
-describeServer(
+describeServerOnEach(
   "the files of one user",
   (server) => {
     it("are refused beyond its limit, also concurrently, and do not count for others", async () => {

@@ -3,7 +3,7 @@ import { Packet, ProvisionerMessages } from "@atelier/agent-protocol"
 import { Duration, Effect, Option, Schema } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { aVersion, getVersion } from "../../../../test/templates.js"
-import { describeAgents } from "../agents/AgentServer.js"
+import { describeAgentsOnEach } from "../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
 
 type Daemon = Awaited<ReturnType<typeof aDaemon>>
@@ -47,7 +47,7 @@ const sent = (daemon: Daemon, method: string, message: Uint8Array) =>
     packet("CloseSend", 3, "")
   ])
 
-describeAgents(
+describeAgentsOnEach(
   "a daemon that breaks the protocol",
   (server, once) => {
     let secret: string
@@ -62,7 +62,7 @@ describeAgents(
     const statusOf = async (id: string) => (await getVersion(server(), id)).job.status
     const logOf = async (id: string) => (await server().call("GET", `/templateversions/${id}/logs`, { token: server().owner().token })).text
 
-    it("cannot complete a job twice, nor report on it, charge it or fail it afterwards", async () => {
+    once("cannot complete a job twice, nor report on it, charge it or fail it afterwards", async () => {
       const version = await anImport()
       const { job_id } = await daemon.acquire()
       await Effect.runPromise(daemon.calls.CompleteJob(completion(job_id)))
@@ -139,7 +139,7 @@ describeAgents(
       expect((await logOf(version.id)).length).toBeLessThan(2 * 1024 * 1024)
     })
 
-    it("neither takes nor touches the job of another organization", async () => {
+    once("neither takes nor touches the job of another organization", async () => {
       const { token } = server().owner()
       const { name } = (await server().call("POST", "/organizations", { token, body: { name: "second" } })).as(
         Schema.Struct({ name: Schema.String })
@@ -165,7 +165,7 @@ describeAgents(
       expect(await waiting).toBe("none")
     })
 
-    it("whose key was deleted completes the job that it has, and is disconnected then", async () => {
+    once("whose key was deleted completes the job that it has, and is disconnected then", async () => {
       const key = await aKey(server(), "leaving", { site: "leaving" })
       const leaving = await aDaemon(server().url, { [keyHeader]: key }, "&name=leaving&version=1.18")
       const version = await anImport("leaving")

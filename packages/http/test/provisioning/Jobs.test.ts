@@ -14,7 +14,7 @@ const Fields = Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: 
 
 describeServer(
   "provisioner jobs",
-  (server, once) => {
+  (server) => {
     const get = (path: string, token = server().owner().token) => server().call("GET", `/organizations/default${path}`, { token })
     const idsOf = async (path: string) => (await get(path)).as(Ids).map(({ id }) => id)
 
@@ -32,7 +32,7 @@ describeServer(
         }
       )
 
-    once("are listed newest first, with their subjects", async () => {
+    it("are listed newest first, with their subjects", async () => {
       const template = await aTemplate(server(), {}, { display_name: "Fine", icon: "/fine.png" })
       const version = await anImportedVersion(server(), {}, { template_id: template.id })
       const [first] = (await get("/provisionerjobs?limit=1")).as(Schema.Array(Schema.Unknown))
@@ -80,7 +80,7 @@ describeServer(
       expect([refused.status, refused.as(Fields).validations.map((validation) => validation.field)]).toStrictEqual([400, [field]])
     })
 
-    once("are not filtered by tags that no job can have", async () => {
+    it("are not filtered by tags that no job can have", async () => {
       for (const value of ["\0", "\ud800", "x".repeat(5_000)]) {
         const tags = encodeURIComponent(JSON.stringify({ a: value }))
         for (const list of ["provisionerjobs", "provisionerdaemons"]) {
@@ -101,7 +101,7 @@ describeServer(
       }
     })
 
-    once("stream their log to followers: stored lines, new lines, and the end", async () => {
+    it("stream their log to followers: stored lines, new lines, and the end", async () => {
       const done = await anImportedVersion(server(), { logs: ["first", "second"] })
       const all = await follow(`/templateversions/${done.id}/logs?follow`)
       expect([all.code, all.rows.length]).toStrictEqual([1000, 10])
@@ -112,7 +112,7 @@ describeServer(
       expect([live.code, live.rows.filter(({ output }) => output === "live").length]).toStrictEqual([1000, 2])
     })
 
-    once("end a follower's wait when they are canceled before anybody took them", async () => {
+    it("end a follower's wait when they are canceled before anybody took them", async () => {
       const { id, job } = await aVersion(server(), {}, { tags: { nobody: "has" } })
       const following = follow(`/templateversions/${id}/logs?follow`)
       await server().call("PATCH", `/templateversions/${id}/cancel`, { token: server().owner().token })
@@ -125,14 +125,14 @@ describeServer(
 
 describeServer(
   "provisioner daemons",
-  (server, once) => {
+  (server) => {
     const daemons = async (query = "") => {
       const answer = await server().call("GET", `/organizations/default/provisionerdaemons${query}`, { token: server().owner().token })
       return answer
     }
     const Daemons = Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, status: Schema.String }))
 
-    once("of the server itself are alive, with their last job", async () => {
+    it("of the server itself are alive, with their last job", async () => {
       const { job } = await anImportedVersion(server())
       const list = (await daemons()).as(Schema.Array(Schema.Unknown))
       expect(list.length).toBe(3)
@@ -174,7 +174,7 @@ describeServer(
       expect((await daemons("?foo=1")).status).toBe(400)
     })
 
-    once("stay known as long as the server shows that they live", async () => {
+    it("stay known as long as the server shows that they live", async () => {
       const names = await server().run(
         Effect.gen(function* () {
           const repository = yield* ProvisionerDaemonRepository

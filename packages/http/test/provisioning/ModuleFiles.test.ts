@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { Chunk, Effect, Either, Schema, Stream } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { aVersion, ended, getVersion } from "../../../../test/templates.js"
-import { describeAgents } from "../agents/AgentServer.js"
+import { describeAgentsOnEach } from "../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
 
 const Identified = Schema.Struct({ id: Schema.String })
@@ -14,9 +14,9 @@ const archive = new Uint8Array(FileTransfer.pieceSize + 3).fill(7)
 
 const hashOf = (content: Uint8Array) => Effect.runPromise(FileTransfer.sha256(content))
 
-describeAgents(
+describeAgentsOnEach(
   "modules that imports have downloaded",
-  (server) => {
+  (server, once) => {
     const owner = () => server().owner().token
     let daemon: Awaited<ReturnType<typeof aDaemon>>
 
@@ -65,7 +65,7 @@ describeAgents(
     const reasonOf = (result: Either.Either<unknown, { readonly message: string }>) =>
       Either.match(result, { onLeft: ({ message }) => message, onRight: () => "" })
 
-    it("come in pieces before the import's result, and go to the builds of its version", async () => {
+    once("come in pieces before the import's result, and go to the builds of its version", async () => {
       const { job_id, version } = await anImport()
       const hash = await hashOf(archive)
       expect(Either.isRight(await send(archive, hash))).toBe(true)
@@ -76,7 +76,7 @@ describeAgents(
       expect([result.content.length, Buffer.compare(result.content, archive)]).toStrictEqual([archive.length, 0])
     })
 
-    it("come with the result, and are stored once", async () => {
+    once("come with the result, and are stored once", async () => {
       const small = new Uint8Array([1, 2, 3])
       const files: Array<string | undefined> = []
       for (const fields of [{ module_files: small }, { module_files: small, module_files_hash: await hashOf(small) }]) {
@@ -88,7 +88,7 @@ describeAgents(
       expect(files[1]).toBe(files[0])
     })
 
-    it("are not given to builds of templates that switch them off", async () => {
+    once("are not given to builds of templates that switch them off", async () => {
       const unwanted = await anImport()
       await complete(unwanted.job_id, { module_files: new Uint8Array([4]) })
       expect(await given(await aTemplate(unwanted.version.id, { disable_module_cache: true }))).toBe("")
@@ -97,7 +97,7 @@ describeAgents(
       expect(await given(await aTemplate(plain.version.id))).toBe("")
     })
 
-    it("are sent by daemons that work on an import", async () => {
+    once("are sent by daemons that work on an import", async () => {
       expect(reasonOf(await send(archive, await hashOf(archive)))).toContain("for the imports that it works on")
     })
 
@@ -111,14 +111,14 @@ describeAgents(
       expect(Either.isRight(await complete(three.job_id, { module_files_hash: hash }))).toBe(true)
     })
 
-    it("are refused above 32 MiB", async () => {
+    once("are refused above 32 MiB", async () => {
       const { job_id } = await anImport()
       const announced = FileTransfer.messages({ size: 32 * 1024 * 1024 + 1, hash: new Uint8Array(32), content: Stream.empty })
       expect(reasonOf(await Effect.runPromise(Effect.either(daemon.calls.UploadFile(announced))))).toContain("at most 33554432 bytes")
       await Effect.runPromise(daemon.calls.FailJob({ job_id, error: "enough" }))
     })
 
-    it("are refused with another hash than announced, and the import goes on", async () => {
+    once("are refused with another hash than announced, and the import goes on", async () => {
       const { job_id, version } = await anImport()
       expect(reasonOf(await send(archive, new Uint8Array(32)))).toBe("The file is refused: the file has another hash.")
       expect(reasonOf(await complete(job_id, { module_files_hash: new Uint8Array(32) }))).toContain("has not been sent")
@@ -129,7 +129,7 @@ describeAgents(
       expect((await getVersion(server(), version.id)).job.status).toBe("succeeded")
     })
 
-    it("do not exist for daemons of other organizations, as other files do not", async () => {
+    once("do not exist for daemons of other organizations, as other files do not", async () => {
       const { job_id, version } = await anImport()
       await complete(job_id, { module_files: new Uint8Array([5, 6]) })
       await ended(server(), version.job)
@@ -151,7 +151,7 @@ describeAgents(
       ).toHaveLength(2)
     })
 
-    it("are purged with their deleted templates, or a day after an import without one, unless another version has the same", async () => {
+    once("are purged with their deleted templates, or a day after an import without one, unless another version has the same", async () => {
       const [kept, gone, loose] = [new Uint8Array([7, 1]), new Uint8Array([7, 2]), new Uint8Array([7, 3])]
       const { job_id, version: without } = await anImport()
       expect(Either.isRight(await complete(job_id, { module_files: loose }))).toBe(true)

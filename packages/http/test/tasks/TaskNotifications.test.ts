@@ -26,7 +26,7 @@ const names: ReadonlyMap<string, string> = new Map([
 
 describeServer(
   "the owner of a task",
-  (server, once) => {
+  (server) => {
     beforeEach(() => void delivered.splice(0))
 
     /** A task whose agent is ready and whose owner wants to know all states; `say` is its program. */
@@ -56,7 +56,7 @@ describeServer(
       await expect.poll(() => found().toSorted(), { timeout: 10_000 }).toStrictEqual(expected.toSorted())
     }
 
-    once("is not told that the program works at first, but of each change after that", async () => {
+    it("is not told that the program works at first, but of each change after that", async () => {
       const { ann, say } = await aWatchedTask()
       await say("working")
       await say("idle")
@@ -69,7 +69,7 @@ describeServer(
       await told(ann, "idle", "working", "idle", "complete", "failure")
     })
 
-    once("is told that the program is idle at first", async () => {
+    it("is told that the program is idle at first", async () => {
       const { ann, say } = await aWatchedTask()
       await say("idle")
       await told(ann, "idle")
@@ -84,7 +84,7 @@ describeServer(
       await told(ann, "complete")
     })
 
-    once("is told of a pause and of its end", async () => {
+    it("is told of a pause and of its end", async () => {
       const { ann, task } = await aWatchedTask()
       expect((await server().call("POST", `/tasks/me/${task.id}/pause`, { token: ann.token })).status).toBe(202)
       await workspaceSettled(server(), task, ann)

@@ -5,7 +5,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { testEngines } from "../../../../test/engine.js"
 import { aResource } from "../../../../test/resources.js"
-import { type Answer, describeServer, type Person } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach, type Person } from "../../../../test/server.js"
 import { agentIs, aTask, aTaskTemplate, getTask, loopbackDialer, workspaceSettled } from "../../../../test/taskCalls.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aWorkspace, getWorkspace } from "../../../../test/workspaceCalls.js"
@@ -18,7 +18,7 @@ const Queued = Schema.Struct({ workspace_build: WorkspaceBuild })
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]
 
-describeServer(
+describeServerOnEach(
   "tasks",
   (server, once) => {
     const call = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, { token }: Person, body?: unknown) =>
@@ -94,7 +94,7 @@ describeServer(
       expect(await create({ name: workspace.name })).toStrictEqual([409, ["name"]])
     })
 
-    it("are listed newest first, with filters", async () => {
+    once("are listed newest first, with filters", async () => {
       const template = await aTaskTemplate(server())
       const [ann, zed] = [await server().aMember(), await server().aMember()]
       const [first, second] = [await aTask(server(), template, ann), await aTask(server(), template, ann)]
@@ -127,7 +127,7 @@ describeServer(
       expect(older.status).toBe(200)
     })
 
-    it("are shared with their workspace, until that is dormant", async () => {
+    once("are shared with their workspace, until that is dormant", async () => {
       const template = await aTaskTemplate(server())
       const [ann, bob] = [await server().aMember(), await server().aMember()]
       const task = await aTask(server(), template, ann)
@@ -154,7 +154,7 @@ describeServer(
       expect((await list("", ann)).count).toBe(1)
     })
 
-    it("pause, take another prompt and resume", async () => {
+    once("pause, take another prompt and resume", async () => {
       const template = await aTaskTemplate(server())
       const ann = await server().aMember()
       const task = await aTask(server(), template, ann)
@@ -228,7 +228,7 @@ describeServer(
       expect((await aTask(server(), template, ann, { name: other.name })).name).toBe(other.name)
     })
 
-    it("have audit entries for each change", async () => {
+    once("have audit entries for each change", async () => {
       const template = await aTaskTemplate(server())
       const ann = await server().aMember()
       const task = await aTask(server(), template, ann)

@@ -6,7 +6,7 @@ import { anImportedVersion, aTemplate, aVersion } from "../../../../test/templat
 
 describeServer(
   "archived versions",
-  (server, once) => {
+  (server) => {
     const call = (method: "GET" | "POST" | "PATCH", path: string, body?: unknown, token = server().owner().token) =>
       server().call(method, path, body === undefined ? { token } : { token, body })
 
@@ -54,7 +54,7 @@ describeServer(
       expect(await namesOf(id)).toStrictEqual([active])
     })
 
-    once("have no parameters or schemas of old, as all versions", async () => {
+    it("have no parameters or schemas of old, as all versions", async () => {
       const { id } = await anImportedVersion(server())
       expect((await call("GET", `/templateversions/${id}/parameters`)).body).toStrictEqual([])
       expect((await call("GET", `/templateversions/${id}/schema`)).body).toStrictEqual([])

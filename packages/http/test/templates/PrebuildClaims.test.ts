@@ -5,7 +5,7 @@ import { beforeAll, expect, it, vi } from "vitest"
 import { testEngines, type TestTemplate } from "../../../../test/engine.js"
 import type { Person } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
-import { describeAgents } from "../agents/AgentServer.js"
+import { describeAgentsOnEach } from "../agents/AgentServer.js"
 
 const warm = 5
 const creations = 20
@@ -44,7 +44,7 @@ const Workspaces = Schema.Struct({
 })
 const Created = Schema.Struct({ id: Schema.String, latest_build: Schema.Struct({ build_number: Schema.Number }) })
 
-describeAgents(
+describeAgentsOnEach(
   "prebuilt workspaces",
   (server) => {
     let templateId: string

@@ -9,18 +9,4 @@ const options = {
   workspacePrebuildsReconciliationBackoffInterval: "2 seconds"
 } as const
 
-/** Conversations whose statements other tests run on each database. */
-const onOne = new Set([
-  "prebuild-claim.jsonl",
-  "prebuild-expiry.jsonl",
-  "prebuild-refusals.jsonl",
-  "prebuild-settings.jsonl",
-  "prebuild-validation-failed.jsonl"
-])
-
-describeScenarios(
-  folder,
-  readdirSync(folder),
-  { options },
-  { isNoon: false, isOnEach: (name) => !onOne.has(name), templates: new URL("scenarios/templates/", import.meta.url) }
-)
+describeScenarios(folder, readdirSync(folder), { options }, { isNoon: false, templates: new URL("scenarios/templates/", import.meta.url) })

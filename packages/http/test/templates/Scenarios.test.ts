@@ -6,19 +6,6 @@ const folder = new URL("scenarios/", import.meta.url)
 
 const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
 
-/** Conversations whose statements other tests run on each database. */
-const onOne = new Set([
-  "change-refused.jsonl",
-  "create-refused.jsonl",
-  "daemon-refusals.jsonl",
-  "deprecation.jsonl",
-  "files.jsonl",
-  "port-levels.jsonl",
-  "quota.jsonl",
-  "roles.jsonl",
-  "template-builder.jsonl"
-])
-
 describeScenarios(
   folder,
   names,
@@ -29,5 +16,5 @@ describeScenarios(
       modules: []
     }
   },
-  { isNoon: false, isOnEach: (name) => !onOne.has(name), templates: new URL("templates/", folder) }
+  { isNoon: false, templates: new URL("templates/", folder) }
 )

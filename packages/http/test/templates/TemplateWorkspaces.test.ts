@@ -8,7 +8,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { testEngines } from "../../../../test/engine.js"
 import { prebuildsUser } from "../../../../test/jobs.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeServer, describeServerOnEach } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { storedBuild, storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aUser } from "../../../../test/builders.js"
@@ -20,7 +20,7 @@ const aStoredTemplate = (ownerId: Uuid.Uuid, fields: Partial<Template> = {}) =>
     return yield* storedTemplate({ organization_id: organization.id, created_by: ownerId, ...fields })
   })
 
-describeServer(
+describeServerOnEach(
   "a template's workspaces",
   (server, once) => {
     const call = (method: "GET" | "PATCH" | "DELETE" | "POST", path: string, body?: object) =>
@@ -58,7 +58,7 @@ describeServer(
       }
     })
 
-    it("are counted by their owners, and their builds timed", async () => {
+    once("are counted by their owners, and their builds timed", async () => {
       const { id: ownerId } = server().owner().user
       const other = (await server().aMember()).user.id
       const at = (millis: number) => Timestamp.fromMillis(1_800_000_000_000 + millis)

@@ -7,7 +7,7 @@ import WebSocket from "ws"
 import { auditEntries } from "../../../../test/audit.js"
 import { testEngines } from "../../../../test/engine.js"
 import { aResource } from "../../../../test/resources.js"
-import { type Answer, describeServer, type TestServer } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach, type TestServer } from "../../../../test/server.js"
 import { aTemplate, anImportedVersion, aVersion, ended } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
@@ -42,7 +42,7 @@ const stateOf = (server: TestServer, { id }: { readonly id: string }, token: str
 const running = async (server: TestServer, build: typeof WorkspaceBuild.Type, token: string): Promise<void> =>
   until(async () => (await getBuild(server, build.id, { token })).job.status === "running")
 
-describeServer(
+describeServerOnEach(
   "builds",
   (server, once) => {
     const owner = () => server().owner()

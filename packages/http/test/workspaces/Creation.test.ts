@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser, anOrganization } from "../../../../test/builders.js"
 import { testEngines } from "../../../../test/engine.js"
-import { type Answer, describeServer } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach } from "../../../../test/server.js"
 import { aTemplate, anImportedVersion, aVersion } from "../../../../test/templates.js"
 import { aName, aQueuedWorkspace, aWorkspace, requestWorkspace } from "../../../../test/workspaceCalls.js"
 import { Workspace } from "../../src/contract/workspaces.js"
@@ -17,7 +17,7 @@ const fields = (answer: Answer) => answer.as(Response).validations?.map(({ field
 /** What a refused creation answers: its status and the fields it names. */
 const refusal = (answer: Answer) => [answer.status, fields(answer)]
 
-describeServer(
+describeServerOnEach(
   "creating a workspace",
   (server, once) => {
     const owner = () => server().owner()
@@ -122,7 +122,7 @@ describeServer(
       expect((await requestWorkspace(server(), template, owner(), ofVersion)).status).toBe(201)
     })
 
-    it("keeps names to their rule, and unique per owner in any case", async () => {
+    once("keeps names to their rule, and unique per owner in any case", async () => {
       const template = await aTemplate(server())
       const [ada, grace] = await Promise.all([server().aMember(), server().aMember()])
       const request = (name: string, person = ada) => requestWorkspace(server(), template, person, { name })
@@ -156,7 +156,7 @@ describeServer(
       expect(refusal(await requestWorkspace(server(), { id: owner().user.id }, owner()))).toStrictEqual([400, ["template_id"]])
     })
 
-    it("refuses a deprecated template with its reason", async () => {
+    once("refuses a deprecated template with its reason", async () => {
       const template = await aTemplate(server())
       await server().run(
         Effect.gen(function* () {
@@ -244,7 +244,7 @@ describeServer(
       ])
     })
 
-    it("is forbidden for another member", async () => {
+    once("is forbidden for another member", async () => {
       const template = await aTemplate(server())
       const [ada, grace] = await Promise.all([server().aMember(), server().aMember()])
       const body = { template_id: template.id, name: aName() }

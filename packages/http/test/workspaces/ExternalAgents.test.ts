@@ -41,13 +41,13 @@ const rowsOf = (server: TestServer, jobId: string) =>
 
 describeServer(
   "an external agent",
-  (server, once) => {
+  (server) => {
     const aStarted = async (...resources: ReadonlyArray<ReturnType<typeof external>>) =>
       aWorkspace(server(), await aTemplate(server(), { has_external_agent: true, started: resources }), server().owner())
     const credentials = (id: string, name: string) =>
       server().call("GET", `/workspaces/${id}/external-agent/${name}/credentials`, { token: server().owner().token })
 
-    once("is shown a token by which it connects", async () => {
+    it("is shown a token by which it connects", async () => {
       const workspace = await aStarted(external("far"))
       const { body, status } = await credentials(workspace.id, "far")
       expect(status).toBe(200)
@@ -57,7 +57,7 @@ describeServer(
       )
     })
 
-    once("has a token that is stored encrypted until the next build ends", async () => {
+    it("has a token that is stored encrypted until the next build ends", async () => {
       const workspace = await aStarted(external("far"), external("near"))
       const { job } = workspace.latest_build
       const { agent_token } = Schema.decodeUnknownSync(Schema.Struct({ agent_token: Schema.String }))(
@@ -102,7 +102,7 @@ describeServer(
       expect(after?.sealed_token_key_id).not.toBe(before?.sealed_token_key_id)
     })
 
-    once("has a command whose words a template's text does not end", async () => {
+    it("has a command whose words a template's text does not end", async () => {
       const workspace = await aStarted(external("quoted", 'linux"; id; "'))
       const { body } = await credentials(workspace.id, "quoted")
       const { command } = Schema.decodeUnknownSync(Schema.Struct({ command: Schema.String }))(body)

@@ -4,7 +4,7 @@ import { buildFollowUps } from "@atelier/core/workspaces"
 import { Effect, Schedule, Schema } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
-import { type Answer, describeServer, type Person } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach, type Person } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
@@ -14,7 +14,7 @@ const refusal = (answer: Answer) => [answer.status, answer.as(Response).validati
 const Statuses = Schema.Array(Schema.Struct({ status: Schema.String, attempts: Schema.Number }))
 const start = { transition: "start" }
 
-describeServer(
+describeServerOnEach(
   "a build that follows another",
   (server, once) => {
     const owner = () => server().owner()
@@ -42,7 +42,7 @@ describeServer(
         })
       )
 
-    it("is queued after a successful stop with the active version", async () => {
+    once("is queued after a successful stop with the active version", async () => {
       const template = await aTemplate(server(), { parameters: [{ name: "size", mutable: true, default_value: "1" }] })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -112,7 +112,7 @@ describeServer(
       expect(await followUpOf(overtaken)).toStrictEqual({ status: "dropped", attempts: 0 })
     })
 
-    it("is refused for good with an unusable version, and otherwise tried four times", () =>
+    once("is refused for good with an unusable version, and otherwise tried four times", () =>
       alone(async () => {
         const template = await aTemplate(server())
         const workspace = await aWorkspace(server(), template, owner())
@@ -137,7 +137,8 @@ describeServer(
         await look()
         expect(await followUpOf(waiting)).toStrictEqual({ status: "failed", attempts: 3 })
         expect((await getWorkspace(server(), workspace.id, owner())).latest_build.id).toBe(waiting.id)
-      }))
+      })
+    )
 
     once("is a start after a stop; only template editors choose its version", async () => {
       const template = await aTemplate(server())

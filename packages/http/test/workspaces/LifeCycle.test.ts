@@ -72,10 +72,10 @@ const buildOf = ({ latest_build: { build_number, initiator_id, reason, status } 
 
 describeAgents(
   "a workspace that is left to itself",
-  (server, once) => {
+  (server) => {
     const change = async (path: string, body: object, { token }: Person) => server().call("PUT", path, { token, body })
 
-    once("starts, is used, is extended, stops, becomes dormant and is deleted", async () => {
+    it("starts, is used, is extended, stops, becomes dormant and is deleted", async () => {
       const member = await server().aMember()
       const agentToken = crypto.randomUUID()
       const template = await aTemplate(server(), { resources: withToken(agentToken) }, { dormant_ttl_ms: 7 * day, delete_ttl_ms: 2 * day })
@@ -178,7 +178,7 @@ describeAgents(
       expect(await reminders()).toBe(2)
     })
 
-    once("becomes dormant and stops when it runs unused", async () => {
+    it("becomes dormant and stops when it runs unused", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), {}, { dormant_ttl_ms: day })
       const { id } = await aWorkspace(server(), template, member)
@@ -191,7 +191,7 @@ describeAgents(
       expect((await getWorkspace(server(), id, member)).latest_build.build_number).toBe(2)
     })
 
-    once("stops when its owner is suspended, and does not start then", async () => {
+    it("stops when its owner is suspended, and does not start then", async () => {
       const member = await server().aMember()
       const { id } = await aWorkspace(server(), await aTemplate(server()), member, { autostart_schedule: "* * * * *" })
       const admin = server().owner()
@@ -230,7 +230,7 @@ describeAgents(
       expect(buildOf(await rested(server(), id, member))).toMatchObject({ reason: "autostop", build_number: 2 })
     })
 
-    once("stops once, however often a tick was interrupted before", async () => {
+    it("stops once, however often a tick was interrupted before", async () => {
       const member = await server().aMember()
       const { id } = await aWorkspace(server(), await aTemplate(server()), member, { ttl_ms: hour })
       await later(server(), Duration.minutes(65))

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
 import { aResource, anAgent } from "../../../../test/resources.js"
-import { type Answer, describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { type Answer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
 import { statementsOf } from "../../../../test/statements.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aQueuedWorkspace, aWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
@@ -24,7 +24,7 @@ const names = async (server: TestServer, person: Pick<Person, "token">, q = ""):
 const execute = (server: TestServer, statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
   server.run(Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), statement))
 
-describeServer(
+describeServerOnEach(
   "the list of workspaces",
   (server, once) => {
     const owner = () => server().owner()
@@ -98,7 +98,7 @@ describeServer(
         expect(await of("shared_with_group:nowhere/everyone")).toStrictEqual([400, ["shared_with_group"]])
       })
 
-      it("shows shared workspaces with users and roles, without dormant ones", async () => {
+      once("shows shared workspaces with users and roles, without dormant ones", async () => {
         const acl = { [last.user.id]: ["application_connect", "read", "ssh", "start", "stop"] }
         const share = (user: object, dormant: string | null) =>
           execute(
@@ -118,7 +118,7 @@ describeServer(
         await share({}, null)
       })
 
-      it("is filtered by the state of agents, which stopped workspaces do not have", async () => {
+      once("is filtered by the state of agents, which stopped workspaces do not have", async () => {
         const of = (q: string) => names(server(), owner(), q)
         expect(await of("has-agent:connecting")).toStrictEqual(["a", "c", "d", "e"])
         expect(await of("has-agent:connected,gone")).toStrictEqual([])
@@ -143,7 +143,7 @@ describeServer(
       })
     })
 
-    it("is filtered by parameters, and by whether the template has moved on", async () => {
+    once("is filtered by parameters, and by whether the template has moved on", async () => {
       const person = await server().aMember()
       const template = await aTemplate(server(), { parameters: [{ name: "Region", default_value: "EU", mutable: true }] })
       const us = await aWorkspace(server(), template, person, { rich_parameter_values: [{ name: "Region", value: "US" }] })
@@ -163,7 +163,7 @@ describeServer(
       expect(await of('last_used_after:"2026-01-01T00:00:00Z" has-ai-task:false has_external_agent:false')).toHaveLength(2)
     })
 
-    it("counts but omits workspaces with unreadable templates", async () => {
+    once("counts but omits workspaces with unreadable templates", async () => {
       const person = await server().aMember()
       const template = await aTemplate(server())
       const hidden = await aWorkspace(server(), template, person)

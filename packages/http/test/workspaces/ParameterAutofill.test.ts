@@ -7,11 +7,11 @@ import { ParameterAutofillRepository, type Workspace, type WorkspaceBuild } from
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { aParameter } from "../../../../test/engine.js"
-import { describeServer, type Person } from "../../../../test/server.js"
+import { describeServerOnEach, type Person } from "../../../../test/server.js"
 import { planOf, statementsOf } from "../../../../test/statements.js"
 import { storedBuild, storedTemplate, storedVersion, storedWorkspace } from "../../../../test/workspaces.js"
 
-describeServer("the values that forms are filled in with", (server, once) => {
+describeServerOnEach("the values that forms are filled in with", (server, once) => {
   const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 
   const get = (user: string, template: Pick<Template, "id">, { token }: Person = server().owner()) =>

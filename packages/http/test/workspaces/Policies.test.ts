@@ -27,7 +27,7 @@ const setWorkspace = (server: TestServer, id: string, fields: Readonly<Record<st
 
 describeServer(
   "the life of a workspace",
-  (server, once) => {
+  (server) => {
     it("ends a start after the owner's time to live, and tells engines while it runs", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
@@ -54,7 +54,7 @@ describeServer(
       expect((await aBuild(server(), workspace, member, { transition: "start" })).status).toBe("running")
     })
 
-    once("is put off by activity", async () => {
+    it("is put off by activity", async () => {
       const member = await server().aMember()
       const begun = Date.now()
       const workspace = await aWorkspace(server(), await aTemplate(server()), member, { ttl_ms: 2 * hour })
@@ -113,7 +113,7 @@ describeServer(
       })
     })
 
-    once("tells watchers of its first build and of overdue agents", async () => {
+    it("tells watchers of its first build and of overdue agents", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), { resources: [aResource({ agents: [anAgent({ connection_timeout_seconds: 1 })] })] })
       const kinds = await server().run(
@@ -135,11 +135,11 @@ describeServer(
 
 describeServer(
   "a template's policies",
-  (server, once) => {
+  (server) => {
     const owner = () => server().owner()
     const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-    once("let members start the active version alone, and stop any", async () => {
+    it("let members start the active version alone, and stop any", async () => {
       const template = await aTemplate(server(), {}, { require_active_version: true })
       const member = await server().aMember()
       const admin = await server().aMember({ rbac_roles: ["template-admin"] })
@@ -170,7 +170,7 @@ describeServer(
       expect((await getWorkspace(server(), id, member)).ttl_ms).toBe(hour)
     })
 
-    once("leave the required stop as the deadline when the owner clears the time to live", async () => {
+    it("leave the required stop as the deadline when the owner clears the time to live", async () => {
       const template = await aTemplate(server(), {}, { autostop_requirement: { days_of_week: days, weeks: 1 } })
       const member = await server().aMember({ quiet_hours_schedule: "CRON_TZ=Asia/Tokyo 30 3 * * *" })
       const { id, latest_build } = await aWorkspace(server(), template, member, { ttl_ms: hour / 60 })
@@ -184,7 +184,7 @@ describeServer(
       expect([cleared.deadline, cleared.max_deadline]).toStrictEqual([latest_build.max_deadline, latest_build.max_deadline])
     })
 
-    once("require stops in the owner's quiet hours", async () => {
+    it("require stops in the owner's quiet hours", async () => {
       const template = await aTemplate(server(), {}, { autostop_requirement: { days_of_week: days, weeks: 1 } })
       const member = await server().aMember({ quiet_hours_schedule: "CRON_TZ=Asia/Tokyo 30 3 * * *" })
       const { latest_build } = await aWorkspace(server(), template, member)

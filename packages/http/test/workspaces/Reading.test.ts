@@ -47,11 +47,11 @@ const watchSocket = (server: TestServer, id: string, { token }: Person) => {
 
 describeServer(
   "a workspace",
-  (server, once) => {
+  (server) => {
     const owner = () => server().owner()
     const get = (path: string, { token }: Pick<Person, "token"> = owner()) => server().call("GET", path, { token })
 
-    once("is found by id and by name, once deleted only on request", async () => {
+    it("is found by id and by name, once deleted only on request", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const { id, name } = await aWorkspace(server(), template, member)
@@ -80,7 +80,7 @@ describeServer(
       expect((await get("/workspaces/nothing")).status).toBe(400)
     })
 
-    once("shows its resources with agents and apps in their order, and agents that are not well", async () => {
+    it("shows its resources with agents and apps in their order, and agents that are not well", async () => {
       const template = await aTemplate(server(), {
         resources: [
           aResource({ name: "b", agents: [anAgent({ name: "second", order: 2 }), anAgent({ name: "first", order: 1 })] }),
@@ -96,7 +96,7 @@ describeServer(
       expect(health).toStrictEqual({ healthy: false, failing_agents: ids })
     })
 
-    once("has no task in the standard form, and null dates until they are set", async () => {
+    it("has no task in the standard form, and null dates until they are set", async () => {
       const { id } = await aWorkspace(server(), await aTemplate(server()), owner())
       expect((await get(`/workspaces/${id}`)).body).toMatchObject({
         task_id: { uuid: "00000000-0000-0000-0000-000000000000", valid: false },
@@ -108,7 +108,7 @@ describeServer(
       })
     })
 
-    once("keeps its name where the deployment allows no renames", async () => {
+    it("keeps its name where the deployment allows no renames", async () => {
       const { id, name } = await aWorkspace(server(), await aTemplate(server()), owner())
       const rename = (body: object, { token } = owner()) => server().call("PATCH", `/workspaces/${id}`, { token, body })
       expect((await rename({ name })).status).toBe(204)
@@ -118,7 +118,7 @@ describeServer(
       expect((await rename({ name: aName() }, stranger)).status).toBe(404)
     })
 
-    once("is watched over a WebSocket", async () => {
+    it("is watched over a WebSocket", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -141,7 +141,7 @@ describeServer(
       expect(await watcher.closed).toBe(1002)
     })
 
-    once("is watched as server-sent events", async () => {
+    it("is watched as server-sent events", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const abort = new AbortController()
       const response = await fetch(`${server().url}/api/v2/workspaces/${workspace.id}/watch`, {
@@ -166,7 +166,7 @@ describeServer(
       expect(JSON.parse(json)).toMatchObject({ id: workspace.id, name: workspace.name })
     })
 
-    once("is watched by its readers alone", async () => {
+    it("is watched by its readers alone", async () => {
       const { id } = await aWorkspace(server(), await aTemplate(server()), owner())
       const stranger = await server().aMember()
       expect((await get(`/workspaces/${id}/watch`, stranger)).status).toBe(404)

@@ -10,25 +10,7 @@ const special: ReadonlyArray<readonly [names: ReadonlyArray<string>, options: No
   [["options-rename-and-debug.jsonl"], { allowWorkspaceRenames: true, enableTerraformDebugMode: true, disableWorkspaceSharing: true }]
 ]
 
-/** Conversations whose statements other tests run on each database. */
-const onOne = new Set([
-  "acl-organization-setting.jsonl",
-  "agent-connection-watch.jsonl",
-  "autostart-roles.jsonl",
-  "autostop-requirement.jsonl",
-  "create-answer.jsonl",
-  "create-on-behalf.jsonl",
-  "create-refusals.jsonl",
-  "create-schedules.jsonl",
-  "create-version-states.jsonl",
-  "deleted-mutations.jsonl",
-  "get-and-deleted.jsonl",
-  "notification-defaults.jsonl",
-  "rename-off.jsonl",
-  "ttl.jsonl"
-])
-
 const ordinary = readdirSync(folder).filter((name) => name.endsWith(".jsonl") && !special.some(([names]) => names.includes(name)))
 
-describeScenarios(folder, ordinary, {}, { isOnEach: (name) => !onOne.has(name) })
+describeScenarios(folder, ordinary)
 for (const [names, options] of special) describeScenarios(folder, names, { options })

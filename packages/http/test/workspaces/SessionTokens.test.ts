@@ -30,7 +30,7 @@ const noting: Engine = {
 
 describeServer(
   "the owner's session in a workspace",
-  (server, once) => {
+  (server) => {
     const tokensOf = ({ id }: { readonly id: string }) => given.get(id) ?? []
     const works = async (token: string | undefined): Promise<boolean> =>
       (await server().call("GET", "/users/me", { token: token ?? "" })).status === 200
@@ -39,7 +39,7 @@ describeServer(
       return answer.as(Schema.Struct({ token_name: Schema.String })).token_name
     }
 
-    once("begins with a start and ends with the next stop", async () => {
+    it("begins with a start and ends with the next stop", async () => {
       const ann = await server().aMember()
       const workspace = await aWorkspace(server(), await aTemplate(server(), { resources: [aResource()] }), ann)
       const [first = ""] = tokensOf(workspace)
@@ -52,7 +52,7 @@ describeServer(
       expect(await works(first)).toBe(false)
     })
 
-    once("is replaced by another start, and by no workspace of another name", async () => {
+    it("is replaced by another start, and by no workspace of another name", async () => {
       const ann = await server().aMember()
       const template = await aTemplate(server(), { resources: [aResource()] })
       const [one, other] = [await aWorkspace(server(), template, ann), await aWorkspace(server(), template, ann)]

@@ -84,10 +84,10 @@ const withKey = (key: NodeEncryption.EncryptionKey) =>
 
 describeServer(
   "states of builds",
-  (server, once) => {
+  (server) => {
     const aStarted = async () => aWorkspace(server(), await aTemplate(server()), server().owner())
 
-    once("are stored encrypted, and given to the engine of the next build", async () => {
+    it("are stored encrypted, and given to the engine of the next build", async () => {
       const workspace = await aStarted()
       const first = workspace.latest_build.id
       const second = await aBuild(server(), workspace, server().owner(), { transition: "stop" })
@@ -157,7 +157,7 @@ describeServer(
       expect(await stateOf(server(), latest_build.id)).toBe("new")
     })
 
-    once("are encrypted with a new key, and builds need it from then on", async () => {
+    it("are encrypted with a new key, and builds need it from then on", async () => {
       const workspace = await aStarted()
       const plain = await aStarted()
       await storePlain(server(), plain.latest_build.id, "plain")

@@ -7,10 +7,11 @@ import { Effect, Layer, Option } from "effect"
 import { readFileSync } from "node:fs"
 import { beforeAll, expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
+import { spread } from "../../../../test/databases.js"
 import { templateFile, testEngine } from "../../../../test/engine.js"
 import { makePlayer } from "../../../../test/scenarios.js"
 import type { ServerOptions } from "../../../../test/server.js"
-import { describeAgents } from "../agents/AgentServer.js"
+import { type AgentServer, describeAgentsOn } from "../agents/AgentServer.js"
 
 /** What keeps jobs from going on, and how many wait there. */
 interface Gate {
@@ -53,8 +54,8 @@ const untilNoon = (): number => {
 }
 
 /**
- * Conversations of a folder that one server of each database plays, with all features, over the templates of `templates`. `hooks` are what the
- * receiver of the server's webhooks got. A conversation whose statements other tests run on each database is played on one.
+ * Conversations of a folder, each played by the server of one database, with all features, over the templates of `templates`. `hooks` are what the
+ * receiver of the server's webhooks got.
  */
 export const describeScenarios = (
   folder: URL,
@@ -63,20 +64,17 @@ export const describeScenarios = (
   {
     hooks,
     isNoon = true,
-    isOnEach = () => true,
     templates = new URL("scenarios/templates/", import.meta.url)
   }: {
     readonly hooks?: Array<unknown>
     readonly isNoon?: boolean
-    /** Whether a conversation is played on each database. */
-    readonly isOnEach?: (name: string) => boolean
     readonly templates?: URL
   } = {}
 ): void => {
   const gate: Gate = { latch: Effect.unsafeMakeLatch(true), waiting: 0 }
-  describeAgents(
-    "the recorded conversation",
-    (server, once) => {
+  const define =
+    (own: ReadonlyArray<string>) =>
+    (server: () => AgentServer): void => {
       let play: Awaited<ReturnType<typeof makePlayer>>
 
       /** Whether the store has an agent as connected. */
@@ -146,13 +144,19 @@ export const describeScenarios = (
         })
       })
 
-      for (const name of names.toSorted()) {
-        const test = isOnEach(name) ? it : once
-        test(name, async () => {
+      for (const name of own) {
+        it(name, async () => {
           expect((await play(new URL(name, folder))).join("\n")).toBe("")
         })
       }
-    },
-    { empty: true, compatibility: "coder", entitlements: { has: () => true }, provisioner: heldEngines(gate), ...options }
-  )
+    }
+  for (const [database, own] of spread(names)) {
+    describeAgentsOn([database], "the recorded conversation", define(own), {
+      empty: true,
+      compatibility: "coder",
+      entitlements: { has: () => true },
+      provisioner: heldEngines(gate),
+      ...options
+    })
+  }
 }
