@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process"
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { flagsOf } from "./flags.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -83,6 +84,7 @@ await licence()
 for (const program of programs) await bundle(program)
 // A variable of the builder's could be one of the server's options
 const variables = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SystemRoot", "TEMP"].filter((name) => name in process.env)
-execFileSync(process.execPath, [join(root, "scripts/bundle/warmUp.mjs"), join(root, "examples/standalone/dist/program-main.cjs")], {
-  env: Object.fromEntries(variables.map((name) => [name, process.env[name]]))
-})
+const env = Object.fromEntries(variables.map((name) => [name, process.env[name]]))
+const warmUp = [join(root, "scripts/bundle/warmUp.mjs"), join(root, "examples/standalone/dist/program-main.cjs")]
+// Code is good for the same flags alone: those of `npm start`, and none, as other programs start it
+for (const flags of [flagsOf(new URL("../", import.meta.url)), []]) execFileSync(process.execPath, [...flags, ...warmUp], { env })

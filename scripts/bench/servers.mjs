@@ -1,6 +1,7 @@
 // Starts the processes under test.
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { flagsOf } from "../flags.mjs"
 
 const here = new URL("./", import.meta.url)
 
@@ -11,7 +12,7 @@ process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")))
 /** Starts a server of a kind of the `server.mjs` in `bench`, a URL. `ask` sends it one of its commands. */
 export const startServer = async (options, { bench = here, nodeArguments = [] } = {}) => {
   const child = fork(fileURLToPath(new URL("server.mjs", bench)), [JSON.stringify(options)], {
-    execArgv: ["--expose-gc", ...nodeArguments],
+    execArgv: ["--expose-gc", ...flagsOf(new URL("../../", bench)), ...nodeArguments],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: { ...process.env, NODE_ENV: "production" }
   })

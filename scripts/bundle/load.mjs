@@ -3,12 +3,16 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
+import { cachedDataVersionTag } from "node:v8"
 import vm from "node:vm"
 
-/** Which program compiled the code. V8 looks at its own version alone: releases of Node that share it crash on each other's code. */
-const compiler = `${process.version}-${process.platform}-${process.arch}`
+/**
+ * Which program compiled the code. V8 looks at its own version and flags alone, which its tag tells: releases of Node that share a version of it
+ * crash on each other's code.
+ */
+const compiler = `${process.version}-${process.platform}-${process.arch}-${cachedDataVersionTag()}`
 
-/** Where the compiled code of a script is, for this version of Node on this kind of machine. */
+/** Where the compiled code of a script is, for this version of Node with its flags on this kind of machine. */
 export const cacheOf = (url) => new URL(`${url}.${compiler}.cache`)
 
 const digest = (source) => createHash("sha256").update(source).digest()

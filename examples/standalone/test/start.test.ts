@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { flagsOf } from "../../../scripts/flags.mjs"
 import { freePort, Server } from "./Server.js"
 
 const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
@@ -27,14 +28,19 @@ const refusalOf = async (args: ReadonlyArray<string>, flags: ReadonlyArray<strin
 const loader = new URL("../../../scripts/bundle/load.mjs", import.meta.url).href
 
 /** What a module prints. */
-const printed = (source: string) =>
-  text(spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: ["ignore", "pipe", "inherit"] }).stdout)
+const printed = (source: string, flags: ReadonlyArray<string> = []) =>
+  text(spawn(process.execPath, [...flags, "--input-type=module", "-e", source], { stdio: ["ignore", "pipe", "inherit"] }).stdout)
+
+const checkout = new URL("../../../", import.meta.url)
 
 describe("the compiled code that the build kept", () => {
-  it("is taken by a server", async () => {
+  it.each([
+    ["as other programs start it", []],
+    ["as `npm start` does", flagsOf(checkout)]
+  ])("is taken by a server that is started %s", async (_, flags) => {
     const script = new URL("../dist/program-main.cjs", import.meta.url).href
     const look = `const { load } = await import("${loader}"); console.log(load(new URL("${script}"), import.meta).script.cachedDataRejected)`
-    expect(await printed(look)).toBe("false\n")
+    expect(await printed(look, flags)).toBe("false\n")
   })
 
   it("is not taken for a script that was changed in place, at equal length", async () => {

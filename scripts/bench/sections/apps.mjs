@@ -10,6 +10,7 @@ import { buffer } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { pack } from "tar-stream"
 import { WebSocket } from "ws"
+import { flagsOf } from "../../flags.mjs"
 import { freePort, temporaryDirectory } from "../databases.mjs"
 import { load, request } from "../load.mjs"
 
@@ -20,7 +21,8 @@ const downloads = 3
 const strokes = 200
 const terminals = { workspaces: 5, each: 100 }
 
-const program = fileURLToPath(new URL("../../../examples/standalone/dist/program.js", import.meta.url))
+const checkout = new URL("../../../", import.meta.url)
+const program = fileURLToPath(new URL("examples/standalone/dist/program.js", checkout))
 const account = { email: "admin@example.com", password: "SomeSecurePassword!" }
 
 /** A small page at `/`, and as many bytes as its path names at another one. */
@@ -67,7 +69,7 @@ const archiveOf = (files) => {
 const start = async ({ kind, location }, directory, nodeArguments) => {
   const database = kind === "postgres" ? location : `sqlite:${location}`
   const place = ["--http-address", "127.0.0.1:0", "--database", database, "--workspaces-directory", join(directory, "workspaces")]
-  const child = spawn(process.execPath, [...nodeArguments, program, ...place, "--dangerous-disable-rate-limits"], {
+  const child = spawn(process.execPath, [...flagsOf(checkout), ...nodeArguments, program, ...place, "--dangerous-disable-rate-limits"], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   const url = await new Promise((resolve, reject) => {

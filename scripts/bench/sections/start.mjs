@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { freePort } from "../databases.mjs"
+import { flagsOf } from "../../flags.mjs"
 
 const checkout = new URL("../../../", import.meta.url)
 const attempts = 3
@@ -21,7 +22,7 @@ export const launch = async ({ kind, location }, directory, { args = [], from = 
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}` })
-  const child = spawn(process.execPath, [program, ...options, ...args], { stdio: ["ignore", "ignore", "inherit"] })
+  const child = spawn(process.execPath, [...flagsOf(from), program, ...options, ...args], { stdio: ["ignore", "ignore", "inherit"] })
   const exited = once(child, "exit")
   const kill = () => child.kill("SIGKILL")
   process.once("exit", kill)
