@@ -2,8 +2,8 @@
 import { SqlClient } from "@effect/sql"
 import { Access, SystemActor } from "@atelier/core/access"
 import { SecretValues } from "@atelier/core/identity"
-import { Uuid } from "@atelier/core/platform"
-import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { type Engine, JobClaims, ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuildStates, sealedColumns, type WorkspaceBuildId, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/node"
 import { Chunk, Effect, Layer, Option, Schema, Stream } from "effect"
@@ -12,7 +12,7 @@ import { expect, it } from "vitest"
 import { testEngine } from "../../../../test/engine.js"
 import { describeServer, type TestServer } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
-import { aBuild, aWorkspace, buildEnded, requestBuild } from "../../../../test/workspaceCalls.js"
+import { aBuild, aWorkspace, buildEnded, getBuild, requestBuild } from "../../../../test/workspaceCalls.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
@@ -110,6 +110,23 @@ describeServer(
       expect(Buffer.from(row?.sealed_state ?? []).toString("latin1")).not.toContain("secret")
       await buildEnded(server(), queued)
       expect(given.get(queued.id)).toBe("a secret of the caller")
+    })
+
+    it("stay as they were where the reaper ends a build", async () => {
+      const hanging = { parameters: [{ name: "hang", mutable: true, default_value: "0" }], hangs_by: "hang" }
+      const workspace = await aWorkspace(server(), await aTemplate(server(), hanging), server().owner())
+      const first = workspace.latest_build.id
+      const rich_parameter_values = [{ name: "hang", value: "1" }]
+      const hung = (await requestBuild(server(), workspace, server().owner(), { transition: "start", rich_parameter_values })).as(
+        WorkspaceBuild
+      )
+      const untouched = Timestamp.fromMillis(Date.now() + 60_000)
+      await server().run(Effect.flatMap(JobClaims, ({ reap }) => reap(hung.job.id, untouched, "hung")))
+      await buildEnded(server(), hung)
+      expect(await getBuild(server(), hung.id, server().owner())).toMatchObject({ status: "failed", job: { error: "hung" } })
+      expect(await stateOf(server(), hung.id)).toBe(`secret of ${first}`)
+      const stopped = await aBuild(server(), workspace, server().owner(), { transition: "stop" })
+      expect([stopped.status, given.get(stopped.id)]).toStrictEqual(["stopped", `secret of ${first}`])
     })
 
     it("cannot be read in the row of another build", async () => {
