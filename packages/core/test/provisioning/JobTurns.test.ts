@@ -190,28 +190,3 @@ it.effect("a job that is posted during a question that finds nothing is asked fo
     expect(yield* Fiber.join(waiting)).toBe("a")
   })
 )
-
-it.effect("two daemons do not ask by right of one posting", () =>
-  Effect.gen(function* () {
-    const turns = yield* makeJobTurns
-    const store = aStore([])
-    const first = yield* Effect.fork(turns.next(store.take))
-    yield* settled
-    yield* Fiber.interrupt(first)
-    let questions = 0
-    const answer = yield* Deferred.make<string, string>()
-    const take = Effect.suspend(() => {
-      questions += 1
-      return Effect.asSome(Deferred.await(answer))
-    })
-    const waiting = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.fork(turns.next(take)))
-    yield* settled
-    turns.posted()
-    yield* Effect.repeatN(settled, 10)
-    expect(questions).toBe(1)
-    yield* Deferred.fail(answer, "refused")
-    yield* Fiber.interruptAll(waiting)
-    // Given back by the question that failed
-    expect(yield* turns.next(Effect.succeedSome("a"))).toBe("a")
-  })
-)
