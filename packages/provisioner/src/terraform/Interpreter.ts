@@ -2,7 +2,7 @@
 import type { Expression, For } from "./Expressions.js"
 import { callFunction } from "./Functions.js"
 import { EvaluationError, refuse } from "./EvaluationError.js"
-import { compareNumbers, computed, negated, type Numeric, type Operator, Real } from "./Numbers.js"
+import { compareNumbers, computed, negated, type Numeric, type Operator } from "./Numbers.js"
 import { type Scope, withNames } from "./Scope.js"
 import {
   Attributes,
@@ -49,13 +49,9 @@ const pathOf = (expression: Expression): { readonly root: string; readonly steps
   return at.kind === "reference" ? { root: at.name, steps } : undefined
 }
 
-/** Numbers that are no whole number of JavaScript cost as much as these steps. */
-const stepsOfReal = 20
-
 const arithmetic = (operator: Operator, left: Numeric, right: Numeric, { work }: Scope): Value => {
   if (operator === "%" && right === 0) return refuse("the remainder of a division by zero")
-  const result = computed(operator, left, right)
-  if (result instanceof Real) work.step(stepsOfReal)
+  const result = work.number(computed(operator, left, right))
   return Number.isNaN(result) ? refuse("the result is not a number") : result
 }
 
@@ -97,6 +93,9 @@ const binary = (operator: string, left: Value, right: () => Value, scope: Scope)
   return compare(operator, left, second, scope)
 }
 
+/** Steps for each element that an expression is evaluated with. */
+const stepsOfElement = 5
+
 const forValue = (expression: For, scope: Scope): Value => {
   const collection = evaluate(expression.collection, scope)
   if (collection === unknown) return unknown
@@ -105,9 +104,10 @@ const forValue = (expression: For, scope: Scope): Value => {
   const map = new Map<string, Value>()
   const groups = new Map<string, Array<Value>>()
   let isUnknown = false
-  for (const [key, item] of entriesOf(collection)) {
+  for (const [key, item] of entriesOf(collection, scope.work)) {
     const names: Array<readonly [string, Value]> = [[expression.valueName, item]]
     if (expression.keyName !== undefined) names.push([expression.keyName, key])
+    scope.work.step(stepsOfElement)
     const inner = withNames(scope, names)
     const condition = expression.condition === undefined ? true : evaluate(expression.condition, inner)
     if (condition === unknown) {
@@ -145,6 +145,7 @@ const splat = (of: Value, each: Expression, scope: Scope): Value => {
   if (of === unknown) return unknown
   if (of === null) return []
   const items = isList(of) ? of : of instanceof SetValue ? of.items : [of]
+  scope.work.step(items.length * stepsOfElement)
   return items.map((item) => evaluate(each, withNames(scope, [[elementName, item]])))
 }
 
@@ -217,7 +218,7 @@ const evaluateHere = (expression: Expression, scope: Scope): Value => {
   scope.work.step()
   switch (expression.kind) {
     case "literal":
-      return expression.value
+      return isNumber(expression.value) ? scope.work.number(expression.value) : expression.value
     case "template":
       return templateText(expression.parts, scope)
     case "reference":

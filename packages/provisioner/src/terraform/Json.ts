@@ -61,9 +61,10 @@ class Reader {
 
   value(depth: number): Value {
     if (depth > maximumDepth) return this.fail("values are too deep in each other")
-    this.work.visit(1)
+    this.work.step()
     this.match(blank)
     if (this.text[this.position] === '"') return this.quoted()
+    this.work.step(2)
     if (this.take("[")) return this.items("]", () => this.value(depth + 1))
     if (this.take("{")) {
       return new Map(
@@ -75,7 +76,7 @@ class Reader {
     }
     const known = this.match(word)
     if (known !== undefined) return known === "null" ? null : known === "true"
-    return readNumber(this.match(number) ?? "") ?? this.fail("a value is expected")
+    return this.work.number(readNumber(this.match(number) ?? "") ?? this.fail("a value is expected"))
   }
 }
 

@@ -140,7 +140,7 @@ export class Module {
     const value = this.value(each)
     if (value === unknown) return undefined
     if (isList(value)) return refuse("for_each takes a map or a set of texts, not a list")
-    const entries = entriesOf(value)
+    const entries = entriesOf(value, this.context.work)
     this.context.work.step(entries.length)
     return entries.map(([key, item]) => {
       const name = toText(key)
@@ -261,7 +261,7 @@ export class Module {
     if (body === undefined || value === undefined || value === null || value === unknown || typeof value !== "object") return []
     const chosen = valueOrNone(() => attributes.get("iterator")?.expression())
     const iterator = chosen?.kind === "reference" ? chosen.name : type
-    return entriesOf(value)
+    return entriesOf(value, this.context.work)
       .slice(0, maximumInstances)
       .map(([key, item]) => {
         const current = new Map<string, Value>([

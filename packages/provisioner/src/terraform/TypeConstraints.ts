@@ -34,7 +34,7 @@ export const converted = (type: Expression, value: Value, conversion: Conversion
   if (value === null || value === unknown) return value
   if (type.kind === "reference") {
     if (type.name === "string") return toText(value)
-    if (type.name === "number") return toNumeric(value)
+    if (type.name === "number") return work.number(toNumeric(value))
     if (type.name === "bool") return toBool(value)
     return value
   }

@@ -51,18 +51,29 @@ export const byBytes = (left: string, right: string): number => (left < right ? 
 /** A text that only equal values have. */
 export const keyOf = (value: Value, work: Work): string => `${kindOf(value)} ${encodeJson(value, work)}`
 
+/** Steps for each element of a set. */
+const stepsOfElement = 2
+
 export const makeSet = (items: ReadonlyArray<Value>, work: Work): SetValue => {
   const byKey = new Map(items.map((item): readonly [string, Value] => [keyOf(item, work), item]))
   const unique = [...byKey.values()]
+  work.step(items.length * stepsOfElement)
+  work.sort([...byKey.keys()])
   if (unique.every((item) => typeof item === "string")) return new SetValue(unique.toSorted(byBytes))
   if (unique.every(isNumber)) return new SetValue(unique.toSorted(compareNumbers))
   return new SetValue([...byKey].toSorted(([a], [b]) => byBytes(a, b)).map(([, item]) => item))
 }
 
-export const sortedEntries = (map: MapValue): ReadonlyArray<readonly [string, Value]> => [...map].toSorted(([a], [b]) => byBytes(a, b))
+export const sortedEntries = (map: MapValue, work: Work): ReadonlyArray<readonly [string, Value]> => {
+  work.sort([...map.keys()])
+  return [...map].toSorted(([a], [b]) => byBytes(a, b))
+}
 
 /** Collections that were looked through before. */
 const looked = new WeakMap<object, boolean>()
+
+/** Steps for each collection that was not looked through before. */
+const stepsOfLook = 2
 
 /** Whether any part is unknown. */
 export const hasUnknown = (value: Value, work: Work): boolean => {
@@ -72,15 +83,18 @@ export const hasUnknown = (value: Value, work: Work): boolean => {
   if (known !== undefined) return known
   const map = settled(value)
   const parts = isList(map) ? map : map instanceof SetValue ? map.items : isMap(map) ? [...map.values()] : []
-  work.visit(parts.length)
+  work.step(stepsOfLook + parts.length / 10)
   const found = parts.some((part) => hasUnknown(part, work))
   looked.set(value, found)
   return found
 }
 
+/** Steps for each collection that is encoded. */
+const stepsOfCollection = 4
+
 /** As JSON, keys in order and all digits of numbers. */
 export const encodeJson = (value: Value, work: Work): string => {
-  work.visit(1 + (typeof value === "string" ? value.length / 20 : 0))
+  work.step(typeof value === "string" ? 0.5 + value.length / 20 : typeof value === "object" ? stepsOfCollection : 0.5)
   if (value === unknown) return '{"unknown":true}'
   if (typeof value === "string") return JSON.stringify(value)
   if (isNumber(value)) return numberText(value)
@@ -88,20 +102,9 @@ export const encodeJson = (value: Value, work: Work): string => {
   if (value instanceof SetValue) return encodeJson(value.items, work)
   const map = settled(value)
   if (!isMap(map)) return String(map)
-  return `{${sortedEntries(map)
+  return `{${sortedEntries(map, work)
     .map(([key, item]) => `${JSON.stringify(key)}:${encodeJson(item, work)}`)
     .join(",")}}`
-}
-
-/** As a value of JavaScript, keys in order. Numbers stay as they are. */
-export const plain = (value: Value, work: Work): unknown => {
-  work.visit(1)
-  if (value === unknown) return { unknown: true }
-  if (isList(value)) return value.map((item) => plain(item, work))
-  if (value instanceof SetValue) return value.items.map((item) => plain(item, work))
-  const map = settled(value)
-  if (isMap(map)) return Object.fromEntries(sortedEntries(map).map(([key, item]) => [key, plain(item, work)]))
-  return map
 }
 
 export const isEqual = (left: Value, right: Value, work: Work): boolean => {
@@ -150,10 +153,10 @@ export const toMap = (value: Value): MapValue => {
 }
 
 /** Keys and values of what a `for` goes through, in its order. */
-export const entriesOf = (value: Value): ReadonlyArray<readonly [Value, Value]> => {
+export const entriesOf = (value: Value, work: Work): ReadonlyArray<readonly [Value, Value]> => {
   if (isList(value)) return value.map((item, index) => [index, item])
   if (value instanceof SetValue) return value.items.map((item) => [item, item])
-  return sortedEntries(toMap(value))
+  return sortedEntries(toMap(value), work)
 }
 
 /** The elements in one type, as lists and maps have them: texts where one is a text. */

@@ -1,4 +1,5 @@
 import { EvaluationError } from "./EvaluationError.js"
+import { type Numeric, Real } from "./Numbers.js"
 
 const refused = (cause: string): never => {
   throw new EvaluationError({ cause, isLimit: true })
@@ -17,6 +18,13 @@ const limits: Limits = { steps: 1_000_000, stepsOfPart: 100_000, characters: 16 
 
 /** Elements of collections that functions go through in the time of a step. */
 const visitsOfStep = 10
+
+/** Steps in the time of which a number of 512 bits is made and written. */
+const stepsOfReal = 60
+
+/** Steps of a comparison of two texts, and of each character that both may begin with. */
+const stepsOfComparison = 0.2
+const stepsOfComparedCharacter = 0.001
 
 /** What all expressions of a form may do together: steps, and characters of texts that are made. */
 export class Work {
@@ -41,6 +49,18 @@ export class Work {
   /** Elements, or parts of texts, that a function looks at. */
   visit(count: number): void {
     this.step(count / visitsOfStep)
+  }
+
+  /** A number that was made. One that JavaScript cannot hold takes long to make, and later to write. */
+  number<A extends Numeric>(value: A): A {
+    if (value instanceof Real) this.step(stepsOfReal)
+    return value
+  }
+
+  /** Texts that are about to be sorted, or keys of texts. */
+  sort(texts: ReadonlyArray<string>): void {
+    const longest = texts.reduce((length, text) => Math.max(length, text.length), 0)
+    this.step(texts.length * Math.log2(texts.length + 1) * (stepsOfComparison + longest * stepsOfComparedCharacter))
   }
 
   /** Characters that are about to be made. */

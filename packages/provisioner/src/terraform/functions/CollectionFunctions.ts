@@ -19,10 +19,10 @@ import {
   type Value
 } from "../Values.js"
 import type { Work } from "../Work.js"
-import { argument, type Functions, type Implementation, integerAt, itemsAt, mapAt, textAt, textsAt } from "./Arguments.js"
+import { argument, charactersOf, type Functions, type Implementation, integerAt, itemsAt, mapAt, textAt, textsAt } from "./Arguments.js"
 
 const flattened = (items: ReadonlyArray<Value>, work: Work): ReadonlyArray<Value> => {
-  work.visit(items.length)
+  work.step(items.length / 2)
   return items.flatMap((item) => (isList(item) || item instanceof SetValue ? flattened(toItems(item), work) : [item]))
 }
 
@@ -40,9 +40,8 @@ const membersOf = (items: ReadonlyArray<Value>, work: Work): ((value: Value) => 
   return (value) => keys.has(keyOf(value, work))
 }
 
-const lengthOf = (value: Value): number => {
-  // As the user sees characters
-  if (typeof value === "string") return [...new Intl.Segmenter().segment(value)].length
+const lengthOf = (value: Value, work: Work): number => {
+  if (typeof value === "string") return charactersOf(value, work).length
   return isList(value) || value instanceof SetValue ? toItems(value).length : toMap(value).size
 }
 
@@ -81,18 +80,26 @@ const element: Implementation = (given) => {
   return items[((index % items.length) + items.length) % items.length] ?? null
 }
 
+/** Steps for each set that is taken part by part. */
+const stepsOfSet = 4
+
 const setOperation =
   (combine: (left: ReadonlyArray<Value>, right: ReadonlyArray<Value>, work: Work) => ReadonlyArray<Value>): Implementation =>
-  (given, { work }) =>
-    makeSet(
+  (given, { work }) => {
+    work.step(given.length * stepsOfSet)
+    return makeSet(
       given.map(toItems).reduce((left, right) => combine(left, right, work)),
       work
     )
+  }
 
 const setProduct: Implementation = (given, { work }) => {
   const lists = given.map(toItems)
-  const count = lists.reduce((product, items) => product * items.length, 1)
-  work.step(count * lists.length)
+  // Each list copies the rows of those before it
+  lists.reduce((rows, items, index) => {
+    work.step(rows * items.length * (1 + index / 20))
+    return rows * items.length
+  }, 1)
   const rows = lists.reduce<ReadonlyArray<ReadonlyArray<Value>>>(
     (sofar, items) => sofar.flatMap((row) => items.map((item) => [...row, item])),
     [[]]
@@ -107,10 +114,11 @@ const chunks: Implementation = (given) => {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 }
 
-const transpose: Implementation = (given) => {
+const transpose: Implementation = (given, { work }) => {
   const turned = new Map<string, Array<string>>()
-  for (const [key, values] of sortedEntries(mapAt(given, 0)))
+  for (const [key, values] of sortedEntries(mapAt(given, 0), work))
     for (const value of toItems(values).map(toText)) {
+      work.step(2)
       const found = turned.get(value)
       if (found === undefined) turned.set(value, [key])
       else found.push(key)
@@ -143,8 +151,8 @@ export const collectionFunctions: Functions = {
     const index = itemsAt(given, 0).findIndex((item) => isEqual(item, argument(given, 1), work))
     return index < 0 ? refuse("the list has no such element") : index
   },
-  keys: (given) => sortedEntries(mapAt(given, 0)).map(([key]) => key),
-  length: (given) => lengthOf(argument(given, 0)),
+  keys: (given, { work }) => sortedEntries(mapAt(given, 0), work).map(([key]) => key),
+  length: (given, { work }) => lengthOf(argument(given, 0), work),
   list: (given) => unified(given),
   lookup,
   map: (given) => new Map(given.flatMap((key, index) => (index % 2 === 0 ? [[toText(key), argument(given, index + 1)] as const] : []))),
@@ -168,9 +176,13 @@ export const collectionFunctions: Functions = {
   }),
   setunion: setOperation((left, right) => [...left, ...right]),
   slice,
-  sort: (given) => textsAt(given, 0).toSorted(byBytes),
+  sort: (given, { work }) => {
+    const texts = textsAt(given, 0)
+    work.sort(texts)
+    return texts.toSorted(byBytes)
+  },
   transpose,
-  values: (given) => sortedEntries(mapAt(given, 0)).map(([, value]) => value),
+  values: (given, { work }) => sortedEntries(mapAt(given, 0), work).map(([, value]) => value),
   zipmap: (given) => {
     const [keys, values] = [textsAt(given, 0), itemsAt(given, 1)]
     return keys.length === values.length

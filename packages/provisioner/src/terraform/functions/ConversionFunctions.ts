@@ -17,12 +17,12 @@ export const conversionFunctions: Functions = {
   sensitive: (given) => argument(given, 0),
   tobool: convertible(toBool),
   tolist: convertible((value) => unified(toItems(value))),
-  tomap: convertible((value) => {
-    const entries = sortedEntries(toMap(value))
+  tomap: convertible((value, work) => {
+    const entries = sortedEntries(toMap(value), work)
     const items = unified(entries.map(([, item]) => item))
     return new Map(entries.map(([key], index) => [key, items[index] ?? null]))
   }),
-  tonumber: convertible(toNumeric),
+  tonumber: convertible((value, work) => work.number(toNumeric(value))),
   toset: convertible((value, work) => makeSet(unified(toItems(value)), work)),
   tostring: convertible(toText)
 }

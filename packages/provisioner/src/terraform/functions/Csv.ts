@@ -1,6 +1,7 @@
 /** Reads CSV. */
 import { refuse } from "../EvaluationError.js"
 import type { Value } from "../Values.js"
+import type { Work } from "../Work.js"
 
 /** Reads a field at a place; answers what it holds and the place behind it. */
 const csvField = (source: string, from: number): readonly [text: string, end: number] => {
@@ -20,7 +21,10 @@ const csvField = (source: string, from: number): readonly [text: string, end: nu
   }
 }
 
-const csvRows = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
+/** Steps for each row beside those for its fields. */
+const stepsOfRow = 3
+
+const csvRows = (source: string, work: Work): ReadonlyArray<ReadonlyArray<string>> => {
   const rows: Array<Array<string>> = []
   for (let at = 0; at < source.length;) {
     const row: Array<string> = []
@@ -31,14 +35,15 @@ const csvRows = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
       if (!isMore && end < source.length && source[end] !== "\n") return refuse("a quoted field goes on behind its end")
       at = end + 1
     }
+    work.step(stepsOfRow + row.length)
     if (row.length > 1 || row[0] !== "") rows.push(row)
   }
   return rows
 }
 
 /** The rows as maps, named by the first row. Throws `EvaluationError`. */
-export const decodeCsv = (source: string): Value => {
-  const [head = [], ...body] = csvRows(source.replaceAll("\r\n", "\n"))
+export const decodeCsv = (source: string, work: Work): Value => {
+  const [head = [], ...body] = csvRows(source.replaceAll("\r\n", "\n"), work)
   return body.map((row) =>
     row.length === head.length ? new Map(head.map((name, index) => [name, row[index] ?? ""])) : refuse("the rows have different lengths")
   )

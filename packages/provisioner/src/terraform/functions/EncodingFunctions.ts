@@ -17,9 +17,15 @@ export const decodeText = (bytes: Uint8Array): string => {
   }
 }
 
+/** Steps for each character that is escaped. */
+const stepsOfEscape = 0.3
+
 /** As Go writes JSON: these characters are escaped too. */
 const escapedJson = (value: Value, work: Work): string =>
-  encodeJson(value, work).replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  encodeJson(value, work).replaceAll(/[<>&\u2028\u2029]/g, (sign) => {
+    work.step(stepsOfEscape)
+    return `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`
+  })
 
 const encodings: Readonly<Record<string, BufferEncoding>> = {
   "utf-8": "utf8",
@@ -45,7 +51,7 @@ export const encodingFunctions: Functions = {
   base64decode: (given) => decodeText(base64(textAt(given, 0))),
   base64encode: (given) => Buffer.from(textAt(given, 0)).toString("base64"),
   base64gzip: (given) => gzipSync(textAt(given, 0)).toString("base64"),
-  csvdecode: (given) => decodeCsv(textAt(given, 0)),
+  csvdecode: (given, { work }) => decodeCsv(textAt(given, 0), work),
   jsondecode: (given, { work }) => {
     try {
       return parseJson(textAt(given, 0), work)

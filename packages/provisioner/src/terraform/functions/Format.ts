@@ -50,7 +50,11 @@ const verb = (letter: string, value: Value, digits: number | undefined, work: Wo
   switch (letter) {
     case "s": {
       const text = scalarText(value, work)
-      return digits === undefined ? text : [...text].slice(0, digits).join("")
+      return digits === undefined
+        ? text
+        : Array.from(text.slice(0, digits * 2))
+            .slice(0, digits)
+            .join("")
     }
     case "v":
       // As %g, which has an exponent from 21 digits on
@@ -90,11 +94,14 @@ const verb = (letter: string, value: Value, digits: number | undefined, work: Wo
 
 const maximumWidth = 1000
 
+const stepsOfVerb = 3
+
 /** As the function `format` does. */
 export const formatText = (pattern: string, given: ReadonlyArray<Value>, work: Work): string => {
   let next = 0
   let highest = 0
   let isIndexed = false
+  work.step(pattern.length / 100)
   const text = pattern.replaceAll(
     /%(?:%|([-+ #0]*)([1-9]\d*)?(?:\.(\d+))?(?:\[(\d+)\])?([A-Za-z])|)/g,
     (
@@ -105,6 +112,7 @@ export const formatText = (pattern: string, given: ReadonlyArray<Value>, work: W
       index: string | undefined,
       letter: string | undefined
     ) => {
+      work.step(stepsOfVerb)
       if (whole === "%%") return "%"
       if (letter === undefined) return refuse("the format ends within a verb")
       if (index !== undefined) isIndexed = true

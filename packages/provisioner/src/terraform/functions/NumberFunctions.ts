@@ -1,8 +1,19 @@
 /** Functions of numbers. */
 import { refuse } from "../EvaluationError.js"
-import { compareNumbers, computed, floorOf, fromBigInt, fromDouble, negated } from "../Numbers.js"
+import { compareNumbers, computed, floorOf, fromBigInt, fromDouble, negated, type Numeric } from "../Numbers.js"
 import { toNumeric } from "../Values.js"
-import { finiteAt, type Functions, type Implementation, integerAt, itemsAt, numberAt, numericAt, textAt } from "./Arguments.js"
+import type { Work } from "../Work.js"
+import {
+  type Arguments,
+  finiteAt,
+  type Functions,
+  type Implementation,
+  integerAt,
+  itemsAt,
+  numberAt,
+  numericAt,
+  textAt
+} from "./Arguments.js"
 
 const parseInteger: Implementation = (given) => {
   const [text, base] = [textAt(given, 0), integerAt(given, 1)]
@@ -26,6 +37,9 @@ const log: Implementation = (given) => {
   return fromDouble(Math.abs(exact - Math.round(exact)) < 1e-12 ? Math.round(exact) : exact)
 }
 
+/** Those that are read from texts are made. */
+const numerics = (values: Arguments, work: Work): ReadonlyArray<Numeric> => values.map((value) => work.number(toNumeric(value)))
+
 export const numberFunctions: Functions = {
   abs: (given) => {
     const value = numericAt(given, 0)
@@ -34,13 +48,10 @@ export const numberFunctions: Functions = {
   ceil: (given) => fromBigInt(-floorOf(negated(finiteAt(given, 0)))),
   floor: (given) => fromBigInt(floorOf(finiteAt(given, 0))),
   log,
-  max: (given) => given.map(toNumeric).reduce((a, b) => (compareNumbers(a, b) < 0 ? b : a)),
-  min: (given) => given.map(toNumeric).reduce((a, b) => (compareNumbers(b, a) < 0 ? b : a)),
+  max: (given, { work }) => numerics(given, work).reduce((a, b) => (compareNumbers(a, b) < 0 ? b : a)),
+  min: (given, { work }) => numerics(given, work).reduce((a, b) => (compareNumbers(b, a) < 0 ? b : a)),
   parseint: parseInteger,
   pow: (given) => fromDouble(numberAt(given, 0) ** numberAt(given, 1)),
   signum: (given) => compareNumbers(numericAt(given, 0), 0),
-  sum: (given) =>
-    itemsAt(given, 0)
-      .map(toNumeric)
-      .reduce((a, b) => computed("+", a, b))
+  sum: (given, { work }) => numerics(itemsAt(given, 0), work).reduce((a, b) => computed("+", a, b))
 }

@@ -10,6 +10,15 @@ export const maximumPattern = 4096
 const maximumPatternWork = 500_000
 /** The same in the time of a step. */
 const patternWorkOfStep = 25
+/** The same in the time of a step where characters are looked at again for the next match. */
+const patternWorkOfNextMatch = 100
+
+/** Steps to read a character of a pattern, and a class of Unicode's. */
+const stepsOfPatternCharacter = 5
+const stepsOfClass = 150
+
+/** Steps for each match and each of its groups. */
+const stepsOfGroup = 2
 
 /** Compiled patterns by their sources, the one that was used last at the end. */
 const compiled = new Map<string, RE2JS>()
@@ -18,6 +27,7 @@ const maximumCompiled = 500
 const compile = (source: string, work: Work): RE2JS => {
   const known = compiled.get(source)
   compiled.delete(source)
+  if (known === undefined) work.step(source.length * stepsOfPatternCharacter + (source.split(/\\p/i).length - 1) * stepsOfClass)
   const pattern = known ?? RE2JS.compile(source)
   if (known === undefined) work.step(pattern.programSize() / 2)
   compiled.set(source, pattern)
@@ -38,4 +48,23 @@ export const patterns = (source: string, text: string, work: Work): RE2JS => {
     if (error instanceof EvaluationError) throw error
     return refuse(`the pattern is wrong: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+export type Matcher = ReturnType<RE2JS["matcher"]>
+
+/**
+ * What `read` makes of each match. A match may take a look at more characters than it has, and the next one looks at them again: at the whole
+ * rest of the text if a part of the pattern repeats without an end.
+ */
+export const matchesOf = <A>(pattern: RE2JS, source: string, text: string, work: Work, read: (matcher: Matcher) => A): ReadonlyArray<A> => {
+  const matcher = pattern.matcher(text)
+  const size = pattern.programSize()
+  const reach = /[*+]|,\}/.test(source) ? text.length : size
+  const groups = 1 + matcher.groupCount()
+  const found: Array<A> = []
+  while (matcher.find()) {
+    work.step(groups * stepsOfGroup + (Math.min(reach, text.length - matcher.end()) * size) / patternWorkOfNextMatch)
+    found.push(read(matcher))
+  }
+  return found
 }

@@ -2,11 +2,9 @@
 import type { RE2JS } from "re2js"
 import { refuse } from "../EvaluationError.js"
 import { isList, SetValue, toItems, toText, type Value } from "../Values.js"
-import { type Functions, type Implementation, integerAt, textAt } from "./Arguments.js"
+import { charactersOf, type Functions, type Implementation, integerAt, textAt } from "./Arguments.js"
 import { formatText } from "./Format.js"
-import { patterns } from "./Patterns.js"
-
-type Matcher = ReturnType<RE2JS["matcher"]>
+import { type Matcher, matchesOf, patterns } from "./Patterns.js"
 
 /** The whole match, a list of groups, or a map of named groups. */
 const matchValue = (pattern: RE2JS, matcher: Matcher): Value => {
@@ -27,24 +25,29 @@ const regex: Implementation = (given, { work }) => {
 const regexAll: Implementation = (given, { work }) => {
   const text = textAt(given, 1)
   const pattern = patterns(textAt(given, 0), text, work)
-  const matcher = pattern.matcher(text)
-  const found: Array<Value> = []
-  while (matcher.find()) found.push(matchValue(pattern, matcher))
-  return found
+  return matchesOf(pattern, textAt(given, 0), text, work, (matcher) => matchValue(pattern, matcher))
 }
+
+/** Steps for each text that is replaced. */
+const stepsOfReplaced = 0.3
 
 const replace: Implementation = (given, { work }) => {
   const [text, search, by] = [textAt(given, 0), textAt(given, 1), textAt(given, 2)]
   const count = search === "" ? text.length + 1 : text.split(search).length
-  work.step(Math.ceil((count * by.length) / 100))
+  work.step(count * (stepsOfReplaced + by.length / 100))
   if (search.length > 2 && search.startsWith("/") && search.endsWith("/")) {
-    const pattern = patterns(search.slice(1, -1), text, work)
-    work.step(Math.ceil((text.length * by.length) / 100))
+    const source = search.slice(1, -1)
+    const pattern = patterns(source, text, work)
+    const matches = matchesOf(pattern, source, text, work, () => null)
+    work.step(matches.length * (1 + by.length / 20))
     // Group references of Go and of this library are alike but for the braces
     return pattern.matcher(text).replaceAll(by, true)
   }
   return text.replaceAll(search, () => by)
 }
+
+/** Steps for each text of a list that is formatted. */
+const stepsOfFormatted = 2
 
 const substr: Implementation = (given) => {
   const characters = [...textAt(given, 0)]
@@ -55,9 +58,10 @@ const substr: Implementation = (given) => {
 
 const trimSet = (text: string, signs: string, where: "both" | "start" | "end"): string => {
   const characters = [...text]
+  const trimmed = new Set(signs)
   let [from, to] = [0, characters.length]
-  if (where !== "end") while (from < to && signs.includes(characters[from] ?? "")) from++
-  if (where !== "start") while (to > from && signs.includes(characters[to - 1] ?? "")) to--
+  if (where !== "end") while (from < to && trimmed.has(characters[from] ?? "")) from++
+  if (where !== "start") while (to > from && trimmed.has(characters[to - 1] ?? "")) to--
   return characters.slice(from, to).join("")
 }
 
@@ -76,6 +80,7 @@ export const stringFunctions: Functions = {
     const [pattern, ...rest] = given
     const lengths = rest.flatMap((value) => (isList(value) || value instanceof SetValue ? [toItems(value).length] : []))
     const [count = 1] = lengths
+    work.step(count * stepsOfFormatted)
     if (lengths.some((length) => length !== count)) return refuse("the lists have different lengths")
     return Array.from({ length: count }, (_, index) =>
       formatText(
@@ -95,10 +100,7 @@ export const stringFunctions: Functions = {
   split: (given) => textAt(given, 1).split(textAt(given, 0)),
   startswith: (given) => textAt(given, 0).startsWith(textAt(given, 1)),
   strcontains: (given) => textAt(given, 0).includes(textAt(given, 1)),
-  strrev: (given) =>
-    Array.from(new Intl.Segmenter().segment(textAt(given, 0)), ({ segment }) => segment)
-      .toReversed()
-      .join(""),
+  strrev: (given, { work }) => charactersOf(textAt(given, 0), work).toReversed().join(""),
   substr,
   title: (given) =>
     textAt(given, 0).replaceAll(/(^|[^\p{L}\p{N}_])(\p{L})/gu, (_, before: string, letter: string) => before + letter.toUpperCase()),
