@@ -2,9 +2,10 @@
  * The right to a stream, for as long as the stream is open. Opening a stream is authorized like any call. After that, the credential and
  * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
  */
-import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
+import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, Scope, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { type EventBus, listen } from "../platform/EventBus.js"
+import { type Bagged, Bag } from "../platform/Bag.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
@@ -78,7 +79,7 @@ const judgementTime = "3 seconds"
 /** Permissions of one credential judged at once. */
 const permissionConcurrency = 4
 
-interface Holding {
+interface Holding extends Bagged {
   readonly right: StreamRight
   readonly end: (ended: RightEnded) => void
   actor: Actor
@@ -116,7 +117,7 @@ const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<
 
 const make = Effect.gen(function* () {
   const { streamsPerCaller } = yield* DeploymentOptions
-  const held = new Set<Holding>()
+  const held = new Bag<Holding>()
   const open = new Map<string, number>()
   const due = new Set<Holding>()
   const isDue = yield* Effect.makeLatch(false)
@@ -249,7 +250,7 @@ const make = Effect.gen(function* () {
       }
       open.set(caller, count + 1)
       const now = clock.unsafeCurrentTimeMillis()
-      const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false }
+      const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false, place: -1 }
       held.add(holding)
       if (hasChanged(right, now)) suspect(holding)
       return Effect.succeed(holding)
@@ -270,7 +271,9 @@ const make = Effect.gen(function* () {
    * that any process publishes, and within 30 s in any case. Fails with `TooManyStreams` for a caller that has too many open in this process.
    */
   const hold = (right: StreamRight, ended: (reason: RightEnded) => void): Effect.Effect<void, TooManyStreams, Scope.Scope> =>
-    Effect.asVoid(Effect.acquireRelease(begin(right, ended), release))
+    Effect.uninterruptible(
+      Effect.flatMap(Effect.scope, (scope) => Effect.flatMap(begin(right, ended), (holding) => Scope.addFinalizer(scope, release(holding))))
+    )
 
   return {
     hold,

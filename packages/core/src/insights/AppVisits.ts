@@ -1,9 +1,10 @@
-import { Context, Effect, Schedule, type Scope } from "effect"
+import { Clock, Context, Effect, Schedule, Scope } from "effect"
 import { CurrentActor, isAnonymous } from "../access/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import { Ids } from "../platform/Ids.js"
 import * as Lru from "../platform/Lru.js"
+import { type Bagged, Bag } from "../platform/Bag.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { VisitedApp } from "../workspaces/apps/AppAccess.js"
@@ -29,8 +30,20 @@ const rememberedVisitors = 10_000
 /** Characters of a user agent by which visitors differ: the connection log has no more of it. */
 const maximumUserAgent = 256
 
-interface OpenVisit extends Omit<AppSession, "session_started_at" | "session_ended_at" | "requests"> {
+type Visitor = Omit<AppSession, "session_started_at" | "session_ended_at" | "requests">
+
+interface OpenVisit extends Bagged {
+  readonly visitor: Visitor
+  /** Milliseconds since 1970. */
   readonly began: number
+}
+
+/** Visits that are over and are stored as one. */
+interface EndedVisits {
+  readonly visitor: Visitor
+  began: number
+  ended: number
+  requests: number
 }
 
 const minuteOf = (millis: number): number => Math.floor(millis / 60_000)
@@ -38,24 +51,16 @@ const minuteOf = (millis: number): number => Math.floor(millis / 60_000)
 const isLong = ({ began }: OpenVisit, now: number): boolean => now - began > longVisit
 
 /** Short visits of one user that began in the same minute have the same key. */
-const keyOf = (visit: OpenVisit, now: number): string =>
-  isLong(visit, now)
-    ? visit.session_id
-    : [visit.user_id, visit.agent_id, visit.access_method, visit.slug_or_port, minuteOf(visit.began)].join("/")
+const keyOf = (visit: OpenVisit, now: number): string => {
+  const { access_method, agent_id, session_id, slug_or_port, user_id } = visit.visitor
+  return isLong(visit, now) ? session_id : `${user_id}/${agent_id}/${access_method}/${slug_or_port}/${minuteOf(visit.began)}`
+}
 
-const rowOf = ({ began, ...visit }: OpenVisit, ended: number): AppSession => ({
-  ...visit,
+const rowOf = ({ began, ended, requests, visitor }: EndedVisits): AppSession => ({
+  ...visitor,
   session_started_at: Timestamp.fromMillis(began),
   session_ended_at: Timestamp.fromMillis(ended),
-  requests: 1
-})
-
-/** One row for two visits of the same key. */
-const merged = (before: AppSession, { requests, session_ended_at, session_started_at }: AppSession): AppSession => ({
-  ...before,
-  session_started_at: session_started_at < before.session_started_at ? session_started_at : before.session_started_at,
-  session_ended_at: session_ended_at > before.session_ended_at ? session_ended_at : before.session_ended_at,
-  requests: before.requests + requests
+  requests
 })
 
 const make = Effect.gen(function* () {
@@ -64,9 +69,9 @@ const make = Effect.gen(function* () {
   const connections = yield* ConnectionLogs
   const ids = yield* Ids
   const { statsCollectionUsageStatsEnable: isCounted } = yield* DeploymentOptions
-  const open = new Set<OpenVisit>()
+  const open = new Bag<OpenVisit>()
   const logged = Lru.make<string, number>(rememberedVisitors)
-  let ended = new Map<string, AppSession>()
+  let ended = new Map<string, EndedVisits>()
 
   const record = (sessions: ReadonlyArray<AppSession>) =>
     Effect.gen(function* () {
@@ -76,28 +81,32 @@ const make = Effect.gen(function* () {
       yield* workspaces.markUsed([...found], yield* Timestamp.now)
     })
 
-  const add = (key: string, row: AppSession): void => {
+  const add = (key: string, visits: EndedVisits): void => {
     const before = ended.get(key)
-    ended.set(key, before === undefined ? row : merged(before, row))
+    if (before === undefined) return void ended.set(key, visits)
+    before.began = Math.min(before.began, visits.began)
+    before.ended = Math.max(before.ended, visits.ended)
+    before.requests += visits.requests
   }
 
+  const endedAt = ({ began, visitor }: OpenVisit, now: number): EndedVisits => ({ visitor, began, ended: now, requests: 1 })
+
   const end = (visit: OpenVisit) =>
-    Effect.map(Timestamp.now, (at) => {
+    Effect.map(Clock.currentTimeMillis, (now) => {
       open.delete(visit)
-      const now = Timestamp.toMillis(at)
-      add(keyOf(visit, now), rowOf(visit, now))
+      add(keyOf(visit, now), endedAt(visit, now))
     })
 
   /** Stores the visits that are over, and those of the open ones that `isDue` chooses. */
   const report = (isDue: (visit: OpenVisit, now: number) => boolean) =>
     Effect.gen(function* () {
-      const now = Timestamp.toMillis(yield* Timestamp.now)
+      const now = yield* Clock.currentTimeMillis
       const over = ended
       ended = new Map()
       const lasting = Array.from(open).filter((visit) => isDue(visit, now))
-      yield* record([...over.values(), ...lasting.map((visit) => rowOf(visit, now))]).pipe(
+      yield* record([...over.values(), ...lasting.map((visit) => endedAt(visit, now))].map(rowOf)).pipe(
         Effect.catchAllCause((cause) => {
-          for (const [key, row] of over) add(key, row)
+          for (const [key, visits] of over) add(key, visits)
           return Effect.logError("visits of apps could not be stored", cause)
         })
       )
@@ -114,7 +123,7 @@ const make = Effect.gen(function* () {
       const user_id = isAnonymous(actor) ? null : actor.userId
       const { access_method: _, agent_id, ...rest } = app
       const key = JSON.stringify([agent_id, user_id, ip, user_agent.slice(0, maximumUserAgent), app.slug_or_port, code])
-      const now = Timestamp.toMillis(yield* Timestamp.now)
+      const now = yield* Clock.currentTimeMillis
       const before = logged.get(key)
       if (before !== undefined && now - before < logInterval) return
       logged.set(key, now)
@@ -131,17 +140,17 @@ const make = Effect.gen(function* () {
         yield* log(app, code)
         if (open.size + ended.size >= capacity) return
         const actor = yield* CurrentActor
-        const visit: OpenVisit = {
+        const visitor = {
           user_id: isAnonymous(actor) ? app.workspace_owner_id : actor.userId,
           workspace_id: app.workspace_id,
           agent_id: app.agent_id,
           access_method: app.access_method,
           slug_or_port: app.slug_or_port,
-          session_id: yield* ids.next,
-          began: Timestamp.toMillis(yield* Timestamp.now)
+          session_id: yield* ids.next
         }
-        open.add(visit)
-        yield* Effect.addFinalizer(() => end(visit))
+        const visit: OpenVisit = { visitor, began: yield* Clock.currentTimeMillis, place: -1 }
+        const scope = yield* Effect.scope
+        yield* Effect.uninterruptible(Effect.suspend(() => (open.add(visit), Scope.addFinalizer(scope, end(visit)))))
       }),
 
     /** Notes an outcome in the connection log alone, such as that the actor did not get an app that exists. */

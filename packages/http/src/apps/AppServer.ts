@@ -8,7 +8,7 @@ import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { NotFound, Uuid, withoutTrailingSlashes } from "@atelier/core/platform"
 import { AppAccess, type AppRefused, type AppTarget, bareHost } from "@atelier/core/workspaces"
-import { Context, Data, Effect, Layer, Option, type Scope } from "effect"
+import { Context, Data, Effect, Layer, Option, Scope } from "effect"
 import { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { TLSSocket } from "node:tls"
@@ -250,10 +250,8 @@ const make = Effect.gen(function* () {
       const end = (): void => ending.abort()
       yield* hold(right, end)
       yield* Effect.provideService(visits.begin(target, 200), CurrentActor, actor)
-      yield* Effect.acquireRelease(
-        Effect.sync(() => draining.onBegin(end)),
-        (release) => Effect.sync(release)
-      )
+      const requestScope = yield* Effect.scope
+      yield* Effect.uninterruptible(Effect.suspend(() => Scope.addFinalizer(requestScope, Effect.sync(draining.onBegin(end)))))
       const forwarding = forwardingOf(request, info, peer)
       const body = yield* bodyOf(request)
       const answer = yield* exchange(

@@ -2,7 +2,7 @@
 import { AgentDialer, type AgentStream } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { agentSocket } from "@atelier/node"
-import { Data, Duration, Effect, type Scope } from "effect"
+import { Data, Duration, Effect, Scope } from "effect"
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
 import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
@@ -162,7 +162,7 @@ export const exchange = (
       upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", isPlain ? "keep-alive" : "close"]
     const way: RequestOptions | Kept =
       socket === undefined
-        ? { agent: connections, key: `${target.agent_id} ${url.protocol} ${url.hostname} ${portOf(url)}`, open }
+        ? { agent: connections, agent_id: target.agent_id, key: `${target.agent_id} ${url.protocol} ${url.hostname} ${portOf(url)}`, open }
         : { createConnection: () => socket }
     const attempt = (repeats: number): Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope> =>
       Effect.async<Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope>>((resume) => {
@@ -193,10 +193,10 @@ export const exchange = (
         const answered = (answer: Answer): void =>
           resume(
             Effect.succeed(
-              Effect.as(
-                Effect.addFinalizer(() => Effect.sync(() => over(answer.response))),
-                answer
-              )
+              Effect.flatMap(Effect.scope, (scope) => {
+                const ending = Effect.sync(() => over(answer.response))
+                return Effect.as(Scope.addFinalizer(scope, ending), answer)
+              })
             )
           )
         // The listener stays: what happens after the answer ends the answer

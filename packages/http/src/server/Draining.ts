@@ -1,4 +1,9 @@
+import { type Bagged, Bag } from "@atelier/core/platform"
 import { Context, Deferred, Effect, Layer } from "effect"
+
+interface Listener extends Bagged {
+  readonly listen: () => void
+}
 
 /** The end of the service, in two steps: it leaves, while requests are answered as before; then everything that lasts ends by itself. */
 export class Draining extends Context.Tag("@atelier/http/Draining")<
@@ -20,23 +25,25 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
     Effect.map(Deferred.make<void>(), (deferred) => {
       let isLeaving = false
       let hasBegun = false
-      const listeners = new Set<() => void>()
+      const listeners = new Bag<Listener>()
       const leave = Effect.sync(() => {
         isLeaving = true
       })
       const begin = Effect.sync(() => {
         hasBegun = true
         Deferred.unsafeDone(deferred, Effect.void)
-        for (const listener of listeners) listener()
-        listeners.clear()
+        // What a listener ends may leave meanwhile
+        const told = Array.from(listeners)
+        for (const listener of told) if (listeners.delete(listener)) listener.listen()
       })
       return {
         leave,
         isLeaving: Effect.sync(() => isLeaving),
         begin: Effect.zipRight(leave, begin),
         begun: Deferred.await(deferred),
-        onBegin: (listener) => {
-          if (hasBegun) listener()
+        onBegin: (listen) => {
+          const listener = { listen, place: -1 }
+          if (hasBegun) listen()
           else listeners.add(listener)
           return () => void listeners.delete(listener)
         }
