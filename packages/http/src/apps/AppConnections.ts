@@ -6,11 +6,16 @@ import { Duplex } from "node:stream"
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
 const keptFor = 4_000
 
-/** Unused connections that are kept for each app. All apps of an agent share its streams. */
-const maximumKept = 8
+/** Unused connections that are kept for each app: browsers open six at once, and several users may look at one app. */
+const maximumKept = 32
+
+/** Unused connections that are kept for all apps of an agent, which share its 128 streams. */
+const maximumKeptOfAgent = 64
 
 /** The options of a request that uses a kept connection. */
 export interface Kept extends ClientRequestArgs {
+  /** The workspace's agent beside which the app is. */
+  readonly agent_id: string
   /** The same for requests that may share a connection. */
   readonly key: string
   /** Opens a connection, which ends with its scope. */
@@ -28,9 +33,18 @@ const openOwn = (open: Kept["open"]): Effect.Effect<Duplex, Error> =>
     return Object.assign(socket, { ref: () => socket })
   })
 
+/** A connection, as its agent's connections know it. */
+interface Connection {
+  readonly agent_id: string
+  /** Ends its time without a request; undefined while it has one. */
+  resume: (() => void) | undefined
+}
+
 /** An agent of `node:http` for connections to apps. */
 export class AppConnections extends Agent {
-  private readonly unused = new WeakMap<Duplex, { readonly timer: NodeJS.Timeout; readonly end: () => void }>()
+  private readonly connections = new WeakMap<Duplex, Connection>()
+  /** How many unused connections each agent has. */
+  private readonly unused = new Map<string, number>()
 
   constructor() {
     super({ keepAlive: true, maxFreeSockets: maximumKept })
@@ -40,10 +54,13 @@ export class AppConnections extends Agent {
     return options?.key ?? ""
   }
 
-  override createConnection({ open }: Kept, done: (error: Error | null, socket: Duplex) => void): undefined {
+  override createConnection({ agent_id, open }: Kept, done: (error: Error | null, socket: Duplex) => void): undefined {
     Effect.runCallback(openOwn(open), {
       onExit: (exit) => {
-        if (Exit.isSuccess(exit)) return done(null, exit.value)
+        if (Exit.isSuccess(exit)) {
+          this.connections.set(exit.value, { agent_id, resume: undefined })
+          return done(null, exit.value)
+        }
         const error = Option.getOrElse(Cause.failureOption(exit.cause), () => new Error("the connection cannot be made"))
         // Node reads no socket beside an error
         done(error, new Duplex().destroy())
@@ -52,20 +69,32 @@ export class AppConnections extends Agent {
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
+    const connection = this.connections.get(socket)
+    if (connection === undefined) return false
+    const { agent_id } = connection
+    const others = this.unused.get(agent_id) ?? 0
+    if (others >= maximumKeptOfAgent) return false
+    this.unused.set(agent_id, others + 1)
     const end = (): void => void socket.destroy()
-    this.unused.set(socket, { timer: setTimeout(end, keptFor).unref(), end })
+    const timer = setTimeout(end, keptFor).unref()
+    const resume = (): void => {
+      connection.resume = undefined
+      clearTimeout(timer)
+      socket.off("data", end).off("end", end).off("close", resume)
+      const left = (this.unused.get(agent_id) ?? 1) - 1
+      if (left === 0) this.unused.delete(agent_id)
+      else this.unused.set(agent_id, left)
+    }
+    connection.resume = resume
     // Without a request there is no answer: the next request would take it for its own
-    socket.on("data", end).on("end", end)
+    socket.on("data", end).on("end", end).on("close", resume)
     return true
   }
 
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
-    const kept = this.unused.get(socket)
-    if (kept !== undefined) {
-      clearTimeout(kept.timer)
-      // A stream that loses its last reader stops to flow
-      socket.off("data", kept.end).off("end", kept.end).resume()
-    }
+    this.connections.get(socket)?.resume?.()
+    // A stream that loses its last reader stops to flow
+    socket.resume()
     super.reuseSocket(socket, request)
   }
 }
