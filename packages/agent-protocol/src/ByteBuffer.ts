@@ -1,15 +1,27 @@
 const smallestAllocation = 256
 
+const empty = new Uint8Array(0)
+
+/** Whether keeping a piece keeps little else in memory. A small piece may be a view of a large one. */
+const fillsItsMemory = (piece: Uint8Array): boolean => 2 * piece.length >= piece.buffer.byteLength
+
 /** Bytes gathered until they are needed as one piece; grows with what arrives, never with what is announced. */
 export class ByteBuffer {
-  private bytes = new Uint8Array(0)
+  private bytes: Uint8Array = empty
   private length = 0
 
   get size(): number {
     return this.length
   }
 
+  /** Adds bytes, which may not change afterwards. */
   append(chunk: Uint8Array): void {
+    if (this.length === 0 && fillsItsMemory(chunk)) {
+      // A plain array, as it is otherwise: Node's buffers copy nothing where arrays do
+      this.bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length)
+      this.length = chunk.length
+      return
+    }
     const needed = this.length + chunk.length
     if (needed > this.bytes.length) {
       const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, smallestAllocation))
@@ -23,7 +35,7 @@ export class ByteBuffer {
   /** Everything gathered; the buffer is empty afterwards and does not touch the answer again. */
   take(): Uint8Array {
     const taken = this.bytes.subarray(0, this.length)
-    this.bytes = new Uint8Array(0)
+    this.bytes = empty
     this.length = 0
     return taken
   }

@@ -1,4 +1,4 @@
-import { Data, Effect, Mailbox, type Exit, type Stream } from "effect"
+import { Data, Effect, Mailbox, Stream, type Exit } from "effect"
 import type { SessionEnded } from "./yamux/YamuxError.js"
 
 /** The connection under a session broke. */
@@ -11,13 +11,14 @@ export class TransportError extends Data.TaggedError("TransportError")<{ readonl
 /**
  * The byte connection a yamux session runs on, such as a WebSocket: message payloads in both directions, whose borders carry no meaning.
  *
- * - `incoming` ends when the peer closed the connection properly (WebSocket codes 1000 and 1001) and fails when it broke. It is run once.
- *   Pausing it should pause the socket, so that a fast peer waits.
- * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB.
+ * - `receive` gives each payload to `take` as it arrives. It completes when the peer closed the connection properly (WebSocket codes 1000 and
+ *   1001) and fails when it broke. It is run once. `take` never waits: the session's windows bound what it keeps.
+ * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB. A transport may let it complete only
+ *   after other work, so that the session joins what is written meanwhile to one payload.
  * - `close` is called once, when the session ended: normally or with the reason. A WebSocket closes with 1000 or 1011; the service closes with 1000 in both cases (wire.md §5.1).
  */
 export interface Transport {
-  readonly incoming: Stream.Stream<Uint8Array, TransportError>
+  readonly receive: (take: (bytes: Uint8Array) => void) => Effect.Effect<void, TransportError>
   readonly send: (bytes: Uint8Array) => Effect.Effect<void, TransportError>
   readonly close: (exit: Exit.Exit<void, SessionEnded>) => Effect.Effect<void>
 }
@@ -30,7 +31,7 @@ export const makePair: Effect.Effect<readonly [Transport, Transport]> = Effect.g
   const there = yield* Mailbox.make<Uint8Array>(pairCapacity)
   const back = yield* Mailbox.make<Uint8Array>(pairCapacity)
   const end = (inbox: Mailbox.Mailbox<Uint8Array>, outbox: Mailbox.Mailbox<Uint8Array>): Transport => ({
-    incoming: Mailbox.toStream(inbox),
+    receive: (take) => Stream.runForEach(Mailbox.toStream(inbox), (bytes) => Effect.sync(() => take(bytes))),
     send: (bytes) =>
       Effect.flatMap(outbox.offer(bytes), (offered) => (offered ? Effect.void : Effect.fail(new TransportError({ cause: "closed" })))),
     close: () => Effect.zipRight(there.end, Effect.asVoid(back.end))

@@ -1,4 +1,4 @@
-import { Effect, Queue, Stream } from "effect"
+import { Effect, Queue } from "effect"
 import { Frame, makePair, Session, type Transport } from "@atelier/agent-protocol"
 
 /** Two sessions connected in memory. */
@@ -35,21 +35,18 @@ export const peerOn = (transport: Transport) =>
       if (header !== undefined) frames.unsafeOffer({ header, payload: Uint8Array.from(payload) })
       payload = []
     }
-    yield* transport.incoming.pipe(
-      Stream.runForEach((chunk) =>
-        Effect.sync(() => {
-          for (const event of decoder.decode(chunk)) {
-            if (event._tag === "Header") {
-              header = event.header
-              if (header.type !== Frame.Type.Data || header.length === 0) complete()
-            } else if (event._tag === "Payload") {
-              payload = [...payload, ...event.bytes]
-              if (event.last) complete()
-            }
+    yield* Effect.forkScoped(
+      transport.receive((chunk) => {
+        for (const event of decoder.decode(chunk)) {
+          if (event._tag === "Header") {
+            header = event.header
+            if (header.type !== Frame.Type.Data || header.length === 0) complete()
+          } else if (event._tag === "Payload") {
+            payload = [...payload, ...event.bytes]
+            if (event.last) complete()
           }
-        })
-      ),
-      Effect.forkScoped
+        }
+      })
     )
     const peer: Peer = {
       send: (partial, bytes) =>

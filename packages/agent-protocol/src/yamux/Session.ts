@@ -1,4 +1,4 @@
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option, Stream, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option, type Scope } from "effect"
 import type { Transport } from "../Transport.js"
 import { maximumBacklog, Multiplexer } from "./Multiplexer.js"
 import { PingTimeout, SessionEnded } from "./YamuxError.js"
@@ -67,10 +67,14 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
       onOverflow: () => Deferred.unsafeDone(ending, Exit.fail(doesNotRead))
     })
 
-    const reading = transport.incoming.pipe(
-      Stream.mapError(brokenConnection),
-      Stream.runForEach((chunk) => Effect.suspend(() => multiplexer.receive(chunk) ?? Effect.void))
-    )
+    let isOver = false
+    const take = (bytes: Uint8Array): void => {
+      const fatal = isOver ? undefined : multiplexer.receive(bytes)
+      if (fatal === undefined) return
+      isOver = true
+      Deferred.unsafeDone(ending, Exit.fail(fatal))
+    }
+    const reading = Effect.mapError(transport.receive(take), brokenConnection)
 
     /** Since when the connection has been taking the same bytes; the sweep looks at it, so that sending needs no timer of its own. */
     let sendingSince: number | undefined

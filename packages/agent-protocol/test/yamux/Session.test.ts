@@ -440,7 +440,7 @@ describe("a session", () => {
   it.scoped("ends when the connection breaks", () =>
     Effect.gen(function* () {
       const transport: Transport = {
-        incoming: Stream.fail(new TransportError({ cause: new Error("reset by peer") })),
+        receive: () => new TransportError({ cause: new Error("reset by peer") }),
         send: () => Effect.void,
         close: () => Effect.void
       }
@@ -453,7 +453,7 @@ describe("a session", () => {
 
   it.scoped("ends when the connection takes nothing for 10 seconds", () =>
     Effect.gen(function* () {
-      const transport: Transport = { incoming: Stream.never, send: () => Effect.never, close: () => Effect.void }
+      const transport: Transport = { receive: () => Effect.never, send: () => Effect.never, close: () => Effect.void }
       const session = yield* Session.make(transport, { role: "client" })
       const stream = yield* session.open
       const writing = yield* Effect.fork(Effect.flip(stream.write(new Uint8Array(10 * window))))
@@ -492,7 +492,7 @@ describe("a hostile peer", () => {
     Effect.gen(function* () {
       const ping = Frame.encode({ type: Ping, flags: SYN, streamId: 0, length: 1 })
       const transport: Transport = {
-        incoming: Stream.forever(Stream.succeed(ping)),
+        receive: (take) => Effect.forever(Effect.sync(() => take(ping))),
         send: () => Effect.never,
         close: () => Effect.void
       }

@@ -2,7 +2,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
-import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Stream } from "effect"
+import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Option, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket, WebSocketServer } from "ws"
@@ -35,6 +35,8 @@ export interface Connection {
    * otherwise. Without a reader, messages are dropped.
    */
   readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
+  /** Gives each message to `take` at once, without back-pressure, in place of `messages`. Ends and fails like these. */
+  readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
 }
 
 export interface Options {
@@ -190,13 +192,16 @@ export const open = (
     const sendTimeout = Duration.toMillis(sendWithin)
     let unread = 0
     let isRead = false
+    let taker: ((message: string | Uint8Array) => void) | undefined
 
     webSocket.on("message", (data: RawData, isBinary) => {
       if (oneWay !== undefined) return end(new CloseSocket(oneWay))
       const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
+      const message = isBinary ? bytes : bytes.toString("utf8")
+      if (taker !== undefined) return taker(message)
       unread += bytes.length + messageOverhead
       if (unread > inboxLimit) webSocket.pause()
-      inbox.unsafeOffer(isBinary ? bytes : bytes.toString("utf8"))
+      inbox.unsafeOffer(message)
     })
     // A broken frame: the socket is closed with the code that fits, and its close is reported below
     webSocket.on("error", () => {})
@@ -227,7 +232,19 @@ export const open = (
             if (unread <= inboxLimit && webSocket.isPaused) webSocket.resume()
           })
         )
-      })
+      }),
+      receive: (take) =>
+        Effect.suspend(() => {
+          isRead = true
+          const takeOver: Effect.Effect<void, SocketClosed> = Effect.flatMap(inbox.clear, (early) => {
+            for (const message of early) take(message)
+            if (Option.getOrElse(inbox.unsafeSize(), () => 0) > 0) return takeOver
+            taker = take
+            if (webSocket.isPaused) webSocket.resume()
+            return inbox.await
+          })
+          return takeOver
+        })
     }
   })
 

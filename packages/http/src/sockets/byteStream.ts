@@ -2,8 +2,24 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { type Transport, TransportError } from "@atelier/agent-protocol"
 import type { StreamRight } from "@atelier/core/access"
-import { Effect, Stream } from "effect"
+import { Deferred, Effect, Stream } from "effect"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
+
+/** The connection of a session, or the bytes of a stream without one. */
+export interface ByteSocket extends Transport {
+  /** The client's bytes, with back-pressure, in place of `receive`. */
+  readonly incoming: Stream.Stream<Uint8Array, TransportError>
+}
+
+const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes binary messages." })
+
+const broken = (cause: unknown) => new TransportError({ cause })
+
+/** Completes when the process has handled what else has arrived: what is sent meanwhile needs one write to the connection. */
+const otherWork = Effect.async<void>((resume) => {
+  const waiting = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(waiting))
+})
 
 /**
  * Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. A session on
@@ -12,31 +28,40 @@ import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 export const byteStreamSocket = <E, R>(
   request: HttpServerRequest.HttpServerRequest,
   right: StreamRight,
-  handler: (transport: Transport) => Effect.Effect<void, E, R>,
+  handler: (socket: ByteSocket) => Effect.Effect<void, E, R>,
   options?: Options
 ) =>
   Effect.flatMap(WebSockets, ({ serve }) =>
     serve(
       request,
       right,
-      ({ messages, send }) =>
+      ({ messages, receive, send }) =>
         Effect.gen(function* () {
-          let intrusion: CloseSocket | undefined
-          const incoming = messages.pipe(
-            Stream.mapEffect((message) => {
-              if (typeof message !== "string") return Effect.succeed(message)
-              intrusion = new CloseSocket({ code: 1003, reason: "This socket takes binary messages." })
-              return Effect.fail(intrusion)
-            }),
-            Stream.mapError((cause) => new TransportError({ cause }))
-          )
+          const intruded = yield* Deferred.make<never, CloseSocket>()
+          let hasIntruded = false
+          const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
+            if (typeof message !== "string") return message
+            hasIntruded = true
+            Deferred.unsafeDone(intruded, textMessage)
+            return undefined
+          }
           yield* handler({
-            incoming,
-            send: (bytes) => Effect.mapError(send(bytes), (cause) => new TransportError({ cause })),
+            incoming: Stream.mapEffect(messages, (message) => {
+              const bytes = bytesOf(message)
+              return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
+            }).pipe(Stream.mapError(broken)),
+            receive: (take) => {
+              const received = receive((message) => {
+                const bytes = hasIntruded ? undefined : bytesOf(message)
+                if (bytes !== undefined) take(bytes)
+              })
+              return Effect.mapError(Effect.raceFirst(received, Deferred.await(intruded)), broken)
+            },
+            send: (bytes) => Effect.zipRight(Effect.mapError(send(bytes), broken), otherWork),
             // The socket is closed when the handler ends
             close: () => Effect.void
-          }).pipe(Effect.catchAllCause((cause) => (intrusion === undefined ? Effect.failCause(cause) : Effect.void)))
-          if (intrusion !== undefined) return yield* intrusion
+          }).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))
+          if (hasIntruded) return yield* textMessage
         }),
       // The protocols on top ask by themselves whether the other side is there
       { pingEvery: null, ...options }

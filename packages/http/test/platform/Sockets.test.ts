@@ -13,7 +13,7 @@ import { NullableUuid } from "../../src/dialect.js"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Path } from "../../src/input.js"
-import { byteStreamSocket } from "../../src/sockets/byteStream.js"
+import { type ByteSocket, byteStreamSocket } from "../../src/sockets/byteStream.js"
 import { eventsOf, eventSocket, serverSentEvents } from "../../src/sockets/events.js"
 import { jsonSocket } from "../../src/sockets/json.js"
 import { type Connection, type Options as SocketOptions, WebSockets } from "../../src/sockets/WebSockets.js"
@@ -41,7 +41,7 @@ const item = (value: number) => ({ value, parent: null })
 
 interface Behaviour {
   readonly items?: Stream.Stream<{ readonly value: number; readonly parent: Uuid.Uuid | null }, NotFound>
-  readonly bytes?: (transport: Transport) => Effect.Effect<void, { readonly message: string }>
+  readonly bytes?: (socket: ByteSocket) => Effect.Effect<void, { readonly message: string }>
   readonly raw?: (connection: Connection) => Effect.Effect<void, unknown>
   readonly socket?: SocketOptions
 }
