@@ -40,7 +40,7 @@ export interface PoolOptions {
 const openPool = (
   url: Redacted.Redacted<string>,
   { connectionTimeout, max }: PoolOptions,
-  clients: Pick<pg.PoolConfig, "pipeline" | "query_timeout"> = {}
+  clients: Pick<pg.PoolConfig, "pipeline" | "query_timeout" | "statement_timeout"> = {}
 ): Effect.Effect<pg.Pool, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -85,14 +85,26 @@ export const makePool = (
     return { pool, servedBy }
   })
 
-/** The connection for the reads that requests begin with, closed with the scope. */
+/** The part of the time for an answer after which the server ends a read: its answer must come before the driver gives up the connection. */
+const endedAfter = 0.9
+
+/**
+ * The connection for the reads that requests begin with, closed with the scope. A read that waits for a lock is ended by the server: a process of
+ * the server whose connection was given up would wait on, and each further attempt would add one.
+ */
 export const makeReads = (
   url: Redacted.Redacted<string>,
   { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">
 ): Effect.Effect<SharedReads, never, Scope.Scope> =>
-  Effect.flatMap(openPool(url, { connectionTimeout, max: 1 }, { pipeline: true, query_timeout: connectionTimeout }), (pool) =>
-    Effect.acquireRelease(
-      Effect.sync(() => makeSharedReads(pool)),
-      ({ close }) => Effect.sync(close)
+  openPool(
+    url,
+    { connectionTimeout, max: 1 },
+    { pipeline: true, query_timeout: connectionTimeout, statement_timeout: Math.ceil(connectionTimeout * endedAfter) }
+  ).pipe(
+    Effect.flatMap((pool) =>
+      Effect.acquireRelease(
+        Effect.sync(() => makeSharedReads(pool)),
+        ({ close }) => Effect.sync(close)
+      )
     )
   )

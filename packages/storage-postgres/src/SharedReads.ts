@@ -6,8 +6,12 @@ import { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import type pg from "pg"
 
-/** Values that a statement may not have (PostgreSQL's classes of errors 22 and 23) say nothing against its connection. */
-export const isRefusal = (cause: Error): boolean => "code" in cause && typeof cause.code === "string" && /^2[23]/.test(cause.code)
+/**
+ * Values that a statement may not have (PostgreSQL's classes of errors 22 and 23) say nothing against its connection, nor does the end of a
+ * statement that waited too long (57014, 55P03).
+ */
+export const isRefusal = (cause: Error): boolean =>
+  "code" in cause && typeof cause.code === "string" && /^(2[23]|57014$|55P03$)/.test(cause.code)
 
 interface Read {
   readonly send: (client: pg.PoolClient) => void

@@ -66,6 +66,28 @@ describe("short reads", () => {
     })
   )
 
+  it.scopedLive("that wait for a lock are ended by the server, and keep their connection", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
+      const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
+      const before = yield* pid
+      yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const client = new pg.Client({ connectionString: url })
+          await client.connect()
+          await client.query("CREATE TABLE held (a text)")
+          await client.query("BEGIN; LOCK TABLE held")
+          return client
+        }),
+        (client) => Effect.promise(() => client.end())
+      )
+      const failed = yield* Effect.flip(read("SELECT a FROM held WHERE a = $1", [""]))
+      expect(failed).toMatchObject({ cause: { code: "57014" } })
+      expect(yield* pid).toStrictEqual(before)
+    })
+  )
+
   it.scopedLive("that wait for a connection while the store is closed fail, and give the connection back", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl

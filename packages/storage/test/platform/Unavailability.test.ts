@@ -13,3 +13,11 @@ it.effect.each(["Query read timeout", "Connection terminated", "Connection termi
       expect(exit).toStrictEqual(Exit.die(new StoreUnavailable({ reason: "away", cause })))
     })
 )
+
+it.effect.each(["57014", "55P03", "26000"])("a statement whose wait for a lock was ended (%s) says that the store is away", (code) =>
+  Effect.gen(function* () {
+    const cause = Object.assign(new Error("canceling statement"), { code })
+    const exit = yield* Effect.exit(orDefect(Effect.fail(new SqlError.SqlError({ cause }))))
+    expect(exit).toStrictEqual(Exit.die(new StoreUnavailable({ reason: "away", cause })))
+  })
+)
