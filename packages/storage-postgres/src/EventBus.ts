@@ -3,6 +3,7 @@ import { EventBus, Events } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
+import type { ServedBy } from "./Pool.js"
 
 /** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
 const postgresChannel = "atelier_events"
@@ -15,11 +16,11 @@ const timeout = 10_000
 
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. Listeners of the process that publishes are called at once, without the way
- * through the database. The process then drops the notifications of its own server processes, whose ids are in `servedBy`. The payload has no
+ * through the database. The process then drops the notifications of the server processes that it is served by. The payload has no
  * mark of its sender, so processes of different versions understand each other. While the listening connection is down, events of other
  * processes are lost; when it is back, every subscriber is told so.
  */
-export const layer = (url: Redacted.Redacted<string>, servedBy: ReadonlySet<unknown>) =>
+export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
   Layer.scoped(
     EventBus,
     Effect.gen(function* () {
@@ -45,7 +46,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ReadonlySet<unkn
             client.on("error", fail)
             client.on("end", () => fail(new Error("The connection that listens for events ended")))
             client.on("notification", ({ payload = "", processId }) => {
-              if (servedBy.has(processId)) return
+              if (servedBy(processId)) return
               const separator = payload.indexOf("\n")
               router.deliver(payload.slice(0, separator), payload.slice(separator + 1))
             })

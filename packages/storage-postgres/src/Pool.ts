@@ -63,21 +63,34 @@ const openPool = (
     (pool) => closing(() => pool.end())
   )
 
-/** The ids of the server processes that serve the connections of a pool. */
-const serversOf = (pool: pg.Pool): ReadonlySet<unknown> => {
-  const ids = new Set<unknown>()
+/** Tells whether a server process, by its id, serves a connection. */
+export type ServedBy = (processId: unknown) => boolean
+
+/**
+ * Tells by which server processes a pool is served. A connection counts until the pool begins to end it. A silent one is not closed for many
+ * minutes after that, while a server that took over may give its number to a process of another client.
+ */
+const serversOf = (pool: pg.Pool): ServedBy => {
+  const clients = new Set<pg.PoolClient>()
+  pool.on("connect", (client) => {
+    const { end } = client
+    clients.add(client)
+    Object.assign(client, {
+      end: (...given: ReadonlyArray<unknown>): unknown => {
+        clients.delete(client)
+        return Reflect.apply(end, client, given)
+      }
+    })
+  })
   // The driver's types lack the id that the server gives at the start of a connection
-  const idOf = (client: pg.PoolClient): unknown => Reflect.get(client, "processID")
-  pool.on("connect", (client) => void ids.add(idOf(client)))
-  pool.on("remove", (client) => void ids.delete(idOf(client)))
-  return ids
+  return (processId) => [...clients].some((client) => Reflect.get(client, "processID") === processId)
 }
 
 /** Connections to one database, closed with the scope, and their server processes. Fails if no connection can be made. */
 export const makePool = (
   url: Redacted.Redacted<string>,
   options: PoolOptions
-): Effect.Effect<{ readonly pool: pg.Pool; readonly servedBy: ReadonlySet<unknown> }, SqlError.SqlError, Scope.Scope> =>
+): Effect.Effect<{ readonly pool: pg.Pool; readonly servedBy: ServedBy }, SqlError.SqlError, Scope.Scope> =>
   Effect.gen(function* () {
     const pool = yield* openPool(url, options)
     const servedBy = serversOf(pool)
