@@ -100,6 +100,8 @@ export interface ParsedTemplate {
   readonly readme: string
   /** Tags the jobs of this template carry, as raw expressions. */
   readonly workspace_tags: Readonly<Record<string, string>>
+  /** Those of them that have their value without an evaluation; all unless given. */
+  readonly literal_tags?: Readonly<Record<string, string>>
 }
 
 /** An external provider that users sign in to before they create a workspace. templates-and-provisioning.md §3.4. */

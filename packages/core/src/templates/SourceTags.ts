@@ -119,10 +119,9 @@ const make = Effect.gen(function* () {
     ) {
       const source = yield* orElse(opened(file, given, template), undefined)
       if (source === undefined) return {}
-      // A version with much to check still has its jobs' tags
-      const tags = yield* Effect.either(
-        orElse(tagsOf(source) ?? Effect.succeed(source.parsed.workspace_tags), source.parsed.workspace_tags)
-      )
+      // A version with much to check still has its jobs' tags. An expression is none: no daemon would have it, and the import would wait for ever
+      const { literal_tags, workspace_tags } = source.parsed
+      const tags = yield* Effect.either(orElse(tagsOf(source) ?? Effect.succeed(workspace_tags), literal_tags ?? workspace_tags))
       yield* orElse(refuseViolationsOf(source, template), undefined)
       return yield* tags
     }, Effect.scoped)

@@ -15,6 +15,7 @@ import { describeInterface } from "../../../../test/server.js"
 import { anImportedVersion, fileIdOf, upload } from "../../../../test/templates.js"
 import { environment, missing } from "../../../../test/terraform.js"
 import { aBuild, aWorkspace } from "../../../../test/workspaceCalls.js"
+import { Response } from "../../src/errors.js"
 
 const template = `
 terraform {
@@ -85,6 +86,8 @@ const engines = (directory: string, options: Partial<TerraformProvisioner.Option
       )
     )
   )
+
+const Tagged = Schema.Struct({ job: Schema.Struct({ tags: Schema.Record({ key: Schema.String, value: Schema.String }) }) })
 
 const Rows = Schema.Array(ResourceView)
 
@@ -272,6 +275,48 @@ describeInterface(
       expect(job.error).toBe(
         "This server has no Terraform: install terraform or tofu on the PATH of the server, or name the program in the option terraform-binary."
       )
+    })
+
+    const parameter = (name: string, more = "") => `data "coder_parameter" "${name}" {\n  name = "${name}"\n  ${more}\n}\n`
+
+    const request = async (files: Readonly<Record<string, string>>) =>
+      server().call("POST", "/organizations/default/templateversions", {
+        token: server().owner().token,
+        body: { storage_method: "file", provisioner: "terraform", file_id: fileIdOf(await upload(server(), await aTar(files))) }
+      })
+
+    it.each([
+      [2, 400, { message: "The presets of the template cannot be used.", validations: [expect.objectContaining({ field: "Large" })] }],
+      [0, 201, { job: { status: "pending" } }]
+    ])("with a preset of %i prebuilt workspaces that lacks a required value: %i", async (instances, status, body) => {
+      const preset = `data "coder_workspace_preset" "large" {
+  name       = "Large"
+  parameters = { size = "l" }
+  prebuilds {
+    instances = ${instances}
+  }
+}
+`
+      const answer = await request({ "main.tf": parameter("size", 'default = "s"') + parameter("region") + preset })
+      expect([answer.status, answer.body]).toMatchObject([status, body])
+    })
+
+    it("may have parameters that refer to each other, whose import fails, and no two of one name", async () => {
+      const cyclic = ["a", "b"].map((name) => parameter(name, `default = data.coder_parameter.${name === "a" ? "b" : "a"}.value`))
+      expect((await request({ "main.tf": cyclic.join("") })).status).toBe(201)
+      const twice = await request({ "main.tf": parameter("a") + parameter("b").replace('name = "b"', 'name = "a"') })
+      expect([twice.status, twice.as(Response).message]).toStrictEqual([400, "The form of the template is broken."])
+    })
+
+    it("reads no files outside of the template for its tags", async () => {
+      const tags = (path: string) => `data "coder_workspace_tags" "t" {\n  tags = { site = file("${path}") }\n}\n`
+      const inside = await request({ "main.tf": tags("site.txt"), "site.txt": "lab" })
+      expect(inside.body).toMatchObject({ job: { tags: { site: "lab" } } })
+      for (const path of ["/etc/hostname", "../../etc/hostname", "x/../../secret"]) {
+        const answer = await request({ "main.tf": tags(path) })
+        // The import says what is wrong
+        expect([answer.status, answer.as(Tagged).job.tags]).toStrictEqual([201, { scope: "organization", owner: "" }])
+      }
     })
   },
   { provisioner: engines(mkdtempSync(join(tmpdir(), "terraform-none-")), { environment: { PATH: "/nowhere" } }), logLevel: "error" }

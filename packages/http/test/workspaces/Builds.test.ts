@@ -59,6 +59,7 @@ describeServerOnEach(
       const stop = await aBuild(server(), workspace, member, { transition: "stop", reason: "cli" })
       expect(stop).toMatchObject({ build_number: 2, transition: "stop", status: "stopped", reason: "cli" })
       expect(agents(stop)).toStrictEqual([])
+      expect(stop.resources.map(({ name, workspace_transition }) => [name, workspace_transition])).toStrictEqual([["dev", "stop"]])
       expect(agents(await getBuild(server(), workspace.latest_build.id, member))).toStrictEqual([])
       expect((await getWorkspace(server(), workspace.id, member)).health).toStrictEqual({ healthy: true, failing_agents: [] })
 

@@ -131,12 +131,17 @@ const variableOf = ([name, attributes]: readonly [string, ReadonlyMap<string, Va
   }
 }
 
-/** The tags if they are literals, else the expression of all of them under one name: only an evaluation tells their keys. */
-const tagsOf = (value: Value): ReadonlyArray<readonly [string, string]> => {
+type Tags = ReadonlyArray<readonly [key: string, value: string]>
+
+/** The tags if they are literals. */
+const literalTagsOf = (value: Value): Tags | undefined => {
   const literal = literalOf(value)
-  if (!isObject(literal)) return "source" in value ? [["tags", value.source]] : []
+  if (!isObject(literal)) return undefined
   return Object.entries(literal).flatMap(([key, tag]) => (tag === null || typeof tag === "object" ? [] : [[key, String(tag)]]))
 }
+
+/** The tags if they are literals, else the expression of all of them under one name: only an evaluation tells their keys. */
+const tagsOf = (value: Value): Tags => literalTagsOf(value) ?? ("source" in value ? [["tags", value.source]] : [])
 
 /** Reads variables, tags and the readme. Fails with the file and line of what is not HCL or JSON. */
 export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Either.Either<ParsedTemplate, ProvisionFailure> =>
@@ -149,7 +154,8 @@ export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Either.Eith
     return {
       variables: Array.from(variables, variableOf).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       readme: new TextDecoder().decode(readme),
-      workspace_tags: Object.fromEntries(tags.flatMap(tagsOf))
+      workspace_tags: Object.fromEntries(tags.flatMap(tagsOf)),
+      literal_tags: Object.fromEntries(tags.flatMap((value) => literalTagsOf(value) ?? []))
     }
   })
 
