@@ -9,6 +9,7 @@ import { makeLineTimes } from "../platform/LineTimes.js"
 import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish } from "../platform/Transactor.js"
+import { nextTurn } from "../platform/Turns.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { workspaceEvents } from "../workspaces/WorkspaceEvents.js"
 import { agentLogs, publishAgentEvent } from "./AgentEvents.js"
@@ -29,6 +30,9 @@ const maximumIcon = 256
 
 /** Lines read at a time. */
 const pageSize = 1000
+
+/** Lines stored at a time. What a statement of more lines costs grows faster than their number, and keeps the event loop. */
+const linesAtOnce = 2000
 
 /** How often a follower looks for new lines without being told of any. */
 const recheck: Duration.DurationInput = "60 seconds"
@@ -78,39 +82,37 @@ const make = Effect.gen(function* () {
       return stored
     })
 
-  /** Stores a batch, or says that it does not fit; followers and watchers are told either way. */
+  /** Stores lines until some do not fit, and returns whether all did. Followers and watchers are told either way. */
   const store = (agent: AgentWorkspace, { log_source_id, logs }: SentLogs, afterOverflow: boolean) =>
     Effect.gen(function* () {
       yield* Access.authorize("update", reportingObject(agent))
-      const lines: Array<NewAgentLog> = []
       const nextTime = yield* lineTimes
-      let bytes = 0
-      for (const { level: sent, output } of logs) {
-        const level = sent === "" ? "info" : sent
-        if (!isLevel(level)) {
-          return yield* Invalid.field("level", `${JSON.stringify(level.slice(0, 32))} is not one of ${LogLevel.literals.join(", ")}`)
+      for (let start = 0; start < logs.length; start += linesAtOnce) {
+        if (start > 0) yield* nextTurn
+        const lines: Array<NewAgentLog> = []
+        let bytes = 0
+        for (const { level: sent, output } of logs.slice(start, start + linesAtOnce)) {
+          const level = sent === "" ? "info" : sent
+          if (!isLevel(level)) {
+            return yield* Invalid.field("level", `${JSON.stringify(level.slice(0, 32))} is not one of ${LogLevel.literals.join(", ")}`)
+          }
+          const sanitized = sanitize(output)
+          bytes += sanitized.bytes
+          lines.push({ created_at: nextTime(), level, output: sanitized.output })
         }
-        const sanitized = sanitize(output)
-        bytes += sanitized.bytes
-        lines.push({ created_at: nextTime(), level, output: sanitized.output })
-      }
-      if (!Arr.isNonEmptyReadonlyArray(lines)) return true
-      if (log_source_id === undefined || log_source_id === nil) yield* addSource(agent, externalSource)
-      const batch = {
-        agent_id: agent.agent_id,
-        source_id: log_source_id === undefined || log_source_id === nil ? externalSource.id : log_source_id,
-        lines,
-        bytes,
-        afterOverflow
-      }
-      const length = yield* repository.append(batch, maximumLogsLength)
-      if (Option.isSome(length)) {
+        if (!Arr.isNonEmptyReadonlyArray(lines)) break
+        const isExternal = log_source_id === undefined || log_source_id === nil
+        if (isExternal && start === 0) yield* addSource(agent, externalSource)
+        const source_id = isExternal ? externalSource.id : log_source_id
+        const length = yield* repository.append({ agent_id: agent.agent_id, source_id, lines, bytes, afterOverflow }, maximumLogsLength)
+        if (Option.isNone(length)) {
+          if (yield* repository.markOverflowed(agent.agent_id)) yield* publishAgentEvent(agent, "agt_logs_overflow")
+          return false
+        }
         yield* publish(agentLogs(agent.agent_id), {})
-        if (length.value === bytes) yield* publishAgentEvent(agent, "agt_first_logs")
-      } else if (yield* repository.markOverflowed(agent.agent_id)) {
-        yield* publishAgentEvent(agent, "agt_logs_overflow")
+        if (start === 0 && length.value === bytes) yield* publishAgentEvent(agent, "agt_first_logs")
       }
-      return Option.isSome(length)
+      return true
     })
 
   /** Lines behind an id, oldest first, in pages. */
@@ -177,8 +179,8 @@ const make = Effect.gen(function* () {
 
     /**
      * Stores lines. All carry the current time, and their order is that of their ids. Fails with `Invalid` if there are no lines or a level
-     * is unknown, and with `TooLarge`, nothing stored, if they exceed an agent's limit. Smaller batches that fit are still stored after
-     * that.
+     * is unknown, and with `TooLarge` if they exceed an agent's limit. Of more than 2,000 lines, each 2,000 are stored if they fit; fewer lines
+     * are stored whole or not at all. Smaller batches that fit are still stored after that.
      */
     // Without a span, which captures a stack: 14 µs, also where spans are off
     append: Effect.fnUntraced(function* (agent: AgentWorkspace, sent: SentLogs) {

@@ -21,16 +21,43 @@ for (const [name, database] of databases) {
         afterOverflow: true
       }))
 
-    it.effect("take one statement for a batch of any length", () =>
+    const line = { level: "info", output: "line" }
+
+    /** The statements of a report, but for those that send events, as PostgreSQL does. */
+    const statementsFor = (agent: Effect.Effect.Success<ReturnType<typeof aRunningAgent>>, count: number) =>
+      Effect.gen(function* () {
+        const { report } = yield* AgentLogs
+        const logs = Array.from({ length: count }, () => line)
+        const { statements, value } = yield* agent.act((self) => statementsOf(report(self, { log_source_id: aToken(), logs })))
+        return { ...value, statements: statements.filter(({ text }) => !text.includes("pg_notify")).length }
+      })
+
+    it.effect("take one statement for up to 2,000 lines, and more for more", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
-        const { report } = yield* AgentLogs
-        for (const length of [1, 2000]) {
-          const logs = Array.from({ length }, () => ({ level: "info", output: "line" }))
-          const { statements } = yield* agent.act((self) => statementsOf(report(self, { log_source_id: aToken(), logs })))
-          // PostgreSQL sends events by statements too
-          expect(statements.filter(({ text }) => !text.includes("pg_notify"))).toHaveLength(name === "PostgreSQL" ? 1 : 2)
+        const each = name === "PostgreSQL" ? 1 : 2
+        for (const [count, times] of [
+          [1, 1],
+          [2000, 1],
+          [4001, 3]
+        ] as const) {
+          expect(yield* statementsFor(agent, count)).toStrictEqual({ log_limit_exceeded: false, statements: times * each })
         }
+      })
+    )
+
+    it.effect("take no statement for the rest of a batch once they are full", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after } = yield* AgentLogRepository
+        const { report } = yield* AgentLogs
+        const filling = Array.from({ length: 2000 }, () => ({ level: "info", output: "x".repeat(516) }))
+        yield* agent.act((self) => report(self, { log_source_id: aToken(), logs: filling }))
+        // 4,000 of these lines fit; the last statement notes the overflow
+        const statements = name === "PostgreSQL" ? 4 : 6
+        expect(yield* statementsFor(agent, 10_000)).toStrictEqual({ log_limit_exceeded: true, statements })
+        expect(yield* after(agent.id, 0, 10_000)).toHaveLength(6000)
+        expect(yield* statementsFor(agent, 10_000)).toStrictEqual({ log_limit_exceeded: true, statements: 2 })
       })
     )
 
