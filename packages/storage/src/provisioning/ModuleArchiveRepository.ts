@@ -21,12 +21,12 @@ export const layer = service(
       unlinkUnused: (before) =>
         run(
           sql`DELETE FROM template_version_modules WHERE template_version_id IN (
-          SELECT m.template_version_id FROM template_version_modules m
-          JOIN template_versions v ON v.id = m.template_version_id
-          JOIN files f ON f.id = m.file_id
-          LEFT JOIN templates t ON t.id = v.template_id
-          WHERE (t.deleted AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.template_id = t.id AND NOT w.deleted))
-            OR (v.template_id IS NULL AND f.used_at < ${before}))`
+            SELECT m.template_version_id FROM template_version_modules m
+            JOIN template_versions v ON v.id = m.template_version_id
+            JOIN files f ON f.id = m.file_id
+            LEFT JOIN templates t ON t.id = v.template_id
+            WHERE (t.deleted AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.template_id = t.id AND NOT w.deleted))
+              OR (v.template_id IS NULL AND f.used_at < ${before}))`
         ),
       ofVersion: (versionId) =>
         Effect.map(
