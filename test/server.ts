@@ -218,14 +218,14 @@ export type Once = Pick<typeof it, "each"> & ((title: string, test: () => Promis
 
 const never: Once = Object.assign(() => {}, { each: () => () => {} })
 
-/** `once` of a suite that starts its servers itself. */
-export const onceOn = (name: string, storage: unknown): Once => (databasesOf(name).some(([, each]) => each === storage) ? it : never)
+/** `once` on a database, named by its kind, for a suite that starts its servers itself. */
+export const onceOn = (name: string, kind: Database[0]): Once => (databasesOf(name).some(([each]) => each === kind) ? it : never)
 
 type Define = (server: () => TestServer, once: Once) => void
 
 /** A suite against a server of its own on each of some databases. */
 export const describeServerOn = (stores: ReadonlyArray<Database>, name: string, define: Define, options: ServerOptions = {}): void =>
-  describe.each(stores)(`${name} on %s`, (_, storage) => {
+  describe.each(stores)(`${name} on %s`, (kind, storage) => {
     let running: TestServer | undefined
     beforeAll(async () => {
       running = await startServer(storage, options)
@@ -236,7 +236,7 @@ export const describeServerOn = (stores: ReadonlyArray<Database>, name: string, 
         if (running === undefined) throw new Error("the server has not started")
         return running
       },
-      onceOn(name, storage)
+      onceOn(name, kind)
     )
   })
 

@@ -3,14 +3,18 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import type { Database } from "../../../test/databases.js"
+import { onceOn } from "../../../test/server.js"
 import { freePort, Server, type ServerOptions } from "./Server.js"
 import { agentOf, agentsOf, build, firstClient, isRunning, outputOf, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 /**
  * The whole path with real processes: from an empty server to a workspace that was started, stopped, started again and deleted. `databaseIn` makes
- * a database, maybe in the directory, and answers how to reach it.
+ * a database, maybe in the directory, and answers how to reach it. What no crash interrupts runs on the database that its title decides.
  */
-export const journey = (kind: string, databaseIn: (directory: string) => Promise<string>, args: ReadonlyArray<string> = []): void => {
+export const journey = (kind: Database[0], databaseIn: (directory: string) => Promise<string>, args: ReadonlyArray<string> = []): void => {
+  const once = (title: string, test: () => Promise<void>): void => onceOn(title, kind)(title, test)
+
   describe(`a standalone server on ${kind}`, () => {
     let directory: string
     let options: ServerOptions
@@ -64,7 +68,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       expect(deleted.latest_build.status).toBe("deleted")
     })
 
-    it("serves a health-checked application", async () => {
+    once("serves a health-checked application", async () => {
       const template = await templateFrom(client, "node-app", { example: "node-app" })
       const port = await freePort()
       const created = await workspaceFrom(client, template, "web", {
@@ -74,7 +78,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toMatch(/^Hello from .*\/app\n$/)
     })
 
-    it("works on a task that is messaged, paused and resumed", async () => {
+    once("works on a task that is messaged, paused and resumed", async () => {
       const template = await templateFrom(client, "task", { example: "task" })
       const body = { template_version_id: template.active_version_id, name: "greeting", input: "echo hello from $(basename $PWD)" }
       const { id } = await tasks.createTask(client, { user: "me", body })

@@ -1,4 +1,5 @@
 import { journey } from "./journey.js"
 import { postgresDatabase } from "./Steps.js"
 
-journey("PostgreSQL, compatible with existing clients", postgresDatabase, ["--compatibility", "coder", "--allow-workspace-renames"])
+// With the wire format of existing clients
+journey("PostgreSQL", postgresDatabase, ["--compatibility", "coder", "--allow-workspace-renames"])

@@ -172,7 +172,7 @@ type Define = (server: () => AgentServer, once: Once) => void
 
 /** A suite against a server of its own on each of some databases. */
 export const describeAgentsOn = (stores: ReadonlyArray<Database>, name: string, define: Define, options: ServerOptions = {}): void =>
-  describe.each(stores)(`${name} on %s`, (_, database) => {
+  describe.each(stores)(`${name} on %s`, (kind, database) => {
     let running: AgentServer | undefined
     beforeAll(async () => {
       running = await startAgentServer(database, options)
@@ -183,7 +183,7 @@ export const describeAgentsOn = (stores: ReadonlyArray<Database>, name: string, 
         if (running === undefined) throw new Error("the server has not started")
         return running
       },
-      onceOn(name, database)
+      onceOn(name, kind)
     )
   })
 

@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
 import { databaseUrl, sqlite, sqliteIn } from "../../../../test/databases.js"
-import { startServer, type TestServer } from "../../../../test/server.js"
+import { onceOn, startServer, type TestServer } from "../../../../test/server.js"
 
 /** Keys of the service itself, for apps and for terminals, which are encrypted beside the values of the tests. */
 const signingKeys = 2
@@ -60,7 +60,9 @@ const insert = (user_id: UserId, name: string, id: Uuid.Uuid) =>
     yield* (yield* UserSecretRepository).insert({ ...secret, created_at: now, updated_at: now }, value, hash)
   })
 
-describe.each(stores)("encryption keys on %s", (_, store) => {
+describe.each(stores)("encryption keys on %s", (kind, store) => {
+  const once = onceOn("encryption keys", kind)
+
   const onOneStore = (test: (start: (...keys: ReadonlyArray<string>) => Promise<TestServer>) => Promise<void>): Promise<void> =>
     Effect.runPromise(
       Effect.scoped(
@@ -74,7 +76,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       )
     )
 
-  it("can be introduced, replaced and given up without a value being lost", () =>
+  once("can be introduced, replaced and given up without a value being lost", () =>
     onOneStore(async (start) => {
       const [first, second, stranger] = [aKey(), aKey(), aKey()]
       let server = await start()
@@ -106,9 +108,10 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await restart(second)
       expect(await delivered(server, user.id)).toStrictEqual(values)
       await server.close()
-    }))
+    })
+  )
 
-  it("that are away leave the secrets of AI providers as they are stored", () =>
+  once("that are away leave the secrets of AI providers as they are stored", () =>
     onOneStore(async (start) => {
       const [own, stranger] = [aKey(), aKey()]
       const before = await start(own)
@@ -134,7 +137,8 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       expect((await after.call("GET", "/ai/providers/kept", { token })).body).toMatchObject({ enabled: false, api_keys })
       expect((await after.call("GET", "/ai/providers/cloud", { token })).body).toMatchObject({ display_name: "Cloud", settings })
       await after.close()
-    }))
+    })
+  )
 
   it("are replaced in as many values as there are, by several callers at once", () =>
     onOneStore(async (start) => {
@@ -153,7 +157,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await after.close()
     }))
 
-  it("are replaced in tokens of external providers", () =>
+  once("are replaced in tokens of external providers", () =>
     onOneStore(async (start) => {
       const [first, second] = [aKey(), aKey()]
       let server = await start(first)
@@ -185,9 +189,10 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await restart(aKey())
       expect(await stored()).toBeUndefined()
       await server.close()
-    }))
+    })
+  )
 
-  it("are replaced in keys of AI providers", () =>
+  once("are replaced in keys of AI providers", () =>
     onOneStore(async (start) => {
       const [first, second] = [aKey(), aKey()]
       let server = await start(first)
@@ -209,9 +214,10 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await restart(aKey())
       expect(await stored()).toStrictEqual([])
       await server.close()
-    }))
+    })
+  )
 
-  it("are replaced in keys for git, which agents are given all the while", () =>
+  once("are replaced in keys for git, which agents are given all the while", () =>
     onOneStore(async (start) => {
       const [first, second] = [aKey(), aKey()]
       let server = await start(first)
@@ -239,9 +245,10 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       expect(await given()).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
       expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 1 + signingKeys })
       await server.close()
-    }))
+    })
+  )
 
-  it("are replaced only with the right to rotate keys", () =>
+  once("are replaced only with the right to rotate keys", () =>
     onOneStore(async (start) => {
       const server = await start()
       const { user } = await server.aMember()
@@ -252,7 +259,8 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       )
       expect(await refused).toMatchObject({ _tag: "Forbidden" })
       await server.close()
-    }))
+    })
+  )
 })
 
 describe("an encryption key", () => {
