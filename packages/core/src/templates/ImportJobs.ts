@@ -1,4 +1,4 @@
-import { Effect, Either, Option } from "effect"
+import { Effect, Option } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -15,7 +15,7 @@ import { definitionsViolation } from "./DefinitionRules.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
 import type { TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
-import { resolveVariables } from "./Variables.js"
+import { resolveVariables, variablesWithValues } from "./Variables.js"
 import { service, standingOn } from "../platform/Standing.js"
 
 /** Characters of a readme that are kept; at most four bytes each. */
@@ -94,19 +94,16 @@ const make = Effect.gen(function* () {
         yield* announce("Parsing template parameters")
         const parsed = yield* session.parse
         const active = version.template_id === null ? [] : yield* versions.activeVariables(version.template_id)
-        const resolved = resolveVariables(parsed.variables, user_variable_values, active)
         yield* store(
           versions.storeParsed(version.id, {
             readme: parsed.readme.replaceAll("\0", "\uFFFD").slice(0, maximumReadme),
             workspace_tags: parsed.workspace_tags,
             // Clients ask for the variables of a failed import, to have the missing ones filled in
-            variables: Either.getOrElse(resolved, () =>
-              parsed.variables.map((variable) => ({ ...variable, value: variable.default_value }))
-            ),
+            variables: variablesWithValues(parsed.variables, user_variable_values, active),
             updated_at: yield* Timestamp.now
           })
         )
-        const variables = yield* resolved
+        const variables = yield* resolveVariables(parsed.variables, user_variable_values, active)
 
         yield* announce("Detecting persistent resources")
         const start = yield* planFor(version, session, variables, "start")

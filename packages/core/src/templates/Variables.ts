@@ -4,17 +4,23 @@ import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import type { TemplateVariable, UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 
-/**
- * Returns each variable's value in an import: the first given value, else the active version's, else the default. Fails, with the code that
- * makes clients ask for values, if a required one would be empty.
- */
+/** Each variable with its value in an import: the first given value, else the active version's, else the default. */
+export const variablesWithValues = (
+  variables: ReadonlyArray<TemplateVariable>,
+  given: ReadonlyArray<UserVariableValue>,
+  active: ReadonlyArray<UserVariableValue>
+): ReadonlyArray<TemplateVersionVariable> => {
+  const values = new Map([...active, ...given.toReversed()].map(({ name, value }) => [name, value]))
+  return variables.map((variable) => ({ ...variable, value: values.get(variable.name) ?? variable.default_value }))
+}
+
+/** Returns `variablesWithValues`. Fails, with the code that makes clients ask for values, if a required one would be empty. */
 export const resolveVariables = (
   variables: ReadonlyArray<TemplateVariable>,
   given: ReadonlyArray<UserVariableValue>,
   active: ReadonlyArray<UserVariableValue>
 ): Either.Either<ReadonlyArray<TemplateVersionVariable>, ProvisionFailure> => {
-  const values = new Map([...active, ...given.toReversed()].map(({ name, value }) => [name, value]))
-  const resolved = variables.map((variable) => ({ ...variable, value: values.get(variable.name) ?? variable.default_value }))
+  const resolved = variablesWithValues(variables, given, active)
   const missing = resolved.filter(({ required, value }) => required && value === "")
   if (missing.length === 0) return Either.right(resolved)
   return Either.left(

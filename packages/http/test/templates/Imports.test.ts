@@ -119,10 +119,14 @@ describeInterface(
     })
 
     it("fail without the value of a required variable", async () => {
-      const source = { variables: [{ name: "region" }] }
-      const failed = await anImportedVersion(server(), source)
+      const source = { variables: [{ name: "region" }, { name: "zone", default_value: "one" }] }
+      const failed = await anImportedVersion(server(), source, { user_variable_values: [{ name: "zone", value: "two" }] })
       expect(failed.job).toMatchObject({ status: "failed", error_code: "REQUIRED_TEMPLATE_VARIABLES" })
       expect(failed.job.error).toContain("required template variables")
+      expect((await get(`/templateversions/${failed.id}/variables`)).body).toMatchObject([
+        { name: "region", value: "" },
+        { name: "zone", value: "two" }
+      ])
       const given = { user_variable_values: [{ name: "region", value: "mars" }] }
       const succeeded = await anImportedVersion(server(), source, given)
       expect(succeeded.job.status).toBe("succeeded")
@@ -132,7 +136,10 @@ describeInterface(
       })
       const { id: template_id } = template.as(Schema.Struct({ id: Schema.String }))
       const inherited = await anImportedVersion(server(), source, { template_id })
-      expect((await get(`/templateversions/${inherited.id}/variables`)).body).toMatchObject([{ name: "region", value: "mars" }])
+      expect((await get(`/templateversions/${inherited.id}/variables`)).body).toMatchObject([
+        { name: "region", value: "mars" },
+        { name: "zone", value: "one" }
+      ])
     })
 
     it("fail with the engine's reason", async () => {
