@@ -20,7 +20,7 @@ export interface TemplateDevcontainer {
 /** The part of an agent's log that the dev container writes, as a script that runs at no time. */
 export const devcontainerScript = ({ name }: ProvisionedDevcontainer): ProvisionedScript => ({
   display_name: `Dev Container (${name})`,
-  icon: "",
+  icon: "/emojis/1f4e6.png",
   script: "",
   cron: "",
   start_blocks_login: false,

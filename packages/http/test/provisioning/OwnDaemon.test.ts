@@ -193,7 +193,11 @@ describeAgents(
               name: "main",
               parent_id: { valid: false },
               apps: [{ slug: "code", url: "http://localhost:1" }],
-              scripts: [{ display_name: "Dev Container (plain)" }, { display_name: "Dev Container (my_site)" }]
+              scripts: [{ display_name: "Dev Container (plain)" }, { display_name: "Dev Container (my_site)" }],
+              log_sources: [
+                { display_name: "Dev Container (plain)", icon: "/emojis/1f4e6.png" },
+                { display_name: "Dev Container (my_site)", icon: "/emojis/1f4e6.png" }
+              ]
             },
             {
               name: "my-site",

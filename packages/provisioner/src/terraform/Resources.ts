@@ -117,9 +117,10 @@ const literal = <A>(schema: Schema.Schema<A>, text: string, otherwise: A): A =>
   Option.getOrElse(Schema.decodeUnknownOption(schema)(text), () => otherwise)
 
 const legacyScripts = (agent: typeof AgentValues.Type): ReadonlyArray<ProvisionedScript> => {
-  const common = { icon: "", cron: "", timeout_seconds: 0 }
+  const common = { cron: "", timeout_seconds: 0 }
   const startup: ProvisionedScript = {
     ...common,
+    icon: "/emojis/25b6-fe0f.png",
     display_name: "Startup Script",
     script: agent.startup_script,
     run_on_start: true,
@@ -129,6 +130,7 @@ const legacyScripts = (agent: typeof AgentValues.Type): ReadonlyArray<Provisione
   }
   const shutdown: ProvisionedScript = {
     ...common,
+    icon: "/emojis/25c0.png",
     display_name: "Shutdown Script",
     script: agent.shutdown_script,
     run_on_start: false,

@@ -278,15 +278,16 @@ describe("an agent", () => {
 
   it("has scripts with their triggers", () => {
     const agent = agentNamed(right(stateOf("basic")).resources, "dev")
-    const triggers = agent.scripts.map(({ cron, display_name, log_path, run_on_start, run_on_stop, start_blocks_login, timeout_seconds }) =>
-      [display_name, cron, run_on_start, run_on_stop, start_blocks_login, timeout_seconds, log_path].join("|")
+    const triggers = agent.scripts.map(
+      ({ cron, display_name, icon, log_path, run_on_start, run_on_stop, start_blocks_login, timeout_seconds }) =>
+        [display_name, cron, run_on_start, run_on_stop, start_blocks_login, timeout_seconds, log_path, icon].join("|")
     )
     expect(triggers).toEqual([
-      "Startup Script||true|false|true|0|coder-startup-script.log",
-      "Shutdown Script||false|true|false|0|coder-shutdown-script.log",
-      "Nightly clean-up|0 30 2 * * 1-5|false|false|false|0|",
-      "Prepare tools||true|false|true|300|prepare.log",
-      "Save work||false|true|false|0|"
+      "Startup Script||true|false|true|0|coder-startup-script.log|/emojis/25b6-fe0f.png",
+      "Shutdown Script||false|true|false|0|coder-shutdown-script.log|/emojis/25c0.png",
+      "Nightly clean-up|0 30 2 * * 1-5|false|false|false|0||",
+      "Prepare tools||true|false|true|300|prepare.log|/icon/tools.svg",
+      "Save work||false|true|false|0||"
     ])
   })
 
@@ -390,6 +391,22 @@ describe("definitions", () => {
       "number_min_only: 0||||",
       "number_slider: 10|500|increasing||",
       "string_input: |||^[a-z]{3,12}$|Use 3 to 12 lower-case letters."
+    ])
+  })
+
+  it("of presets are those of modules too", () => {
+    const preset = (name: string) => ({
+      address: `module.${name}.data.coder_workspace_preset.p`,
+      mode: "data",
+      type: "coder_workspace_preset",
+      name: "p",
+      values: { name, default: false, parameters: { region: "north" }, prebuilds: null }
+    })
+    const child_modules = ["one", "two"].map((name) => ({ address: `module.${name}`, resources: [preset(name)] }))
+    const { presets } = right(readPlan({ prior_state: { values: { root_module: { child_modules } } } }, "digraph {}", () => spare))
+    expect(presets).toMatchObject([
+      { name: "one", parameters: [{ name: "region", value: "north" }] },
+      { name: "two", parameters: [{ name: "region", value: "north" }] }
     ])
   })
 
