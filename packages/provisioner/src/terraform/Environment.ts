@@ -1,4 +1,5 @@
 /** The environment of Terraform, in which the provider finds the workspace. templates-and-provisioning.md §10.3; terraform.md §3. */
+import { Uuid } from "@atelier/core/platform"
 import { agentsInState, type BuildMetadata, type PlanInput } from "@atelier/core/provisioning"
 import { Redacted } from "effect"
 import { createHash } from "node:crypto"
@@ -54,11 +55,11 @@ const workspaceEnvironment = (metadata: BuildMetadata): Readonly<Record<string, 
   CODER_WORKSPACE_TRANSITION: metadata.transition === "delete" ? "destroy" : metadata.transition,
   CODER_WORKSPACE_NAME: metadata.workspace_name,
   CODER_WORKSPACE_ID: metadata.workspace_id,
-  CODER_WORKSPACE_BUILD_ID: metadata.workspace_build_id,
+  // With the id of a build the provider refuses an empty name of the template, which imports may have
+  ...(metadata.workspace_build_id === Uuid.nil ? {} : { CODER_WORKSPACE_BUILD_ID: metadata.workspace_build_id }),
   CODER_WORKSPACE_TEMPLATE_ID: metadata.template_id,
-  // The provider refuses empty names, and an import may have no template yet
-  CODER_WORKSPACE_TEMPLATE_NAME: metadata.template_name || "default",
-  CODER_WORKSPACE_TEMPLATE_VERSION: metadata.template_version || "default",
+  CODER_WORKSPACE_TEMPLATE_NAME: metadata.template_name,
+  CODER_WORKSPACE_TEMPLATE_VERSION: metadata.template_version,
   CODER_WORKSPACE_OWNER: metadata.owner_username,
   CODER_WORKSPACE_OWNER_ID: metadata.owner_id,
   CODER_WORKSPACE_OWNER_NAME: metadata.owner_name,

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
+import { Uuid } from "@atelier/core/platform"
 import { ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Deferred, Effect, Exit, Fiber, Option, Redacted } from "effect"
 import { existsSync } from "node:fs"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { aLog, aPlanInput, tarOf } from "../builders.js"
+import { aLog, aPlanInput, tarOf, uuid } from "../builders.js"
 import { aDirectory, anEngine, aProgram } from "./engine.js"
 
 const archive = (files: Readonly<Record<string, string>>) => Effect.promise(() => tarOf(Object.entries(files)))
@@ -101,6 +102,22 @@ describe("the engine", () => {
         "CODER_PARAMETER_ccdcbe846f3da4eb044fbdf64bf6b57902388ab72fb0c852ba72280f8d478b40=large"
       )
       expect(names.filter((name) => ["ATELIER_PG_CONNECTION_URL", "TF_LOG", "CODER_X"].includes(name))).toEqual([])
+    })
+  )
+
+  it.scoped("gives an import no build, since the provider asks for the name of a build's template", () =>
+    Effect.gen(function* () {
+      const binary = yield* aProgram(`case "$1" in plan) env | grep -E '^CODER_WORKSPACE_(BUILD_ID|TEMPLATE_NAME)=' ;; ${nothing} esac`)
+      const { engine } = yield* anEngine({ binary })
+      const namesOf = (workspace_build_id: Uuid.Uuid) =>
+        Effect.gen(function* () {
+          const log = aLog()
+          const session = yield* engine.open(yield* empty, log.sink)
+          yield* session.plan(aPlanInput({ metadata: { template_name: "", workspace_build_id } }))
+          return log.lines.map(({ output }) => output).filter((output) => output.startsWith("CODER_"))
+        })
+      expect(yield* namesOf(Uuid.nil)).toEqual(["CODER_WORKSPACE_TEMPLATE_NAME="])
+      expect(yield* namesOf(uuid(2))).toHaveLength(2)
     })
   )
 
