@@ -144,7 +144,7 @@ export const parameterOf = (place: Place, label: string, given: ReadonlyMap<stri
   if (typeof name !== "string") {
     return refused(`Invalid "name" attribute for block coder_parameter.${label}`, "Expected a string, got an unknown or null value")
   }
-  const typeText = place.body.attributes.has("type") ? place.text("type") : "string"
+  const typeText = place.body.attributes.has("type") ? (place.known("type") ?? "string") : "string"
   const type = oneOf(types, typeText)
   if (type === undefined) {
     return refused(

@@ -98,6 +98,12 @@ it.each([
   expect(parameters.map(({ diagnostics }) => diagnostics.length)).toEqual([1])
 })
 
+it("takes a type that cannot be evaluated for a text, and shows the parameter", async () => {
+  const { diagnostics, parameters } = await formOf({ "main.tf": parameter("p", 'type = { a = "number" }["b"]\n default = "x"') })
+  expect(diagnostics).toEqual([])
+  expect(parameters).toMatchObject([{ name: "p", type: "string", form_type: "input", value: { value: "x", valid: true } }])
+})
+
 it("makes parameters and options of counts, maps and dynamic blocks", async () => {
   const files = {
     "main.tf": `
