@@ -146,7 +146,15 @@ const make = Effect.gen(function* () {
       const kept = previous.filter(({ name }) => !ephemeral.has(name))
       const form = kept.length === previous.length ? first : yield* evaluate(target, owner, [...kept, ...given])
       const error = form.diagnostics.find(({ severity }) => severity === "error")
-      if (error !== undefined) return yield* new Invalid({ message: error.summary, detail: error.detail })
+      if (error !== undefined) {
+        // A wrong value may be why the form is broken
+        const validations = form.parameters.flatMap(({ diagnostics, name }) =>
+          diagnostics
+            .filter(({ severity }) => severity === "error")
+            .map((fault) => ({ field: name, detail: `${fault.summary}: ${fault.detail}` }))
+        )
+        return yield* new Invalid({ message: error.summary, detail: error.detail, validations })
+      }
       // A default that only the engine will know is not stored, so that the engine uses its own
       return form.parameters.filter(({ required, value }) => required || value.valid).map(definitionOf)
     }),
