@@ -37,6 +37,23 @@ it.each([
   expect(violations.map(({ field }) => field)).toStrictEqual(names)
 })
 
+it("checks presets of modules, with the values of each call", async () => {
+  const files = {
+    "main.tf": `${parameters}module "team" {
+  for_each = { one = "s", two = "xl" }
+  source   = "./team"
+  name     = each.key
+  size     = each.value
+}
+`,
+    "team/main.tf": `variable "name" {}
+variable "size" {}
+${preset("p", 'name = var.name\nparameters = { must = "x", size = var.size }')}`
+  }
+  const violations = await Effect.runPromise(presetViolations(await sourceOf(files), inputOf({})))
+  expect(violations.map(({ field }) => field)).toStrictEqual(["two"])
+})
+
 it("checks the values of presets up to 10,000 parameters, and what costs nothing of all", async () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `data "coder_parameter" "p${at}" {\n  name = "p${at}"\n  default = "x"\n}\n`)
   const incomplete = Array.from({ length: 20 }, (_, at) => preset(`a${at}`, `name = "A${at}"\nparameters = { colour = "blue" }`))
