@@ -84,20 +84,23 @@ const Rights = Schema.Struct({
 /** A passcode that a user is mailed. */
 const Mail = Schema.Struct({ mail: Schema.String, keep: Schema.String })
 
-/** The upload of a template's source; its file's id is kept. `status` is that of a refusal. */
+/** The upload of a template's source, by name or with its files; its file's id is kept. `status` is that of a refusal. */
 const Source = Schema.Struct({
   as: Schema.optional(Schema.String),
-  source: Schema.String,
+  source: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.String })),
   keep: Schema.optional(Schema.String),
   status: Schema.optional(Schema.Number)
 })
 
-/** Asks until the answer has one of the values at each path; `status:` is that of the answer. */
+/** Asks until the answer has one of the values at each path; `status:` is that of the answer, and `text:` has the value in it. */
 const Wait = Schema.Struct({
   as: Schema.optional(Schema.String),
   wait: Schema.String,
   until: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.Unknown) })
 })
+
+/** The errors that a log begins, each once, in any order. */
+const Log = Schema.Struct({ log: Schema.String, errors: Schema.Array(Schema.Union(Schema.String, texts)) })
 
 /** Opens a stream under a name: a WebSocket, or server-sent events if `status` is 200. */
 const Open = Schema.Struct({ as: Schema.optional(Schema.String), open: Schema.String, call: Schema.String, status: Schema.Number })
@@ -158,6 +161,7 @@ const Step = Schema.Union(
   Mail,
   Source,
   Wait,
+  Log,
   Open,
   Receive,
   Hook,
@@ -201,7 +205,9 @@ export interface Stage {
   /** The passcode of the next message to an address. */
   readonly passcode?: (address: string) => Promise<string>
   /** The archive of a template. */
-  readonly source?: (name: string) => Promise<Uint8Array>
+  readonly source?: (template: string | Readonly<Record<string, string>>) => Promise<Uint8Array>
+  /** How often a condition is looked at that something in the background makes true, and for how long; milliseconds. */
+  readonly patience?: Patience
   /** Reports the state of the agent with a token. */
   readonly report?: (token: string, lifecycle: string) => Promise<void>
   /** Keeps provisioner jobs from going on, or lets them. */
@@ -228,8 +234,12 @@ interface OpenStream {
   readonly close: () => void
 }
 
-/** How often a condition is looked at that something in the background makes true. */
-const patience = { interval: 10, timeout: 15_000 }
+interface Patience {
+  readonly interval: number
+  readonly timeout: number
+}
+
+const usualPatience: Patience = { interval: 10, timeout: 15_000 }
 
 /** Something that the conversations of a server need and the test does not give. */
 const given = <A>(value: A | undefined, name: string): A => {
@@ -362,8 +372,15 @@ interface Opening {
   readonly organization: string
 }
 
+/** The values of a file that has one in each line. */
+export const jsonLines = (file: URL): ReadonlyArray<unknown> =>
+  readFileSync(file, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line))
+
 /** The player of a server; makes its first user. */
-export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stage) => {
+export const makePlayer = async ({ header, now = Date.now, patience = usualPatience, url, ...stage }: Stage) => {
   const addressOf = (path: string): string => url + (path.startsWith("//") ? path.slice(1) : `/api/v2${path}`)
 
   const send = async (call: string, token?: string, { base64, body, headers = {}, type = "application/json" }: Partial<Request> = {}) => {
@@ -422,10 +439,10 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
     return { id, token: textAt(await must("POST /users/login", undefined, { email, password }), "session_token") }
   }
 
-  /** Plays the conversation of a file; answers the differences, each with the line of its step. */
-  return async (file: URL): Promise<ReadonlyArray<string>> => {
-    const [first = "", ...lines] = readFileSync(file, "utf8").trimEnd().split("\n")
-    const head = readHead(JSON.parse(first))
+  /** Plays the conversation of a file, or one of a head and steps; answers the differences, each with the line of its step. */
+  return async (conversation: URL | ReadonlyArray<unknown>): Promise<ReadonlyArray<string>> => {
+    const [first, ...steps] = conversation instanceof URL ? jsonLines(conversation) : conversation
+    const head = readHead(first)
     // A letter, a digit and letters: no other word of a conversation has it in it
     const run = `r${(runs++).toString().padStart(3, "0")}q`
     const names = new Map([
@@ -620,13 +637,25 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
       const request = readRequest({ as, call: `GET ${wait}` })
       await vi.waitFor(async () => {
         const answer = await ask(request)
-        const missed = Object.entries(until).filter(
-          ([path, values]) => !values.includes(path === "status:" ? answer.status : at(answer.body, fillText(path)))
+        const text = JSON.stringify(answer.body)
+        const missed = Object.entries(until).filter(([path, values]) =>
+          path === "text:"
+            ? !values.every((value) => text.includes(String(value)))
+            : !values.includes(path === "status:" ? answer.status : at(answer.body, fillText(path)))
         )
         if (missed.length > 0)
           throw new Error(`${JSON.stringify(missed)} in ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 2000)}`)
       }, patience)
       return []
+    }
+
+    const compareLog = async ({ errors, log }: typeof Log.Type): Promise<ReadonlyArray<string>> => {
+      const { body } = await ask(readRequest({ call: `GET ${log}` }))
+      const outputs = (Array.isArray(body) ? body : []).flatMap((line: unknown) =>
+        at(line, "log_level") === "error" ? [textAt(line, "output")] : []
+      )
+      const begun = [...new Set(outputs.filter((output) => output.startsWith("Error:")))]
+      return differences(errors, begun.toSorted(), { ignore: new Set(), unordered: new Set(["errors"]), now }, "errors")
     }
 
     const play = async (step: Step): Promise<ReadonlyArray<string>> => {
@@ -643,6 +672,7 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
         return []
       }
       if ("wait" in step) return wait(step)
+      if ("log" in step) return compareLog(step)
       if ("mail" in step) {
         names.set(step.keep, await given(stage.passcode, "passcodes")(fillText(step.mail)))
         return []
@@ -686,7 +716,7 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
         return []
       }
       if ("send" in step) {
-        streamOf(step.send).send(step.message)
+        streamOf(step.send).send(fillText(step.message))
         return []
       }
       if ("close" in step) {
@@ -704,8 +734,8 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
 
     const found: Array<string> = []
     try {
-      for (const [index, line] of lines.entries()) {
-        const step = readStep(JSON.parse(line))
+      for (const [index, given] of steps.entries()) {
+        const step = readStep(given)
         const where = `line ${index + 2}${"call" in step ? `, ${step.call}` : ""}`
         const differing = await play(step).catch((error: unknown) => {
           throw new Error([...found, `${where}: ${String(error)}`].join("\n"))

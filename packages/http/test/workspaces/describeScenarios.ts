@@ -117,7 +117,10 @@ export const describeScenarios = (
           url: server().url,
           now: () => Date.now() + ahead,
           header: "Coder-Session-Token",
-          source: (name) => aTar({ [templateFile]: readFileSync(new URL(`${name}.json`, templates), "utf8") }),
+          source: (template) =>
+            aTar(
+              typeof template === "string" ? { [templateFile]: readFileSync(new URL(`${template}.json`, templates), "utf8") } : template
+            ),
           report,
           hold: (isHeld) => void (isHeld ? gate.latch.unsafeClose() : gate.latch.unsafeOpen()),
           held: () => expect.poll(() => gate.waiting, { timeout: 10_000 }).toBeGreaterThan(0),
