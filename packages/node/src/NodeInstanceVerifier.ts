@@ -22,13 +22,23 @@ export interface InstanceAuthorities {
   readonly googleKeys?: JSONWebKeySet
 }
 
-export const layer = (authorities: InstanceAuthorities = {}): Layer.Layer<never> =>
+/** A verifier that is made when it is used first: few deployments have instances of clouds, and each start would read the clouds' keys. */
+const onFirstUse = <Input, Output>(make: () => (input: Input) => Output): ((input: Input) => Output) => {
+  let made: ((input: Input) => Output) | undefined
+  return (input) => (made ??= make())(input)
+}
+
+/** Fails at once for a key of the host that cannot be read. */
+export const layer = (given: InstanceAuthorities = {}): Layer.Layer<never> =>
   Layer.succeed(InstanceVerifier, {
-    aws: awsVerifier(authorities.awsPublicKeys ?? Object.values(awsPublicKeys)),
-    azure: azureVerifier({
-      roots: authorities.azureRoots ?? rootCertificates,
-      intermediates: authorities.azureIntermediates ?? [],
-      fetchIssuer: authorities.fetchIssuer ?? fetchCertificate
-    }),
-    google: googleVerifier(authorities.googleKeys === undefined ? googleKeys() : createLocalJWKSet(authorities.googleKeys))
+    aws: given.awsPublicKeys === undefined ? onFirstUse(() => awsVerifier(Object.values(awsPublicKeys))) : awsVerifier(given.awsPublicKeys),
+    azure: onFirstUse(() =>
+      azureVerifier({
+        roots: given.azureRoots ?? rootCertificates,
+        intermediates: given.azureIntermediates ?? [],
+        fetchIssuer: given.fetchIssuer ?? fetchCertificate
+      })
+    ),
+    google:
+      given.googleKeys === undefined ? onFirstUse(() => googleVerifier(googleKeys())) : googleVerifier(createLocalJWKSet(given.googleKeys))
   })

@@ -29,7 +29,7 @@ const keepAlive = RelayFrame.make(FrameType.KeepAlive)
 
 /** What the clients of a relay share. */
 export interface RelayHouse {
-  readonly keys: Relay.Box.KeyPair
+  readonly keys: () => Relay.Box.KeyPair
   readonly router: RelayRouter
   /** Milliseconds of a clock. */
   readonly now: () => number
@@ -72,7 +72,7 @@ export class RelayClient implements RelayConnection {
       treatment: (type) => (this.#publicKey === undefined ? RelayFrame.beforeHandshake(type) : RelayFrame.afterHandshake(type)),
       receive: (frame) => this.#receive(frame)
     })
-    this.#reply(RelayFrame.make(FrameType.ServerKey, RelayFrame.magic, house.keys.publicKey))
+    this.#reply(RelayFrame.make(FrameType.ServerKey, RelayFrame.magic, house.keys().publicKey))
     this.flush()
   }
 
@@ -156,7 +156,7 @@ export class RelayClient implements RelayConnection {
   }
 
   #enter(clientInfo: Uint8Array, { entered, keys, now, router }: RelayHouse): string | undefined {
-    const client = Box.openClientInfo(RelayFrame.payloadOf(clientInfo), keys.secretKey)
+    const client = Box.openClientInfo(RelayFrame.payloadOf(clientInfo), keys().secretKey)
     if (client === undefined) return "the client did not prove its key"
     this.#publicKey = client.publicKey
     this.key = textOf(client.publicKey)

@@ -18,7 +18,7 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
   RelayServer,
   {
     /** The public key of the relay, which is new with each process. */
-    readonly publicKey: Uint8Array
+    readonly publicKey: () => Uint8Array
     /** Whether another client may connect. */
     readonly hasRoom: Effect.Effect<boolean>
     /** Gives a RecvPacket that another process has forwarded to the client that it is for, if that is here. */
@@ -35,7 +35,9 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
       const { router } = yield* Relay
       const draining = yield* Draining
       const clock = yield* Effect.clock
-      const keys = Protocol.Box.keyPairOf(randomBytes(32))
+      let pair: Protocol.Box.KeyPair | undefined
+      // Made for the first client: it takes 15 ms of a start
+      const keys = () => (pair ??= Protocol.Box.keyPairOf(randomBytes(32)))
       const clients = new Set<RelayClient>()
       const entering = new Set<RelayClient>()
       let touched: Array<RelayClient> = []
@@ -80,7 +82,7 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
         )
       )
       return {
-        publicKey: keys.publicKey,
+        publicKey: () => keys().publicKey,
         forwarded: (destination, frame) => {
           const source = textOf(Protocol.RelayFrame.keyOf(frame))
           const bytes = frame.length - Protocol.RelayFrame.headerLength - Protocol.RelayFrame.keyLength

@@ -42,7 +42,7 @@ const serveRaw = (server: RelayServer["Type"], request: HttpServerRequest.HttpSe
     const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
     if (taken === undefined) return Effect.succeed(notUpgraded)
     // A client of fast start knows the key, and does not wait for a head
-    if (request.headers["derp-fast-start"] !== "1") taken.socket.write(headOf(server.publicKey))
+    if (request.headers["derp-fast-start"] !== "1") taken.socket.write(headOf(server.publicKey()))
     const served = server.serve((events) => {
       const wire = rawWire(taken.socket, events)
       if (taken.head.length > 0) taken.socket.unshift(taken.head)
