@@ -1,6 +1,7 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
+import { resume } from "./optimizer.js"
 import { supervise } from "./supervise.js"
 import { numberOf, placeOf, withPlace } from "./worker.js"
 
@@ -37,7 +38,10 @@ export const run = async (): Promise<number> => {
           "--processes is for a server that no other process manager runs in a cluster: leave it out, or start the server directly"
         )
       }
-      if (options.processes > 1) return await supervise(options.processes, signalled())
+      if (options.processes > 1) {
+        resume()
+        return await supervise(options.processes, signalled())
+      }
       const { serve } = await load()
       await serve(options, {
         internal: undefined,

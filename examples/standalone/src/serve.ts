@@ -5,8 +5,6 @@ import { Atelier, namesOf } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
 import { OtlpTracer } from "@atelier/node"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
-import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration, Layer } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -17,6 +15,7 @@ import { fileURLToPath } from "node:url"
 import { type Exporter, exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
+import { resume } from "./optimizer.js"
 import { builderParts } from "./BuilderParts.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
@@ -81,8 +80,11 @@ const listen = async ({
   }
 }
 
-const storageOf = ({ database }: Options) =>
-  database.kind === "sqlite" ? Sqlite.layer({ filename: database.filename }) : Postgres.layer({ url: database.url })
+/** Loads the driver of one kind of database alone. */
+const storageOf = async ({ database }: Options) => {
+  if (database.kind === "postgres") return (await import("@atelier/storage-postgres")).Postgres.layer({ url: database.url })
+  return (await import("@atelier/storage-sqlite")).Sqlite.layer({ filename: database.filename })
+}
 
 /** How long requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = Duration.millis(500)
@@ -120,7 +122,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
   const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
   const atelier = await Atelier.make({
     accessUrl,
-    storage: storageOf(options),
+    storage: await storageOf(options),
     provisioner: Layer.provideMerge(
       LocalProvisioner.layer({ directory: options.workspacesDirectory, agent: { command: [process.execPath, agentProgram] } }),
       TerraformProvisioner.layer({
@@ -158,6 +160,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
   open(atelier)
   own?.open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
+  resume()
   const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader }))
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
