@@ -32,7 +32,7 @@ import * as tasks from "./tasks/layer.js"
 import type { TaskApps } from "./tasks/TaskApps.js"
 import * as templates from "./templates/layer.js"
 import * as workspaces from "./workspaces/layer.js"
-import { standingOn, together } from "./platform/Standing.js"
+import { stacked, together } from "./platform/Standing.js"
 
 /** The ports that a store implements: every area's repositories, and what transactions, locks and events need. */
 export type Stored =
@@ -69,8 +69,6 @@ export type Hosted =
 
 const adapters = together(templates.adapters, workspaces.adapters)
 
-const standing = together(platform.layer, standingOn(adapters, platform.layer))
-
 const areas = together(
   access.layer,
   agents.layer,
@@ -92,7 +90,7 @@ const areas = together(
 )
 
 /** The services of every area. */
-export const layer = together(standing, standingOn(areas, standing))
+export const layer = stacked(platform.layer, adapters, areas)
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = Layer.Layer.Success<typeof layer>

@@ -18,7 +18,7 @@ import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
-import { Ids, Name, StartError } from "@atelier/core/platform"
+import { Ids, Name, service, stacked, standingOn, StartError, together } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
@@ -99,25 +99,30 @@ import { processMetrics } from "./server/processMetrics.js"
 import { refuseOldNode, version } from "./version.js"
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(
-  access,
-  agents,
-  audit,
-  deployment,
-  groups,
-  identity,
-  insights,
-  network,
-  notifications,
-  oauth2,
-  organizations,
-  provisioning,
-  tasks,
-  templates,
-  workspaces
-).pipe(Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses)))
+const endpoints = standingOn(
+  together(
+    access,
+    agents,
+    audit,
+    deployment,
+    groups,
+    identity,
+    insights,
+    network,
+    notifications,
+    oauth2,
+    organizations,
+    provisioning,
+    tasks,
+    templates,
+    workspaces
+  ),
+  layerUsers,
+  layerAgents,
+  layerLicenses
+)
 
-const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
+const platform = together(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 
 /** A process without engines leaves jobs to others. */
 const noEngines = Layer.succeed(ProvisionerEngines, [])
@@ -155,49 +160,56 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   const authority = authorityOf(host, options)
   const entitlements = authority?.inForce ?? host.entitlements
   const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
-  const references = Layer.mergeAll(
-    Layer.succeed(Settings, settings),
-    Layer.succeed(Brand, settings.names),
-    Layer.succeed(Wire, presentation.wire),
-    Layer.succeed(DeploymentConfiguration, configuration),
-    Layer.succeed(Hostname, hostname()),
-    Layer.succeed(
+  const values = Context.empty().pipe(
+    Context.add(Settings, settings),
+    Context.add(Brand, settings.names),
+    Context.add(Wire, presentation.wire),
+    Context.add(DeploymentConfiguration, configuration),
+    Context.add(Hostname, hostname()),
+    Context.add(
       HealthProbes,
       healthProbes({ accessUrl: options.accessUrl, version: settings.version, sessionHeader: settings.names.sessionHeader })
     ),
-    Layer.succeed(ProcessMetrics, processMetrics(settings.version)),
-    Layer.succeed(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
-    Layer.succeed(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
-    Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
-    Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
-    Layer.succeed(BuilderCatalog, host.templateBuilder ?? { bases: [], modules: [] }),
-    Layer.succeed(Dispatchers, dispatchersOf(host, options)),
+    Context.add(ProcessMetrics, processMetrics(settings.version)),
+    Context.add(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
+    Context.add(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
+    Context.add(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
+    Context.add(StarterTemplates, host.starterTemplates ?? []),
+    Context.add(BuilderCatalog, host.templateBuilder ?? { bases: [], modules: [] }),
+    Context.add(Dispatchers, dispatchersOf(host, options)),
+    Context.add(PushSenders, host.pushSender ?? NodePushSender.make()),
+    Context.add(DeploymentOptions, options),
+    Context.add(LicenseAuthority, authority)
+  )
+  const references = stacked(
+    Layer.succeedContext(values),
     NodeProxyProbe.layer,
     NodeInstanceVerifier.layer(host.instanceAuthorities),
     NodeProfiler.layer,
     NodeRelayMapSource.layer,
-    Layer.succeed(PushSenders, host.pushSender ?? NodePushSender.make()),
-    Layer.succeed(DeploymentOptions, options),
-    Layer.succeed(LicenseAuthority, authority),
     entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, entitlements),
-    Layer.provide(LoginProviders.layer(host.loginProviders ?? []), Layer.succeed(DeploymentOptions, options)),
+    LoginProviders.layer(host.loginProviders ?? []),
     RateLimiter.layer(settings.rateLimit)
   )
-  return served(settings, host).pipe(
-    Layer.provide(Layer.provideMerge(AppServer.layer, Layer.merge(AppSessions.layer, SignedAppTokens.layer))),
-    Layer.provide(Layer.merge(WebSockets.layer, RelayServer.layer)),
-    Layer.provide(StoreFaults.layer),
-    Layer.provide(Draining.layer),
-    Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options))),
-    Layer.provideMerge(services),
-    Layer.provideMerge(Layer.mergeAll(host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer, NodeAgentApi.layer)),
-    Layer.provideMerge(layerDialer),
-    Layer.provideMerge(Layer.provideMerge(replicaStreams, Passes.layer)),
-    Layer.provideMerge(Layer.merge(Ids.layer, NodeEncryption.layer(encryptionKeys))),
-    Layer.provideMerge(Layer.mergeAll(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options))),
-    Layer.provideMerge(RequestReferences.keep(references)),
-    Layer.provide(environment(host))
+  const domain = stacked(
+    RequestReferences.keep(references),
+    together(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options)),
+    together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
+    Passes.layer,
+    replicaStreams,
+    layerDialer,
+    together(host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer, NodeAgentApi.layer),
+    services
   )
+  const transport = stacked(
+    together(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options)),
+    Draining.layer,
+    StoreFaults.layer,
+    together(WebSockets.layer, RelayServer.layer),
+    together(AppSessions.layer, SignedAppTokens.layer),
+    AppServer.layer
+  )
+  return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
 }
 
 /** Prepares what the first request needs, and runs the background work as long as the scope is open. */
@@ -210,8 +222,8 @@ const start = Effect.gen(function* () {
   yield* Effect.all(workers, { discard: true })
 })
 
-const served = (settings: HttpSettings, options: Options) =>
-  Layer.scoped(
+const served = (options: Options) =>
+  service(
     Interface,
     Effect.gen(function* () {
       yield* start
@@ -226,9 +238,9 @@ const served = (settings: HttpSettings, options: Options) =>
         ...(yield* replicaPages)
       ]
       yield* relayMesh
-      const application = yield* HttpApplication.make(Contract, endpoints, pages)
+      const { application, owns } = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
-        owns: HttpApplication.owns(Contract, settings.basePath, pages),
+        owns,
         tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })

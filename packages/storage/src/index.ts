@@ -20,13 +20,9 @@ import { layer as tasks } from "./tasks/layer.js"
 import { layer as templates } from "./templates/layer.js"
 import { layer as workspaces } from "./workspaces/layer.js"
 import { layer as migrations } from "./Migrations.js"
-import { together } from "@atelier/core/platform"
+import { stacked, together } from "@atelier/core/platform"
 
-/**
- * The part of storage that needs only SQL: every repository port and the transactor, on a client whose schema is migrated first. A port
- * that no area implements is a type error here, which names it.
- */
-export const layer = together(
+const repositories = together(
   agents,
   audit,
   deployment,
@@ -44,7 +40,13 @@ export const layer = together(
   tasks,
   templates,
   workspaces
-).pipe(Layer.provideMerge(migrations)) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
+)
+
+/**
+ * The part of storage that needs only SQL: every repository port and the transactor, on a client whose schema is migrated first. A port
+ * that no area implements is a type error here, which names it.
+ */
+export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
 
 /** The services that `layer` provides. */
 export type Repositories = Layer.Layer.Success<typeof layer>

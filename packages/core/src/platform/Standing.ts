@@ -29,6 +29,8 @@ const plans = new WeakMap<AnyLayer, Plan>()
 /** What one build has made. It lasts until no build uses it, and so does what it stands on. */
 interface Batch {
   readonly scope: Scope.CloseableScope
+  /** All services that its services were made with. */
+  readonly context: Context.Context<unknown>
   readonly layers: Set<AnyLayer>
   readonly uses: Set<Batch>
   users: number
@@ -51,7 +53,9 @@ const release = (parts: Map<AnyLayer, Part>, batch: Batch, exit: Exit.Exit<unkno
     if (batch.users > 0) return Effect.void
     for (const layer of batch.layers) parts.delete(layer)
     const others = Effect.forEach(batch.uses, (used) => release(parts, used, exit), { discard: true })
-    return Effect.zipRight(Scope.close(batch.scope, exit), others)
+    // Finalizers compare the context that they were added with to the one that they run with: the same one takes no time
+    const closed = Effect.mapInputContext(Scope.close(batch.scope, exit), (_: Context.Context<never>) => batch.context)
+    return Effect.zipRight(closed, others)
   })
 
 const build = (root: AnyLayer) =>
@@ -59,13 +63,15 @@ const build = (root: AnyLayer) =>
     const memoMap = yield* Layer.CurrentMemoMap
     const outside = yield* Effect.scope
     const parts = Context.get(yield* Layer.buildWithMemoMap(Parts.layer, memoMap, outside), Parts)
-    const own: Batch = { scope: yield* Scope.make(), layers: new Set(), uses: new Set(), users: 1 }
+    const scope = yield* Scope.make()
+    const services = new Map<string, unknown>((yield* Effect.context<never>()).unsafeMap).set(Scope.Scope.key, scope)
+    const context = Context.unsafeMake<unknown>(services)
+    const own: Batch = { scope, context, layers: new Set(), uses: new Set(), users: 1 }
     yield* Scope.addFinalizerExit(outside, (exit) => release(parts, own, exit))
-    const services = new Map<string, unknown>((yield* Effect.context<never>()).unsafeMap).set(Scope.Scope.key, own.scope)
 
     function* make(layer: AnyLayer): Steps<Provided> {
       const plan = plans.get(layer)
-      if (plan === undefined) return (yield* Layer.buildWithMemoMap(layer, memoMap, own.scope)).unsafeMap
+      if (plan === undefined) return (yield* Layer.buildWithMemoMap(layer, memoMap, scope)).unsafeMap
       if ("make" in plan) return new Map([[plan.key, yield* plan.make]])
       for (const each of plan.before) yield* provide(each)
       const provided = new Map<string, unknown>()
@@ -106,7 +112,7 @@ const build = (root: AnyLayer) =>
           }
         })
       ),
-      Effect.mapInputContext(() => Context.unsafeMake<unknown>(services))
+      Effect.mapInputContext(() => context)
     )
   })
 
@@ -129,7 +135,20 @@ export const standingOn = <A, E, R, const Layers extends ReadonlyArray<AnyLayer>
   ...layers: Layers
 ): Layer.Layer<A, E | ErrorOf<Layers>, ContextOf<Layers> | Exclude<R, SuccessOf<Layers>>> => planned({ before: layers, provides: [self] })
 
-/** Returns one layer of several, which are built in their order. */
+/** What layers need from outside if each may use what those before it provide. */
+type OpenOf<Layers extends ReadonlyArray<AnyLayer>, Known = never> = Layers extends readonly [
+  infer First extends AnyLayer,
+  ...infer Rest extends ReadonlyArray<AnyLayer>
+]
+  ? Exclude<Layer.Layer.Context<First>, Known> | OpenOf<Rest, Known | Layer.Layer.Success<First>>
+  : never
+
+/** Returns one layer of several, each of which may stand on those before it. */
+export const stacked = <const Layers extends ReadonlyArray<AnyLayer>>(
+  ...layers: Layers
+): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, OpenOf<Layers>> => planned({ before: [], provides: layers })
+
+/** Returns one layer of several, none of which stands on another. They are built in their order. */
 export const together = <const Layers extends ReadonlyArray<AnyLayer>>(
   ...layers: Layers
 ): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, ContextOf<Layers>> => planned({ before: [], provides: layers })

@@ -20,7 +20,7 @@ import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { ProvisionerJobs } from "./ProvisionerJobs.js"
 import { RemoteDaemons } from "./RemoteDaemons.js"
 import { TemplateSources } from "./TemplateSources.js"
-import { standingOn, together } from "../platform/Standing.js"
+import { stacked, together } from "../platform/Standing.js"
 
 const services = together(
   Files.layer,
@@ -34,7 +34,7 @@ const services = together(
   RemoteDaemons.layer
 )
 
-export const layer = together(TemplateSources.layer, standingOn(services, TemplateSources.layer))
+export const layer = stacked(TemplateSources.layer, services)
 
 export const workers = [
   Effect.flatMap(Files, ({ purge }) => Worker.start(purge)),

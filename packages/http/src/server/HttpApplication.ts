@@ -5,7 +5,8 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Context, Effect, Layer, type Scope } from "effect"
 import { make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../apps/appPath.js"
-import { type Answer, Answers, makeRoutes, patternOf, type Route, routesOf } from "./Routes.js"
+import { type Answer, Answers, makeRoutes, patternOf, type Route, type Routes, routesOf } from "./Routes.js"
+import { Settings } from "./Settings.js"
 import { targetReader } from "./Target.js"
 
 /** Answers one request, whatever it is. */
@@ -20,7 +21,19 @@ export interface Page {
   readonly isCommon?: boolean
 }
 
-/** The interface as an application: an API whose groups are implemented, some pages, and what happens to every request. */
+/** An interface that answers, and which paths are its own. */
+export interface Made {
+  readonly application: HttpApplication
+  /**
+   * Whether a URL's path is one of the interface's, with the mount's prefix or without it. `originalUrl` has the prefix where a host has removed it
+   * from the URL.
+   */
+  readonly owns: (url: string, originalUrl?: string) => boolean
+}
+
+/**
+ * The interface as an application: an API whose groups are implemented, some pages, and what happens to every request.
+ */
 export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R, LE, LR>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, LE, LR | Answers>,
@@ -33,7 +46,10 @@ export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
     )
     const register = Answers.of((method, path, answer) => Effect.sync(() => void answers.set(keyOf({ method, path }), answer)))
     yield* Layer.build(Layer.provide(groups, Layer.succeed(Answers, register)))
-    return yield* makePipeline(makeRoutes(allRoutes(api, pages)), (route) => answers.get(keyOf(route)))
+    const { basePath } = yield* Settings
+    const routes = makeRoutes(allRoutes(api, pages))
+    const application: HttpApplication = yield* makePipeline(routes, (route) => answers.get(keyOf(route)))
+    return { application, owns: ownerOf(routes, basePath, pages) } satisfies Made
   })
 
 const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`
@@ -42,16 +58,7 @@ const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${m
 export const isolated = (application: HttpApplication): HttpApplication =>
   Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
 
-/**
- * Whether a URL's path is one of the interface's, with the mount's prefix or without it. `originalUrl` has the prefix where a host has removed it
- * from the URL.
- */
-export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>,
-  basePath: string,
-  pages: ReadonlyArray<Page> = []
-): ((url: string, originalUrl?: string) => boolean) => {
-  const routes = makeRoutes(allRoutes(api, pages))
+const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>): Made["owns"] => {
   const targetOf = targetReader(basePath, routes.isOwn)
   const common = new Set<string>(pages.filter(({ isCommon }) => isCommon === true).map(({ path }) => path))
   const isBelow = (url: string): boolean => url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`)

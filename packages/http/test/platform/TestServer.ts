@@ -87,9 +87,9 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
 ) =>
   Effect.gen(function* () {
     const pages = yield* swaggerPages(api)
-    const application = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)), pages)
+    const { application, owns } = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)), pages)
     return yield* NodeListener.make(application, {
-      owns: HttpApplication.owns(api, changed.basePath ?? "", pages),
+      owns,
       tracing: false,
       drainTimeout,
       lingerTimeout
