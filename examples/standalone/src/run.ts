@@ -1,7 +1,7 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
-import { resume } from "./optimizer.js"
+import * as engine from "./engine.js"
 import { supervise } from "./supervise.js"
 import { numberOf, placeOf, withPlace } from "./worker.js"
 
@@ -39,7 +39,7 @@ export const run = async (): Promise<number> => {
         )
       }
       if (options.processes > 1) {
-        resume()
+        engine.end()
         return await supervise(options.processes, signalled())
       }
       const { serve } = await load()

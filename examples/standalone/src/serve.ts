@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url"
 import { type Exporter, exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
-import { resume } from "./optimizer.js"
+import * as engine from "./engine.js"
 import { builderParts } from "./BuilderParts.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
@@ -160,7 +160,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
   open(atelier)
   own?.open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
-  resume()
+  engine.end()
   const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader }))
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(options.drainGrace)

@@ -54,7 +54,7 @@ const release = (parts: Map<AnyLayer, Part>, batch: Batch, exit: Exit.Exit<unkno
     for (const layer of batch.layers) parts.delete(layer)
     const others = Effect.forEach(batch.uses, (used) => release(parts, used, exit), { discard: true })
     // Finalizers compare the context that they were added with to the one that they run with: the same one takes no time
-    const closed = Effect.mapInputContext(Scope.close(batch.scope, exit), (_: Context.Context<never>) => batch.context)
+    const closed = Effect.mapInputContext<void, never, never, never>(Scope.close(batch.scope, exit), () => batch.context)
     return Effect.zipRight(closed, others)
   })
 
