@@ -16,7 +16,7 @@ const counting = (size: number) =>
       return { size }
     })
     const source = yield* KeptSources.make(() => Effect.acquireRelease(acquire, () => Effect.sync(() => count.open--)))
-    return { count, use: (of: KeptSources.VersionSource) => Effect.scoped(source(of)) }
+    return { count, hold: source, use: (of: KeptSources.VersionSource) => Effect.scoped(source(of)) }
   })
 
 it.scoped("stay open for a while after their last use", () =>
@@ -31,16 +31,38 @@ it.scoped("stay open for a while after their last use", () =>
   })
 )
 
-it.scoped("are open up to a number of them; further ones are opened for each use", () =>
+it.scoped("end the one that was idle longest where too many would stay open", () =>
   Effect.gen(function* () {
     const { count, use } = yield* counting(4 * 1024 * 1024)
-    yield* Effect.forEach(Array.from({ length: 100 }, aSource), use)
-    expect(count).toEqual({ open: 16, opened: 100 })
+    const [first = aSource(), second = aSource(), ...others] = Array.from({ length: 16 }, aSource)
+    yield* Effect.forEach([first, second, ...others], use)
+    yield* use(first)
+    yield* use(aSource())
+    expect(count).toEqual({ open: 16, opened: 17 })
+    yield* Effect.forEach([first, ...others], use)
+    expect(count).toEqual({ open: 16, opened: 17 })
+    yield* use(second)
+    expect(count).toEqual({ open: 16, opened: 18 })
     yield* TestClock.adjust("11 seconds")
-    const later = aSource()
-    yield* use(later)
-    yield* use(later)
-    expect(count).toEqual({ open: 1, opened: 101 })
+    expect(count.open).toBe(0)
+  })
+)
+
+it.scoped("are opened for each use while as many are in use as may stay open", () =>
+  Effect.gen(function* () {
+    const { count, hold, use } = yield* counting(1)
+    const held = Array.from({ length: 16 }, aSource)
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* Effect.forEach(held, hold)
+        const further = aSource()
+        yield* use(further)
+        yield* use(further)
+        expect(count).toEqual({ open: 16, opened: 18 })
+      })
+    )
+    yield* Effect.forEach(held, use)
+    expect(count).toEqual({ open: 16, opened: 18 })
   })
 )
 
