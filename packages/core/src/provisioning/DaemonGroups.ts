@@ -7,34 +7,37 @@ import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { canonicalTags, tagsContain } from "./ProvisionerTags.js"
 
 /** What decides which jobs a daemon can take. */
-export type Takes = Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners">
+export type DaemonCapabilities = Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners">
 
 interface Group {
-  readonly takes: Takes
+  readonly capabilities: DaemonCapabilities
   readonly turns: JobTurns
   daemons: number
 }
 
 export interface DaemonGroups {
   /** Returns the turns that a daemon shares with its group until the scope closes. A group ends with its last daemon. */
-  readonly join: (daemon: Takes) => Effect.Effect<JobTurns, never, Scope.Scope>
+  readonly join: (daemon: DaemonCapabilities) => Effect.Effect<JobTurns, never, Scope.Scope>
   /** Tells the groups that can take a posted job. Does not throw. */
   readonly heard: (delivery: Delivery<JobPosted>) => void
 }
 
 export const makeDaemonGroups = (): DaemonGroups => {
   const groups = new Map<string, Group>()
+
+  // In one step: a group that its last daemon leaves must not get another one
+  const enter = (name: string, capabilities: DaemonCapabilities): Group => {
+    const group = groups.get(name) ?? { capabilities, turns: makeJobTurns(), daemons: 0 }
+    group.daemons += 1
+    groups.set(name, group)
+    return group
+  }
+
   return {
-    join: (daemon) => {
-      const { organization_id, provisioners, tags } = daemon
+    join: ({ organization_id, provisioners, tags }) => {
       const name = [organization_id, ...provisioners.toSorted(), canonicalTags(tags)].join(" ")
       return Effect.acquireRelease(
-        Effect.map(makeJobTurns, (turns) => {
-          const group = groups.get(name) ?? { takes: { organization_id, provisioners, tags }, turns, daemons: 0 }
-          group.daemons += 1
-          groups.set(name, group)
-          return group
-        }),
+        Effect.sync(() => enter(name, { organization_id, provisioners, tags })),
         (group) =>
           Effect.sync(() => {
             group.daemons -= 1
@@ -43,11 +46,12 @@ export const makeDaemonGroups = (): DaemonGroups => {
       ).pipe(Effect.map(({ turns }) => turns))
     },
     heard: (delivery) => {
-      for (const { takes, turns } of groups.values()) {
+      for (const { capabilities, turns } of groups.values()) {
         if (delivery._tag === "Lost") turns.lost()
         else {
-          const { organization_id, tags, type } = delivery.event
-          if (takes.organization_id === organization_id && takes.provisioners.includes(type) && tagsContain(takes.tags, tags))
+          const { organization_id, provisioners, tags } = capabilities
+          const { event } = delivery
+          if (organization_id === event.organization_id && provisioners.includes(event.type) && tagsContain(tags, event.tags))
             turns.posted()
         }
       }

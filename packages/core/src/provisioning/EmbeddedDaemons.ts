@@ -103,7 +103,7 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
     if (!queue.isShared) yield* queue.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
     if (count === 0) return
     const daemons = yield* register(options, count)
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     yield* listen(jobPosted, (delivery) => {
       if (delivery._tag === "Lost") return turns.lost()
       const { event } = delivery

@@ -27,10 +27,10 @@ export interface JobTurns {
 const permitted = <A, E, R>(permits: Effect.Semaphore, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.zipRight(Effect.interruptible(permits.take(1)), Effect.ensuring(effect, permits.release(1)))
 
-export const makeJobTurns: Effect.Effect<JobTurns> = Effect.gen(function* () {
-  const turn = yield* Effect.makeSemaphore(1)
-  const questions = yield* Effect.makeSemaphore(maximumQuestions)
-  const wake = yield* Effect.makeLatch(true)
+export const makeJobTurns = (): JobTurns => {
+  const turn = Effect.unsafeMakeSemaphore(1)
+  const questions = Effect.unsafeMakeSemaphore(maximumQuestions)
+  const wake = Effect.unsafeMakeLatch(true)
   /** Jobs that may wait and that no daemon asks for yet. */
   let due = Infinity
   let postings = 0
@@ -86,4 +86,4 @@ export const makeJobTurns: Effect.Effect<JobTurns> = Effect.gen(function* () {
       )
     }
   }
-})
+}

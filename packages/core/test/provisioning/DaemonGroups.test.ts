@@ -1,10 +1,10 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Option, Scope } from "effect"
 import { nil } from "../../src/platform/Uuid.js"
-import { makeDaemonGroups, type Takes } from "../../src/provisioning/DaemonGroups.js"
+import { makeDaemonGroups, type DaemonCapabilities } from "../../src/provisioning/DaemonGroups.js"
 import { untagged } from "../../src/provisioning/ProvisionerTags.js"
 
-const daemon: Takes = { organization_id: nil, provisioners: ["echo"], tags: untagged }
+const daemon: DaemonCapabilities = { organization_id: nil, provisioners: ["echo"], tags: untagged }
 
 it.scoped("daemons that take the same jobs share turns until the last one leaves", () =>
   Effect.gen(function* () {
@@ -33,12 +33,12 @@ it.scoped("a posted job is told to the groups that can take it", () =>
   Effect.gen(function* () {
     const groups = makeDaemonGroups()
     const told: Array<string> = []
-    for (const [name, takes] of [
+    for (const [name, capabilities] of [
       ["same", daemon],
       ["other tags", { ...daemon, tags: { ...untagged, site: "a" } }],
       ["other type", { ...daemon, provisioners: ["terraform"] }]
     ] as const) {
-      const turns = yield* groups.join(takes)
+      const turns = yield* groups.join(capabilities)
       // Until the store has none, jobs are asked for without a posting
       const asking = turns.next(Effect.sync(() => (told.push(name), Option.none())))
       yield* Effect.forkScoped(asking)

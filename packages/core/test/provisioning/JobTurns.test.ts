@@ -39,7 +39,7 @@ const post = (turns: JobTurns, { jobs }: { readonly jobs: Array<string> }, ...po
 
 it.effect("50 daemons ask the store once for each posted job", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore(["a", "b"])
     const taken: Array<string> = []
     const daemon = Effect.forever(Effect.map(turns.next(store.take), (job) => taken.push(job)))
@@ -55,7 +55,7 @@ it.effect("50 daemons ask the store once for each posted job", () =>
 
 it.effect("a job that another process took costs one question", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore([])
     const waiting = yield* Effect.fork(turns.next(store.take))
     yield* settled
@@ -69,7 +69,7 @@ it.effect("a job that another process took costs one question", () =>
 
 it.effect("a job that is posted while the store has none is asked for", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const { answer, asked, take } = yield* aSlowStore
     const waiting = yield* Effect.fork(turns.next(take))
     yield* Deferred.await(asked)
@@ -81,7 +81,7 @@ it.effect("a job that is posted while the store has none is asked for", () =>
 
 it.effect("a question that fails leaves the job to another daemon", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore([])
     const first = yield* Effect.fork(turns.next(store.take))
     yield* settled
@@ -99,7 +99,7 @@ for (const [name, before] of [
 ] as const) {
   it.effect(`a ${name} job that the store assigns to a daemon that goes is returned all the same`, () =>
     Effect.gen(function* () {
-      const turns = yield* makeJobTurns
+      const turns = makeJobTurns()
       if (before.length > 0) {
         const first = yield* Effect.fork(turns.next(Effect.succeedNone))
         yield* settled
@@ -126,7 +126,7 @@ for (const [name, before] of [
 
 it.effect("a daemon that waits for a job or for its turn can be interrupted, whatever its caller does", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore([])
     const waiting = yield* Effect.forEach(["for a job", "for its turn"], () => Effect.fork(Effect.uninterruptible(turns.next(store.take))))
     yield* settled
@@ -138,7 +138,7 @@ it.effect("a daemon that waits for a job or for its turn can be interrupted, wha
 
 it.effect("lost postings are made up for, at once where the loss is known and else within 30 seconds", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore([])
     const first = yield* Effect.fork(turns.next(store.take))
     yield* settled
@@ -158,7 +158,7 @@ it.effect("lost postings are made up for, at once where the loss is known and el
 
 it.effect("one question uses up all postings whose jobs other processes took", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore([])
     yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.fork(turns.next(store.take)))
     yield* settled
@@ -176,7 +176,7 @@ it.effect("one question uses up all postings whose jobs other processes took", (
 
 it.effect("a job that is posted during a question that finds nothing is asked for", () =>
   Effect.gen(function* () {
-    const turns = yield* makeJobTurns
+    const turns = makeJobTurns()
     const store = aStore([])
     const first = yield* Effect.fork(turns.next(store.take))
     yield* settled
