@@ -13,8 +13,11 @@ export const authenticated = (token, method, path, body) =>
   request(method, `/api/v2${path}`, { headers: { "Service-Session-Token": token }, ...(body === undefined ? {} : { body }) })
 
 /** Starts the service on an empty database and makes its first user, who owns the deployment. */
-export const startDeployment = async (storage, { bench, isEntitled = false, isLimited = false, tracing = false, nodeArguments } = {}) => {
-  const server = await startServer({ kind: "atelier", isEntitled, isLimited, storage, tracing }, { bench, nodeArguments })
+export const startDeployment = async (
+  storage,
+  { bench, isEntitled = false, isLimited = false, hasTerraform = false, tracing = false, nodeArguments } = {}
+) => {
+  const server = await startServer({ kind: "atelier", isEntitled, isLimited, hasTerraform, storage, tracing }, { bench, nodeArguments })
   const baseUrl = `http://127.0.0.1:${server.port}`
   const anonymous = createClient({ baseUrl })
   await users.createFirstUser(anonymous, { body: { ...admin, username: "admin" } })

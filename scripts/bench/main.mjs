@@ -10,6 +10,7 @@ import { recordedRatios } from "./recorded.mjs"
 import { makeReport } from "./report.mjs"
 import { apps } from "./sections/apps.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
+import { forms } from "./sections/forms.mjs"
 import { history } from "./sections/history.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
@@ -39,6 +40,7 @@ const sections = {
   relay,
   apps,
   daemons: remoteDaemons,
+  forms,
   history
 }
 
