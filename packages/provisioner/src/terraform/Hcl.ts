@@ -33,6 +33,9 @@ const maximumDepth = 64
 /** Templates in each other. The readers of expressions have bounds of their own, which are narrower. */
 const maximumTemplates = 500
 
+/** Characters of the expression of an attribute, which is read in one piece. */
+export const maximumExpression = 256 * 1024
+
 const identifier = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 const blank = /(?:[ \t\r]+|\/\*[\s\S]*?\*\/)*/y
 const comment = /(?:#|\/\/)[^\n]*/y
@@ -42,6 +45,8 @@ class Reader {
   position = 0
   /** Of templates in each other. */
   private depth = 0
+  /** The place that the present expression must not reach. */
+  private limit = Infinity
   /** Lines are asked for in the order of the text. */
   private counted = { position: 0, line: 1 }
 
@@ -89,6 +94,7 @@ class Reader {
     this.position++
     for (;;) {
       const character = this.next
+      if (this.position > this.limit) this.fail(`a text has more than ${maximumExpression} characters`)
       if (character === "" || character === "\n") this.fail("a quoted text has no end")
       if (character === '"') {
         this.position++
@@ -124,6 +130,7 @@ class Reader {
 
   /** Skips what is between brackets: a text, a heredoc, a comment, or one character. */
   skipToken(): void {
+    if (this.position > this.limit) this.fail(`an expression has more than ${maximumExpression} characters`)
     if (this.next === '"') return this.skipQuoted()
     if (this.text.startsWith("<<", this.position) && this.skipHeredoc()) return
     const before = this.position
@@ -153,21 +160,25 @@ class Reader {
   expression(): string {
     this.skip(false)
     const from = this.position
+    this.limit = from + maximumExpression
     while (this.next !== "" && this.next !== "\n" && this.next !== "}" && this.next !== ",") {
       if (closing[this.next] !== undefined) this.skipBrackets()
       else if (this.next === "#" || this.text.startsWith("//", this.position)) break
       else this.skipToken()
     }
+    this.limit = Infinity
     const source = this.text.slice(from, this.position).trim()
     return source === "" ? this.fail("an expression is missing") : source
   }
 
-  body(depth: number): Body {
+  /** Reads the attributes and blocks, and stops before each of them. */
+  *body(depth: number): Generator<undefined, Body> {
     if (depth > maximumDepth) this.fail("blocks are too deep in each other")
     const attributes = new Map<string, string>()
     const lines = new Map<string, number>()
     const blocks: Array<Block> = []
     for (;;) {
+      yield
       this.skip(true)
       if (this.next === "" || this.next === "}") {
         if ((this.next === "") !== (depth === 0)) this.fail(depth === 0 ? "a bracket closes none" : "a block has no end")
@@ -181,11 +192,11 @@ class Reader {
         if (attributes.has(name)) this.fail(`the attribute ${name} is set twice`)
         lines.set(name, line)
         attributes.set(name, this.expression())
-      } else blocks.push(this.block(name, depth, line))
+      } else blocks.push(yield* this.block(name, depth, line))
     }
   }
 
-  block(type: string, depth: number, line: number): Block {
+  private *block(type: string, depth: number, line: number): Generator<undefined, Block> {
     const labels: Array<string> = []
     while (this.next !== "{") {
       if (this.next === '"') {
@@ -196,7 +207,7 @@ class Reader {
       this.skip(false)
     }
     this.position++
-    const body = this.body(depth + 1)
+    const body = yield* this.body(depth + 1)
     this.position++
     return { type, labels, body, line }
   }
@@ -212,8 +223,18 @@ const run = <A>(text: string, read: (reader: Reader) => A): Either.Either<A, Hcl
     }
   })
 
-/** Reads a file. Fails at the first place that is not HCL. */
-export const parseBody = (text: string): Either.Either<Body, HclError> => run(text.replace(/^\uFEFF/, ""), (reader) => reader.body(0))
+/** Reads a file in steps. Throws `HclError` at the first place that is not HCL. */
+export const bodyInSteps = (text: string): Generator<undefined, Body> => new Reader(text.replace(/^\uFEFF/, "")).body(0)
+
+/** Reads a file at once. Fails at the first place that is not HCL. */
+export const parseBody = (text: string): Either.Either<Body, HclError> =>
+  run(text, () => {
+    const steps = bodyInSteps(text)
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done === true) return value
+    }
+  })
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }
 

@@ -138,7 +138,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
             { environment: buildEnvironment(given), secrets: secretsOf(given), timings }
           )
         const isTrial = input.metadata.workspace_id === Uuid.nil && input.parameters.length === 0
-        const parameters = isTrial ? placeholders(contents) : []
+        const parameters = isTrial ? yield* placeholders(contents) : []
         yield* parameters.length === 0
           ? planWith(input)
           : Effect.catchAll(planWith(input), (failure) => {

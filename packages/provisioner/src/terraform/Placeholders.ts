@@ -4,8 +4,9 @@
  */
 import { compilePattern, matchesPattern } from "@atelier/core/platform"
 import type { ParameterValue } from "@atelier/core/provisioning"
-import { Either } from "effect"
-import { type Block, literalValue, parseBody } from "./Hcl.js"
+import { Effect, Option } from "effect"
+import { type Block, literalValue } from "./Hcl.js"
+import { readBody } from "./ReadBody.js"
 import { configurationFiles } from "./Source.js"
 
 /** Texts to try against a pattern. */
@@ -28,13 +29,12 @@ const valueFor = (rule: Block): string | undefined => {
 }
 
 /** The values by the names of their parameters; none for a rule that is no literal, or whose pattern matches no text known here. */
-export const placeholders = (files: ReadonlyMap<string, Uint8Array>): ReadonlyArray<ParameterValue> =>
-  configurationFiles(files.keys())
-    .filter((path) => path.endsWith(".tf"))
-    .flatMap((path) =>
-      Either.match(parseBody(new TextDecoder().decode(files.get(path))), { onLeft: () => [], onRight: ({ blocks }) => blocks })
-    )
-    .flatMap((block) => {
+export const placeholders = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<ReadonlyArray<ParameterValue>> =>
+  Effect.gen(function* () {
+    const paths = configurationFiles(files.keys()).filter((path) => path.endsWith(".tf"))
+    const read = (path: string) => Effect.option(readBody(new TextDecoder().decode(files.get(path))))
+    const bodies = yield* Effect.forEach(paths, read)
+    return bodies.flatMap(Option.match({ onNone: () => [], onSome: ({ blocks }) => blocks })).flatMap((block) => {
       const { body, labels, type } = block
       if (type !== "data" || labels[0] !== "coder_parameter" || body.attributes.has("default")) return []
       const name = literalOf(block, "name")
@@ -42,3 +42,4 @@ export const placeholders = (files: ReadonlyMap<string, Uint8Array>): ReadonlyAr
       const value = rule === undefined ? undefined : valueFor(rule)
       return typeof name !== "string" || value === undefined ? [] : [{ name, value }]
     })
+  })

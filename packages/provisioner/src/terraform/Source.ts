@@ -1,8 +1,17 @@
 /** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform.md §2. */
 import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
-import { Either, Schema } from "effect"
-import { type Block, type Body, HclError, literalValue, parseBody, withoutLastComments } from "./Hcl.js"
+import { mapInTurns, nextTurn } from "@atelier/core/platform"
+import { Effect, Either, Schema } from "effect"
+import { type Block, type Body, HclError, literalValue, withoutLastComments } from "./Hcl.js"
 import { jsonFault } from "./Json.js"
+import { readBody } from "./ReadBody.js"
+
+/** Bytes of all files that Terraform reads in the root module, and of one in JSON, which is read in one piece. */
+const maximumConfiguration = 4 * 1024 * 1024
+const maximumJson = 1024 * 1024
+
+/** Variables that are read in one piece. */
+const variablesOfTurn = 200
 
 /** Bytes of a `README.md` that are kept. */
 const maximumReadme = 1024 * 1024
@@ -74,18 +83,28 @@ const readJson = (text: string): Either.Either<unknown, HclError> =>
     catch: (error) => jsonFault(text) ?? new HclError({ line: 1, cause: error instanceof Error ? error.message : String(error) })
   })
 
-const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Either.Either<Declarations, ProvisionFailure> =>
-  Either.gen(function* () {
+const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<Declarations, ProvisionFailure> =>
+  Effect.gen(function* () {
     const declarations: Declarations = { variables: new Map(), tags: [] }
+    let size = 0
     for (const path of configurationFiles(files.keys())) {
-      const text = new TextDecoder().decode(files.get(path))
+      yield* nextTurn
+      const bytes = files.get(path) ?? new Uint8Array(0)
+      size += bytes.byteLength
+      if (size > maximumConfiguration) {
+        return yield* new ProvisionFailure({ message: `${path}: the configuration has more than ${maximumConfiguration} bytes` })
+      }
+      if (path.endsWith(".json") && bytes.byteLength > maximumJson) {
+        return yield* new ProvisionFailure({ message: `${path}: the file has more than ${maximumJson} bytes` })
+      }
+      const text = new TextDecoder().decode(bytes)
       if (path.endsWith(".json")) {
         const json = Either.mapLeft(readJson(text), ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` }))
         declareJson(declarations, yield* json)
         continue
       }
-      const body = yield* Either.mapLeft(
-        parseBody(text),
+      const body = yield* Effect.mapError(
+        readBody(text),
         ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` })
       )
       for (const block of body.blocks) declareBlock(declarations, block)
@@ -144,15 +163,15 @@ const literalTagsOf = (value: Value): Tags | undefined => {
 const tagsOf = (value: Value): Tags => literalTagsOf(value) ?? ("source" in value ? [["tags", value.source]] : [])
 
 /** Reads variables, tags and the readme. Fails with the file and line of what is not HCL or JSON. */
-export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Either.Either<ParsedTemplate, ProvisionFailure> =>
-  Either.gen(function* () {
+export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<ParsedTemplate, ProvisionFailure> =>
+  Effect.gen(function* () {
     const { tags, variables } = yield* declarationsOf(files)
     const readme = files.get("README.md") ?? new Uint8Array(0)
     if (readme.byteLength > maximumReadme) {
-      return yield* Either.left(new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` }))
+      return yield* new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` })
     }
     return {
-      variables: Array.from(variables, variableOf).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      variables: (yield* mapInTurns([...variables], variablesOfTurn, variableOf)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       readme: new TextDecoder().decode(readme),
       workspace_tags: Object.fromEntries(tags.flatMap(tagsOf)),
       literal_tags: Object.fromEntries(tags.flatMap((value) => literalTagsOf(value) ?? []))

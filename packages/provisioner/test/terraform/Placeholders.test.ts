@@ -1,9 +1,11 @@
+import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { placeholders } from "../../src/terraform/Placeholders.js"
 
-const of = (...bodies: ReadonlyArray<string>) => {
+const of = async (...bodies: ReadonlyArray<string>) => {
   const text = bodies.map((body, index) => `data "coder_parameter" "p${index}" {\n  name = "p${index}"\n${body}\n}\n`).join("")
-  return placeholders(new Map([["main.tf", new TextEncoder().encode(text)]])).map(({ value }) => value)
+  const values = await Effect.runPromise(placeholders(new Map([["main.tf", new TextEncoder().encode(text)]])))
+  return values.map(({ value }) => value)
 }
 
 it.each([
@@ -16,10 +18,10 @@ it.each([
   ['validation {\n  regex = "("\n}', []],
   ['default = ""\nvalidation {\n  regex = "."\n}', []],
   ["", []]
-])("a required parameter with %j gets %j", (body, expected) => {
-  expect(of(body)).toEqual(expected)
+])("a required parameter with %j gets %j", async (body, expected) => {
+  expect(await of(body)).toEqual(expected)
 })
 
-it("a source that is not HCL gets no values", () => {
-  expect(placeholders(new Map([["main.tf", new TextEncoder().encode("data {")]]))).toEqual([])
+it("a source that is not HCL gets no values", async () => {
+  expect(await Effect.runPromise(placeholders(new Map([["main.tf", new TextEncoder().encode("data {")]])))).toEqual([])
 })

@@ -1,16 +1,18 @@
-import { Either } from "effect"
+import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { literalValue } from "../../src/terraform/Hcl.js"
 import { configurationFiles, parseSource, variableFile } from "../../src/terraform/Source.js"
 
 const parse = (files: Readonly<Record<string, string>>) =>
-  parseSource(new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)])))
+  Effect.runPromise(
+    Effect.either(parseSource(new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))))
+  )
 
-const variablesOf = (text: string) => Either.getOrThrow(parse({ "main.tf": text })).variables
+const variablesOf = async (text: string) => Either.getOrThrow(await parse({ "main.tf": text })).variables
 
 describe("a source", () => {
-  it("declares variables with their types, defaults and descriptions", () => {
-    const variables = variablesOf(`
+  it("declares variables with their types, defaults and descriptions", async () => {
+    const variables = await variablesOf(`
 # a comment with a "quote
 variable "plain" {}
 variable "number" { default = 2.5 }
@@ -60,8 +62,8 @@ resource "null_resource" "x" {
     expect(variables.find(({ name }) => name === "secret")).toMatchObject({ description: "Two\n  lines\n", sensitive: true })
   })
 
-  it("may be written in JSON, and override single attributes", () => {
-    const source = parse({
+  it("may be written in JSON, and override single attributes", async () => {
+    const source = await parse({
       "a.tf.json": '{"variable": {"zone": {"type": "string", "default": "north"}, "count": [{"default": 3}]}}',
       "a_override.tf": 'variable "zone" {\n  default = "south"\n}\n',
       "modules/b.tf": 'variable "inner" {}',
@@ -75,9 +77,9 @@ resource "null_resource" "x" {
     expect(readme).toBe("# Read me")
   })
 
-  it("has those tags that are literals", () => {
+  it("has those tags that are literals", async () => {
     const text = 'data "coder_workspace_tags" "t" {\n  tags = {\n    team = "a"\n    n = 1\n    flag = true\n    nothing = null\n  }\n}\n'
-    expect(Either.getOrThrow(parse({ "main.tf": text })).workspace_tags).toEqual({ team: "a", n: "1", flag: "true" })
+    expect(Either.getOrThrow(await parse({ "main.tf": text })).workspace_tags).toEqual({ team: "a", n: "1", flag: "true" })
   })
 
   it.each([
@@ -89,19 +91,21 @@ resource "null_resource" "x" {
     ["a = <<EOT\nx\n", "main.tf:1: the heredoc EOT has no end"],
     ["a = 1\na = 2\n", "main.tf:2: the attribute a is set twice"],
     ["a {".repeat(100), "main.tf:1: blocks are too deep in each other"]
-  ])("that is not HCL is refused with its file and line: %j", (text, message) => {
-    expect(Either.mapLeft(parse({ "main.tf": text }), (failure) => failure.message)).toEqual(Either.left(message))
+  ])("that is not HCL is refused with its file and line: %j", async (text, message) => {
+    expect(Either.mapLeft(await parse({ "main.tf": text }), (failure) => failure.message)).toEqual(Either.left(message))
   })
 
-  it("is read in time that grows with its size", () => {
-    const text = `variable "a" {\n  default = "${"\\\\${x} ".repeat(100_000)}"\n}\n${"/* # */ ".repeat(100_000)}`
-    expect(variablesOf(text).map(({ name }) => name)).toEqual(["a"])
+  it("is read in time that grows with its size", async () => {
+    const text = `variable "a" {\n  default = "${"\\\\${x} ".repeat(30_000)}"\n}\n${"/* # */ ".repeat(100_000)}`
+    expect((await variablesOf(text)).map(({ name }) => name)).toEqual(["a"])
   })
 
-  it("has types and defaults that are read in time that grows with their size", () => {
-    const comments = `${"#".repeat(200_000)}\n${"// /* ".repeat(50_000)}\n${"/* # */ ".repeat(50_000)}`
-    const line = "x".repeat(300_000)
-    const [variable] = variablesOf(`variable "a" {\n  type = object({ ${comments}\n b = string }) # c\n  default = <<E\n${line}\nE\n}\n`)
+  it("has types and defaults that are read in time that grows with their size", async () => {
+    const comments = `${"#".repeat(60_000)}\n${"// /* ".repeat(12_000)}\n${"/* # */ ".repeat(12_000)}`
+    const line = "x".repeat(200_000)
+    const [variable] = await variablesOf(
+      `variable "a" {\n  type = object({ ${comments}\n b = string }) # c\n  default = <<E\n${line}\nE\n}\n`
+    )
     expect(variable).toMatchObject({ type: `object({ ${comments}\n b = string })`, default_value: `${line}\n` })
   })
 
@@ -109,16 +113,29 @@ resource "null_resource" "x" {
     ["string /* a */ # b", "string"],
     ["object({ a = string /* b */ }) // c", "object({ a = string /* b */ })"],
     ['map("# a") /* b */ /* c */', 'map("# a")']
-  ])("has types without the comments behind them: %s", (text, type) => {
-    expect(variablesOf(`variable "a" {\n  type = ${text}\n}\n`)).toMatchObject([{ type }])
+  ])("has types without the comments behind them: %s", async (text, type) => {
+    expect(await variablesOf(`variable "a" {\n  type = ${text}\n}\n`)).toMatchObject([{ type }])
   })
 
   it.each([
     ["comments without an end", `a = [${"/* ".repeat(300_000)}]`, "main.tf:1: a comment has no end"],
+    ["a long expression", `a = [${"1,".repeat(200_000)}]`, "main.tf:1: an expression has more than 262144 characters"],
+    ["a long text", `a = "${"x".repeat(300_000)}"`, "main.tf:1: a text has more than 262144 characters"],
+    ["much configuration", "locals {}\n".repeat(420_000), "main.tf: the configuration has more than 4194304 bytes"],
     ["templates in each other", `a = ${'"${'.repeat(100_000)}`, "main.tf:1: templates are too deep in each other"]
-  ])("is refused for %s", (_, text, message) => {
-    expect(Either.mapLeft(parse({ "main.tf": text }), (failure) => failure.message)).toEqual(Either.left(message))
+  ])("is refused for %s", async (_, text, message) => {
+    expect(Either.mapLeft(await parse({ "main.tf": text }), (failure) => failure.message)).toEqual(Either.left(message))
   })
+})
+
+it("other requests have their turn while a source is read", async () => {
+  let turns = 0
+  const counting = setInterval(() => turns++, 0)
+  const text = Array.from({ length: 20_000 }, (_, index) => `variable "v${index}" {\n  default = ${index}\n}\n`).join("")
+  const read = await parse({ "main.tf": text })
+  clearInterval(counting)
+  expect(Either.getOrThrow(read).variables).toHaveLength(20_000)
+  expect(turns).toBeGreaterThan(5)
 })
 
 it("Terraform reads the files at the root, override files last", () => {
