@@ -218,7 +218,7 @@ it("has types that a strict project checks whole", async () => {
   const imports = [...packages, "core/workspaces", "client/users"].map((name, index) => `export * as n${index} from "@atelier/${name}"`)
   await writeFile(join(folder, "types.ts"), imports.join("\n"))
   const options = ["--module", "nodenext", "--target", "es2023", "--strict", "--exactOptionalPropertyTypes", "--noEmit"]
-  const types = ["--skipLibCheck", "false", "--types", "node", "--typeRoots", join(root, "node_modules/@types")]
+  const types = ["--skipLibCheck", "false", "--checkers", "1", "--types", "node", "--typeRoots", join(root, "node_modules/@types")]
   const tsc = run(join(root, "node_modules/.bin/tsc"), [...options, ...types, "--ignoreConfig", "types.ts"], { cwd: folder })
   expect((await tsc.catch(({ stdout }: { readonly stdout: string }) => ({ stdout }))).stdout).toBe("")
 })
