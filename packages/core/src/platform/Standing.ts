@@ -2,10 +2,10 @@
  * Layers that are built one after the other, in one fiber, over one growing context. A layer of Effect's own takes a hundred steps of the
  * runtime and copies the whole context several times, which made the layers of all services a third of a start.
  *
- * They are layers like any other outside of this module: built once for each memo map, and released when the last scope that uses them closes.
- * Services of one build that have the same tag must be the same service: a later one replaces the earlier for those that are built afterwards.
+ * They are layers like any other outside of this module: built once for each memo map. All that were built for one memo map are released together,
+ * when the last scope that uses any of them closes. Services of one build that have the same tag must be the same service.
  */
-import { Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, FiberId, Layer, Option, Scope } from "effect"
 import type { YieldWrap } from "effect/Utils"
 
 type AnyLayer = Layer.Layer<never, unknown, unknown>
@@ -26,52 +26,68 @@ type Plan =
 
 const plans = new WeakMap<AnyLayer, Plan>()
 
-/** What one build has made. It lasts until no build uses it, and so does what it stands on. */
+/** What the layers of one memo map have made. It lasts until the last of their builds is released. */
 interface Batch {
   readonly scope: Scope.CloseableScope
-  /** All services that its services were made with. */
+  /** Of the first build. */
   readonly context: Context.Context<unknown>
-  readonly layers: Set<AnyLayer>
-  readonly uses: Set<Batch>
-  users: number
+  readonly parts: Map<AnyLayer, Deferred.Deferred<Provided, unknown>>
+  builds: number
 }
 
-interface Part {
-  readonly batch: Batch
-  readonly provided: Deferred.Deferred<Provided, unknown>
-}
+/** In which batch a service is being made. */
+class Within extends Context.Tag("@atelier/core/Within")<Within, Batch>() {}
 
-/** What was built for a memo map. */
-class Parts extends Context.Tag("@atelier/core/Parts")<Parts, Map<AnyLayer, Part>>() {
-  static readonly layer = Layer.sync(Parts, () => new Map<AnyLayer, Part>())
-}
+const batches = new WeakMap<Layer.MemoMap, Batch>()
 
-/** Ends one use of a batch. */
-const release = (parts: Map<AnyLayer, Part>, batch: Batch, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
+/** Ends one build of a batch, and with the last one what the batch has made. */
+const release = (memoMap: Layer.MemoMap, batch: Batch, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
   Effect.suspend(() => {
-    batch.users -= 1
-    if (batch.users > 0) return Effect.void
-    for (const layer of batch.layers) parts.delete(layer)
-    const others = Effect.forEach(batch.uses, (used) => release(parts, used, exit), { discard: true })
+    batch.builds -= 1
+    if (batch.builds > 0) return Effect.void
+    batches.delete(memoMap)
     // Finalizers compare the context that they were added with to the one that they run with: the same one takes no time
-    const closed = Effect.mapInputContext<void, never, never, never>(Scope.close(batch.scope, exit), () => batch.context)
-    return Effect.zipRight(closed, others)
+    return Effect.mapInputContext<void, never, never, never>(Scope.close(batch.scope, exit), () => batch.context)
   })
+
+/** Begins a build of a memo map's layers, which ends with the scope outside. One for a service of the same batch ends with that. */
+const begin = (memoMap: Layer.MemoMap, outside: Context.Context<never>) =>
+  Effect.flatMap(Scope.make(), (scope) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const known = batches.get(memoMap)
+        const services = new Map<string, unknown>(outside.unsafeMap).set(Scope.Scope.key, known?.scope ?? scope)
+        const context = Context.unsafeMake<unknown>(services)
+        const batch = known ?? { scope, context, parts: new Map(), builds: 0 }
+        services.set(Within.key, batch)
+        batches.set(memoMap, batch)
+        const isInside = Option.contains(Context.getOption(outside, Within), batch)
+        if (!isInside) batch.builds += 1
+        return { batch, context, isInside, services }
+      }),
+      ({ batch, isInside }, exit) => (isInside ? Effect.void : release(memoMap, batch, exit))
+    )
+  )
 
 const build = (root: AnyLayer) =>
   Effect.gen(function* () {
     const memoMap = yield* Layer.CurrentMemoMap
-    const outside = yield* Effect.scope
-    const parts = Context.get(yield* Layer.buildWithMemoMap(Parts.layer, memoMap, outside), Parts)
-    const scope = yield* Scope.make()
-    const services = new Map<string, unknown>((yield* Effect.context<never>()).unsafeMap).set(Scope.Scope.key, scope)
-    const context = Context.unsafeMake<unknown>(services)
-    const own: Batch = { scope, context, layers: new Set(), uses: new Set(), users: 1 }
-    yield* Scope.addFinalizerExit(outside, (exit) => release(parts, own, exit))
+    const { batch, context, services } = yield* begin(memoMap, yield* Effect.context<never>())
+    /** What this build is making. */
+    const open = new Map<AnyLayer, Deferred.Deferred<Provided, unknown>>()
+    /** What the layers of this build provide, without what it has from outside. */
+    const made = new Map<string, unknown>()
 
-    function* make(layer: AnyLayer): Steps<Provided> {
-      const plan = plans.get(layer)
-      if (plan === undefined) return (yield* Layer.buildWithMemoMap(layer, memoMap, scope)).unsafeMap
+    const add = (provided: Provided): Provided => {
+      for (const [key, service] of provided) {
+        if (made.has(key) && made.get(key) !== service) throw new Error(`Two layers of one build provide ${key}`)
+        made.set(key, service)
+        services.set(key, service)
+      }
+      return provided
+    }
+
+    function* make(plan: Plan): Steps<Provided> {
       if ("make" in plan) return new Map([[plan.key, yield* plan.make]])
       for (const each of plan.before) yield* provide(each)
       const provided = new Map<string, unknown>()
@@ -81,22 +97,19 @@ const build = (root: AnyLayer) =>
 
     /** Adds what a layer provides to the services. */
     function* provide(layer: AnyLayer): Steps<Provided> {
-      const known = parts.get(layer)
-      if (known !== undefined) {
-        if (known.batch !== own && !own.uses.has(known.batch)) {
-          own.uses.add(known.batch)
-          known.batch.users += 1
-        }
-        const provided: Provided = yield* Deferred.await(known.provided) as Effect.Effect<Provided, unknown>
-        for (const [key, service] of provided) services.set(key, service)
-        return provided
+      const plan = plans.get(layer)
+      if (plan === undefined) return add((yield* Layer.buildWithMemoMap(layer, memoMap, batch.scope)).unsafeMap)
+      const present = batch.parts.get(layer)
+      if (present !== undefined) {
+        const provided: Provided = yield* Deferred.await(present) as Effect.Effect<Provided, unknown>
+        return add(provided)
       }
-      const part: Part = { batch: own, provided: Deferred.unsafeMake(FiberId.none) }
-      parts.set(layer, part)
-      own.layers.add(layer)
-      const provided = yield* make(layer)
-      for (const [key, service] of provided) services.set(key, service)
-      Deferred.unsafeDone(part.provided, Exit.succeed(provided))
+      const part = Deferred.unsafeMake<Provided, unknown>(FiberId.none)
+      batch.parts.set(layer, part)
+      open.set(layer, part)
+      const provided = add(yield* make(plan))
+      open.delete(layer)
+      Deferred.unsafeDone(part, Exit.succeed(provided))
       return provided
     }
 
@@ -104,11 +117,11 @@ const build = (root: AnyLayer) =>
       return Context.unsafeMake<never>(new Map(yield* provide(root)))
     }).pipe(
       Effect.onError((cause) =>
-        // Another build may wait for what this one has not made
+        // Another build may wait for what this one has not made; a later one makes it again
         Effect.sync(() => {
-          for (const layer of own.layers) {
-            const part = parts.get(layer)
-            if (part?.batch === own) Deferred.unsafeDone(part.provided, Exit.failCause(cause))
+          for (const [layer, part] of open) {
+            batch.parts.delete(layer)
+            Deferred.unsafeDone(part, Exit.failCause(cause))
           }
         })
       ),

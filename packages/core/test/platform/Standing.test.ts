@@ -1,5 +1,5 @@
 import { service, standingOn, together } from "@atelier/core/platform"
-import { Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
 import { describe, expect, it } from "vitest"
 
 class Base extends Context.Tag("test/Base")<Base, { readonly number: number }>() {}
@@ -102,9 +102,76 @@ describe("layers of services", () => {
     expect(await Effect.runPromise(Effect.provide(Right, Layer.provide(alone, Layer.succeed(Base, { number: 9 }))))).toEqual({ base: 9 })
   })
 
+  it("releases what an inner build of Effect's own layers shares with the outer one", async () => {
+    class Other extends Context.Tag("test/Other")<Other, number>() {}
+    const { base, events, left } = example()
+    const inner = Layer.provide(standingOn(left, base), Layer.succeed(Other, 1))
+    await Effect.runPromise(Effect.provide(Effect.all([Base, Left]), together(base, inner)))
+    expect(events).toEqual(["base", "left", "left released", "base released"])
+  })
+
+  it("releases what two builds at once share with each other", async () => {
+    const { events, left, right } = example(Effect.yieldNow())
+    await Effect.runPromise(Effect.provide(both, Layer.mergeAll(together(left, right), together(right, left))))
+    expect(events.toSorted()).toEqual(["base", "base released", "left", "left released", "right", "right released"])
+  })
+
+  it("shares a service with a later build while any build lasts", async () => {
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const { events, left, right } = example()
+        const memoMap = yield* Layer.makeMemoMap
+        const [first, second, third] = [yield* Scope.make(), yield* Scope.make(), yield* Scope.make()]
+        yield* Layer.buildWithMemoMap(left, memoMap, first)
+        yield* Layer.buildWithMemoMap(right, memoMap, second)
+        yield* Scope.close(first, Exit.void)
+        yield* Layer.buildWithMemoMap(right, memoMap, third)
+        yield* Scope.close(second, Exit.void)
+        expect(events).toEqual(["base", "left", "right"])
+        yield* Scope.close(third, Exit.void)
+        expect(events).toHaveLength(6)
+      })
+    )
+  })
+
+  it("releases the other services when the release of one dies", async () => {
+    class Fragile extends Context.Tag("test/Fragile")<Fragile, number>() {}
+    const { base, events } = example()
+    const fragile = service(
+      Fragile,
+      Effect.acquireRelease(Effect.succeed(1), () => Effect.die(new Error("the store is away")))
+    )
+    await Effect.runPromiseExit(Effect.provide(Effect.all([Base, Fragile]), together(base, fragile)))
+    expect(events).toEqual(["base", "base released"])
+  })
+
+  it("refuses two services of one tag in one build", async () => {
+    const { base } = example()
+    const exit = await Effect.runPromiseExit(Effect.provide(Base, together(base, service(Base, Effect.succeed({ number: 9 })))))
+    expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("Two layers of one build provide test/Base")
+  })
+
   it("gives each fresh layer services of its own", async () => {
     const { left } = example()
     const number = Effect.map(Effect.provide(Left, Layer.fresh(left)), ({ base }) => base)
     expect(await Effect.runPromise(Effect.all([number, number]))).toEqual([1, 2])
+  })
+
+  it("makes a fresh layer again for each layer that stands on it", async () => {
+    const { base, events } = example()
+    const fresh = Layer.fresh(base)
+    const ofItsOwn = <I>(tag: Context.Tag<I, number>) =>
+      Layer.provide(
+        service(
+          tag,
+          Effect.map(Base, ({ number }) => number)
+        ),
+        fresh
+      )
+    class First extends Context.Tag("test/First")<First, number>() {}
+    class Second extends Context.Tag("test/Second")<Second, number>() {}
+    const answer = await Effect.runPromise(Effect.provide(Effect.all([First, Second]), together(ofItsOwn(First), ofItsOwn(Second))))
+    expect(answer).toEqual([1, 2])
+    expect(events.toSorted()).toEqual(["base", "base", "base released", "base released"])
   })
 })
