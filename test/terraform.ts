@@ -22,3 +22,6 @@ export const missing: string | undefined = !runs("terraform")
     : "the provider is missing: run scripts/terraform-provider.mjs"
 
 export const environment: Readonly<Record<string, string | undefined>> = { ...process.env, TF_CLI_CONFIG_FILE: configuration }
+
+/** Whether all recorded templates run, with their builds. */
+export const isComplete = process.env["TERRAFORM_TEMPLATES"] === "all"

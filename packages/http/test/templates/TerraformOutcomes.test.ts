@@ -3,7 +3,8 @@ import { Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { jsonLines } from "../../../../test/scenarios.js"
-import { describeTerraform, isComplete } from "./terraform/describeTerraform.js"
+import { isComplete } from "../../../../test/terraform.js"
+import { describeTerraform } from "./terraform/describeTerraform.js"
 import { conversationOf } from "./terraform/outcome.js"
 
 const folder = new URL("terraform/", import.meta.url)

@@ -1,7 +1,8 @@
 /** Templates of one rule each with the real Terraform: their imports, parameters and builds. */
 import { expect, it } from "vitest"
 import { type Rule, rules } from "../../../provisioner/test/terraform/rules.js"
-import { describeTerraform, isComplete } from "./terraform/describeTerraform.js"
+import { isComplete } from "../../../../test/terraform.js"
+import { describeTerraform } from "./terraform/describeTerraform.js"
 import { conversationOf } from "./terraform/outcome.js"
 
 const provider = `terraform {

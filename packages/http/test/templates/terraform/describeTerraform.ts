@@ -11,9 +11,6 @@ import { makePlayer } from "../../../../../test/scenarios.js"
 import { describeInterface } from "../../../../../test/server.js"
 import { environment, missing } from "../../../../../test/terraform.js"
 
-/** Whether all recorded templates run, with their builds. */
-export const isComplete = process.env["TERRAFORM_TEMPLATES"] === "all"
-
 type Play = Awaited<ReturnType<typeof makePlayer>>
 
 const externalAuthProviders = [
