@@ -60,7 +60,7 @@ const checks = {
   }
 }
 
-/** What both servers are asked, and how many times as often as the other checkout this one has to answer. */
+/** What both servers are asked, and how many times as often as the other checkout this one has to answer on PostgreSQL. */
 export const requests = {
   // First: later the workers may have stopped workspaces of the seed
   "PATCH /workspaceagents/me/logs, 100 lines": { of: logCalls, connections: 8, atLeast: 3.3 },
@@ -88,6 +88,12 @@ const round = async (server, { connections, expect, request }, seconds) => {
   return { perSecond, processor: ((await processorSeconds(server)) - before) / latencies.length }
 }
 
+/** The goals hold on PostgreSQL. SQLite keeps pace: nothing may be worse than in the other checkout. */
+const targetOn = ({ kind }, { atLeast, atMost }) => {
+  if (kind === "postgres") return atLeast === undefined ? { atMost } : { atLeast }
+  return atLeast === undefined ? { atMost: 1 } : { atLeast: 1 }
+}
+
 const measureRequests = async ({ database, report, seconds, sides }) => {
   for (const [figure, { atLeast, connections = 20, expect = 200, of }] of Object.entries(requests)) {
     const subjects = Object.entries(sides).map(([name, server]) => ({
@@ -108,7 +114,7 @@ const measureRequests = async ({ database, report, seconds, sides }) => {
       value: median(ours.map(({ perSecond }) => perSecond)),
       unit: "/s",
       ratio: ratio("perSecond"),
-      target: { atLeast }
+      target: targetOn(database, { atLeast })
     })
     const processor = median(ours.map(({ processor }) => processor)) * 1000
     // Rates differ from run to run by what else the machine does, so that the processor time is what a later run is compared with
@@ -138,7 +144,15 @@ const measureStart = async ({ database, databases, other, report }) => {
   const [ours, theirs] = runs
   const add = (figure, runs, name, divisor, unit, atMost) => {
     const [mine, other] = [ours, theirs].map((side) => median(side[runs].map((run) => run[name])) / divisor)
-    report.add({ figure, database: database.name, value: mine, unit, ratio: mine / other, target: { atMost }, isRecorded: true })
+    report.add({
+      figure,
+      database: database.name,
+      value: mine,
+      unit,
+      ratio: mine / other,
+      target: targetOn(database, { atMost }),
+      isRecorded: true
+    })
   }
   add("start to first answer, empty database", "empty", "milliseconds", 1000, "s", 0.87)
   add("start to first answer, existing database", "existing", "milliseconds", 1000, "s", 0.38)
@@ -171,7 +185,14 @@ export const against = async ({ database, databases, nodeArguments, other, repor
     await measureRequests({ database, report, seconds: seconds(2), sides })
     const [mine, other] = [await watcherMemory(ours), await watcherMemory(theirs)]
     const figure = "memory of an idle SSE watcher"
-    report.add({ figure, database: database.name, value: mine, unit: "KiB", ratio: mine / other, target: { atMost: 0.7 } })
+    report.add({
+      figure,
+      database: database.name,
+      value: mine,
+      unit: "KiB",
+      ratio: mine / other,
+      target: targetOn(database, { atMost: 0.7 })
+    })
   } finally {
     for (const side of Object.values(sides)) await side.stop()
   }

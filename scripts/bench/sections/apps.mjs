@@ -1,7 +1,8 @@
-// Apps and terminals of a workspace through the standalone server and its agent, and the same things by themselves in the same run.
+// Apps and terminals of a workspace through the standalone server and its agent, the same things by themselves in the same run, and apps through a
+// plain relay: two processes of node:http in the places of the server and the agent.
 import { builds, createClient, logins, provisioning, reach, templates, templateVersions, users, workspaces } from "@atelier/client"
 import { spawn as spawnPty } from "@lydell/node-pty"
-import { spawn } from "node:child_process"
+import { fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -11,13 +12,16 @@ import { fileURLToPath } from "node:url"
 import { pack } from "tar-stream"
 import { WebSocket } from "ws"
 import { flagsOf } from "../../flags.mjs"
+import { compare, median } from "../compare.mjs"
 import { freePort, temporaryDirectory } from "../databases.mjs"
 import { load, request } from "../load.mjs"
 
 const largeBytes = 100_000_000
 const hugeBytes = 1_000_000_000
-/** Downloads of each kind, in turns: the median counts. */
+/** Downloads of each kind, in turns, after one that does not count: the median counts. */
 const downloads = 3
+/** Small pages before those that count: their code is not compiled yet. */
+const warmUp = 6000
 const strokes = 200
 const terminals = { workspaces: 5, each: 100 }
 
@@ -86,11 +90,7 @@ const start = async ({ kind, location }, directory, nodeArguments) => {
     url,
     token,
     client: createClient({ baseUrl: url, token, WebSocket }),
-    /** Milliseconds of processor time that the server has had, in the hundredths of a second in which the system counts. */
-    processorTime: async () => {
-      const fields = (await readFile(`/proc/${child.pid}/stat`, "utf8")).split(") ")[1].split(" ")
-      return 10 * (Number(fields[11]) + Number(fields[12]))
-    },
+    pid: child.pid,
     /** Resident bytes of the server. */
     memory: async () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${child.pid}/status`, "utf8"))[1]),
     stop: async () => {
@@ -100,6 +100,42 @@ const start = async ({ kind, location }, directory, nodeArguments) => {
     }
   }
 }
+
+/** Milliseconds of processor time that a process has had, in the hundredths of a second in which the system counts. */
+const processorTime = async (pid) => {
+  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ")
+  return 10 * (Number(fields[11]) + Number(fields[12]))
+}
+
+const childrenOf = async (pid) => (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ").map(Number)
+
+/** Two processes of node:http in a row before a port. */
+const startRelay = async (port) => {
+  const children = []
+  let before = port
+  for (let at = 0; at < 2; at++) {
+    const child = fork(fileURLToPath(new URL("../plainRelay.mjs", import.meta.url)), [String(before)])
+    const [{ port: own }] = await once(child, "message")
+    children.push(child)
+    before = own
+  }
+  return { port: before, pids: children.map(({ pid }) => pid), stop: () => children.forEach((child) => child.disconnect()) }
+}
+
+/** Loads until so many requests have been answered. */
+const warm = async (subject, requests) => {
+  for (let answered = 0; answered < requests;) answered += (await load({ ...subject, seconds: 1, warmup: 0 })).latencies.length
+}
+
+/** Milliseconds of processor time of each process for each of the requests that a load makes. */
+const timesOf = async (pids, subject, seconds) => {
+  const before = await Promise.all(pids.map(processorTime))
+  const { latencies } = await load({ ...subject, seconds, warmup: 0 })
+  const after = await Promise.all(pids.map(processorTime))
+  return after.map((time, at) => (time - before[at]) / latencies.length)
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0)
 
 const templateFrom = async (client, port) => {
   const body = await archiveOf({ "template.yaml": template(port), "site.mjs": site })
@@ -135,8 +171,6 @@ const secondsFor = async (url, expected, headers) => {
   if (bytes !== expected) throw new Error(`${bytes} bytes arrived`)
   return (performance.now() - began) / 1000
 }
-
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 
 /** The most resident bytes that the server adds while something runs. */
 const memoryAdded = async (server, run) => {
@@ -197,42 +231,62 @@ export const apps = {
     const server = await start(await databases.fresh(database.kind), directory.path, nodeArguments)
     const { client, token, url } = server
     const figure = { database: database.name }
+    const relay = await startRelay(port)
     const made = []
     try {
       const { id: template_id } = await templateFrom(client, port)
       made.push(await agentFrom(client, template_id, "dev"))
       const headers = { "Service-Session-Token": token }
       const path = "/@admin/dev/apps/site/"
-      const direct = await load({ port, request: request("GET", "/"), seconds: seconds(3) })
-      const visit = { port: Number(new URL(url).port), request: request("GET", path, { headers }) }
-      // The first thousands of requests run code that is not compiled yet
-      await load({ ...visit, seconds: seconds(12) })
-      const processorTime = await server.processorTime()
-      const through = await load({ ...visit, seconds: seconds(6), warmup: 0 })
-      const each = ((await server.processorTime()) - processorTime) / through.latencies.length
+      const subjects = {
+        app: { port, request: request("GET", "/") },
+        relay: { port: relay.port, request: request("GET", "/") },
+        ours: { port: Number(new URL(url).port), request: request("GET", path, { headers }) }
+      }
+      for (const subject of Object.values(subjects)) await warm(subject, warmUp)
+      const { ours, relay: plain } = await compare(subjects, { seconds: seconds(8), warmup: 0 })
+      const plainSpeed = { value: plain.perSecond, unit: "/s", ratio: plain.ratioTo("app") }
+      report.add({ ...figure, figure: "a small page of an app through a plain relay, to itself", ...plainSpeed })
       report.add({
         ...figure,
         figure: "a small page of an app by path, to itself",
-        value: through.perSecond,
+        value: ours.perSecond,
         unit: "/s",
-        ratio: through.perSecond / direct.perSecond,
-        target: { atLeast: 0.25 }
+        ratio: ours.ratioTo("app")
       })
-      report.add({ ...figure, figure: "processor time of the server for each such request", value: each, unit: "ms" })
-      const alone = []
-      const large = []
-      for (let count = 0; count < downloads; count++) {
-        alone.push(await secondsFor(`http://127.0.0.1:${port}/`, largeBytes))
-        large.push(await secondsFor(`${url}${path}`, largeBytes, headers))
-      }
       report.add({
         ...figure,
-        figure: "100 MB of an app by path, to themselves",
-        value: largeBytes / 1e6 / median(large),
-        unit: "MB/s",
-        ratio: median(alone) / median(large),
-        target: { atLeast: 0.3 }
+        figure: "the same, to that relay",
+        value: ours.perSecond,
+        unit: "/s",
+        ratio: ours.ratioTo("relay"),
+        target: { atLeast: 0.25 }
       })
+      const agents = await childrenOf(server.pid)
+      const relayed = await timesOf(relay.pids, subjects.relay, seconds(4))
+      const [own, ...theirs] = await timesOf([server.pid, ...agents], subjects.ours, seconds(4))
+      report.add({ ...figure, figure: "processor time of the server for each such request", value: own, unit: "ms" })
+      report.add({ ...figure, figure: "processor time of the agent for each", value: sum(theirs), unit: "ms" })
+      report.add({
+        ...figure,
+        figure: "processor time of both, to that relay's",
+        value: own + sum(theirs),
+        unit: "ms",
+        ratio: (own + sum(theirs)) / sum(relayed),
+        target: { atMost: 4 }
+      })
+      const times = { app: [], relay: [], ours: [] }
+      for (let count = 0; count <= downloads; count++) {
+        times.app.push(await secondsFor(`http://127.0.0.1:${port}/`, largeBytes))
+        times.relay.push(await secondsFor(`http://127.0.0.1:${relay.port}/`, largeBytes))
+        times.ours.push(await secondsFor(`${url}${path}`, largeBytes, headers))
+      }
+      const [alone, through, large] = [times.app, times.relay, times.ours].map((all) => median(all.slice(1)))
+      const plainRate = { value: largeBytes / 1e6 / through, unit: "MB/s", ratio: alone / through }
+      report.add({ ...figure, figure: "100 MB of an app through a plain relay, to themselves", ...plainRate })
+      const speed = { ...figure, value: largeBytes / 1e6 / large, unit: "MB/s" }
+      report.add({ ...speed, figure: "100 MB of an app by path, to themselves", ratio: alone / large })
+      report.add({ ...speed, figure: "the same, to that relay", ratio: through / large, target: { atLeast: 0.5 } })
       const growth = await memoryAdded(server, () => secondsFor(`${url}${path}`, hugeBytes, headers))
       report.add({
         ...figure,
@@ -257,6 +311,7 @@ export const apps = {
       for (const { workspace } of made) await builds.createWorkspaceBuild(client, { workspace, body: { transition: "delete" } })
       await Promise.all(made.map(({ workspace }) => untilDeleted(client, workspace)))
       await server.stop()
+      relay.stop()
       await directory.remove()
     }
   }
