@@ -1,6 +1,6 @@
 /** A stream to an agent as Node's own clients take it. */
 import type { AgentStream, AgentUnreachable } from "@atelier/core/network"
-import { Cause, Effect, Exit, Option, Runtime, type Scope } from "effect"
+import { Cause, Effect, Option, type Scope } from "effect"
 import { Duplex } from "node:stream"
 
 const errorOf = (cause: Cause.Cause<AgentUnreachable>): Error =>
@@ -9,32 +9,51 @@ const errorOf = (cause: Cause.Cause<AgentUnreachable>): Error =>
     onSome: ({ message }) => new Error(message)
   })
 
-/** The stream as a socket, which is destroyed when the scope closes. */
+/** A write that waits to be made, or the end of all writes. */
+interface Write {
+  readonly effect: Effect.Effect<void, AgentUnreachable>
+  readonly done: (error?: Error | null) => void
+}
+
+/**
+ * The stream as a socket, which is destroyed when the scope closes. One fiber reads and one writes for as long as the socket lasts: a fiber for each
+ * chunk costs more than to carry it.
+ */
 export const agentSocket = ({ finish, read, write }: AgentStream): Effect.Effect<Duplex, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.map(Effect.runtime(), (runtime) => {
-      const run = Runtime.runCallback(runtime)
-      return new Duplex({
-        read() {
-          run(read, {
-            onExit: (exit) => {
-              if (Exit.isSuccess(exit)) this.push(Option.getOrNull(exit.value))
-              else this.destroy(errorOf(exit.cause))
-            }
+  Effect.gen(function* () {
+    const isWanted = Effect.unsafeMakeLatch()
+    const isGiven = Effect.unsafeMakeLatch()
+    let given: Write | undefined
+    const give = (next: Write): void => {
+      given = next
+      isGiven.unsafeOpen()
+    }
+    const socket = yield* Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new Duplex({
+            read: () => isWanted.unsafeOpen(),
+            write: (chunk: Uint8Array, _encoding, done) => give({ effect: write(chunk), done }),
+            final: (done) => give({ effect: finish, done })
           })
-        },
-        write(chunk: Uint8Array, _encoding, done) {
-          run(write(chunk), { onExit: (exit) => done(Exit.isSuccess(exit) ? null : errorOf(exit.cause)) })
-        },
-        final(done) {
-          run(finish, { onExit: () => done() })
-        }
-      })
-    }),
-    (socket) =>
-      Effect.sync(() => {
-        // Pending operations may still fail, without a waiter
-        socket.on("error", () => undefined)
-        socket.destroy()
-      })
-  )
+      ),
+      (socket) =>
+        Effect.sync(() => {
+          // Pending operations may still fail, without a waiter
+          socket.on("error", () => undefined)
+          socket.destroy()
+        })
+    )
+    const reading = Effect.flatMap(isWanted.await, () => {
+      isWanted.unsafeClose()
+      return Effect.map(read, (bytes) => void socket.push(Option.getOrNull(bytes)))
+    })
+    const writing = Effect.flatMap(isGiven.await, () => {
+      isGiven.unsafeClose()
+      const { done, effect } = given ?? { done: () => undefined, effect: Effect.void }
+      return Effect.matchCause(effect, { onFailure: (cause) => done(errorOf(cause)), onSuccess: () => done() })
+    })
+    yield* Effect.forkScoped(Effect.catchAllCause(Effect.forever(reading), (cause) => Effect.sync(() => socket.destroy(errorOf(cause)))))
+    yield* Effect.forkScoped(Effect.forever(writing))
+    return socket
+  })
