@@ -1,5 +1,5 @@
 /** Reads for followers of one thing, made once for all of them. */
-import { Clock, Deferred, Effect, RcMap, type Scope, Stream } from "effect"
+import { Clock, Context, Deferred, Effect, RcMap, Scope, Stream } from "effect"
 
 /** The reads of one thing that its followers in this process share. */
 export interface SharedReads {
@@ -59,7 +59,7 @@ const makeReads = Effect.gen(function* () {
             const reading = Effect.intoDeferred(
               Effect.onError(Effect.interruptible(read), () => forget),
               answer
-            )
+            ).pipe(Effect.zipRight(Effect.interruptible(Effect.delay(forget, keptFor))))
             return Effect.zipRight(Effect.forkIn(reading, scope), restore(Deferred.await(answer)))
           })
         )
@@ -68,14 +68,18 @@ const makeReads = Effect.gen(function* () {
   return { changed, shared }
 })
 
+/** Without services. Each thing of an `RcMap` has a copy of those that the map and its first user have: the application's take 14 KB. */
+const bare = <A>(effect: Effect.Effect<A, never, Scope.Scope>): Effect.Effect<A, never, Scope.Scope> =>
+  Effect.mapInputContext(effect, (context: Context.Context<Scope.Scope>) => Context.make(Scope.Scope, Context.get(context, Scope.Scope)))
+
 /**
  * Makes the reads of things by their keys. `follow` begins with a thing's first follower and ends with its last one; it has `changed` called
  * after each change of the thing, and from time to time without one, since events may be lost.
  */
-export const makeSharedReads = <K, R>(
-  follow: (key: K, changed: () => void) => Effect.Effect<void, never, R | Scope.Scope>
-): Effect.Effect<(key: K) => Effect.Effect<SharedReads, never, Scope.Scope>, never, R | Scope.Scope> =>
-  Effect.map(
+export const makeSharedReads = <K>(
+  follow: (key: K, changed: () => void) => Effect.Effect<void, never, Scope.Scope>
+): Effect.Effect<(key: K) => Effect.Effect<SharedReads, never, Scope.Scope>, never, Scope.Scope> =>
+  bare(
     RcMap.make({
       lookup: (key: K) =>
         Effect.gen(function* () {
@@ -83,8 +87,7 @@ export const makeSharedReads = <K, R>(
           yield* follow(key, changed)
           return shared
         })
-    }),
-    (things) => (key) => RcMap.get(things, key)
+    }).pipe(Effect.map((things) => (key: K) => bare(RcMap.get(things, key))))
   )
 
 /** Streams the result of a read now, and again after each change; changes that follow each other faster than the reads count as one. */

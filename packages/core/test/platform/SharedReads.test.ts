@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { SharedReads } from "@atelier/core/platform"
-import { Effect, Exit, Fiber, Queue, Scheduler, Scope, Stream, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Queue, Scheduler, Scope, Stream, TestClock } from "effect"
 import { expect } from "vitest"
 
 /** A thing that changes when the test says so, and what is known of its followers. */
@@ -44,6 +44,21 @@ describe("shared reads", () => {
       state.changed()
       expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([2]))
       expect(state).toMatchObject({ followed: 1, reads: 2 })
+    })
+  )
+
+  it.scoped("keep no services of the application or of a follower", () =>
+    Effect.gen(function* () {
+      class Large extends Context.Tag("Large")<Large, string>() {}
+      const kept: Array<ReadonlyArray<string>> = []
+      const note = Effect.map(Effect.context<Scope.Scope>(), ({ unsafeMap }) => void kept.push([...unsafeMap.keys()]))
+      const reads = yield* Effect.provideService(
+        SharedReads.makeSharedReads((_key: string) => note),
+        Large,
+        "application"
+      )
+      yield* Effect.provideService(reads("a"), Large, "follower")
+      expect(kept).toStrictEqual([[Scope.Scope.key]])
     })
   )
 

@@ -66,7 +66,7 @@ const pingEvery = "15 seconds"
 export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, values }: Entitled<ServerEvent<A>, never, R>) =>
   Effect.gen(function* () {
     const encode = yield* encoder(schema)
-    const { begun } = yield* Draining
+    const { onBegin } = yield* Draining
     const services = yield* Effect.context<R>()
     const frame = (event: ServerEvent<A>): Uint8Array => {
       if (event.type === "ping") return utf8.encode("event: ping\n\n")
@@ -80,14 +80,18 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
     const frames = Stream.unwrapScoped(
       Effect.gen(function* () {
         yield* Stream.runForEach(values, (event) => mailbox.offer(frame(event))).pipe(
-          Effect.provide(services),
+          // In place of the request's own, which would be copied
+          Effect.mapInputContext<never, R>(() => services),
           Mailbox.into(mailbox),
           Effect.forkScoped
         )
         // A client that has not taken what was there before needs no sign of life
         const ping = Effect.sync(() => mailbox.unsafeOffer(frame({ type: "ping" })))
         yield* Effect.forkScoped(Effect.forever(Effect.delay(ping, pingEvery)))
-        yield* Effect.forkScoped(Effect.zipRight(begun, mailbox.end))
+        yield* Effect.acquireRelease(
+          Effect.sync(() => onBegin(() => mailbox.unsafeDone(Exit.void))),
+          (leave) => Effect.sync(leave)
+        )
         return Mailbox.toStream(mailbox)
       })
     ).pipe(Stream.catchAll((error) => Stream.make(frame({ type: "error", error }))))
