@@ -16,7 +16,7 @@ import "node:tls"
 import "node:zlib"
 
 /** Flags of an operator stay as they are. */
-const areGiven = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /opt|jit|lite|turbo|maglev|space/.test(option))
+const areGiven = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /opt|jit|lite|turbo|maglev|growth/.test(option))
 
 const set = (flags: ReadonlyArray<string>): void => {
   if (!areGiven) for (const flag of flags) setFlagsFromString(flag)
