@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { type AgentLog, AgentLogRepository, type LogBatch } from "@atelier/core/agents"
+import { type AgentLog, AgentLogRepository, type LogBatch, type WorkspaceAgentId } from "@atelier/core/agents"
 import { LogLevel, type Timestamp, service } from "@atelier/core/platform"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { as } from "../platform/Batch.js"
@@ -44,6 +44,10 @@ const linesOf = (from: object): ReadonlyArray<AgentLog> => {
   ]
 }
 
+/** The lines of rows behind a cursor: the first row may begin before it. */
+const linesBehind = (rows: ReadonlyArray<ReadonlyArray<AgentLog>>, after: number): ReadonlyArray<AgentLog> =>
+  rows.flat().filter(({ id }) => id > after)
+
 export const layer = service(
   AgentLogRepository,
   Effect.gen(function* () {
@@ -81,6 +85,21 @@ export const layer = service(
         SELECT ${lastId}, ${as(sql, "uuid", sql`${agent_id}`)}, column1, column2, column3, ${as(sql, "uuid", sql`${source_id}`)},
           column4, column5 FROM ${from} (VALUES ${sql.csv(rows)}) AS found_batch`
     }
+
+    /**
+     * The rows behind a cursor with the lines of a page, at most `maximum` of them. The inner query reads that many rows, whose long texts stand
+     * before the numbers of their lines, so it should not read more than a page is likely to have.
+     */
+    const rowsBehind = (id: WorkspaceAgentId, after: number, limit: number, maximum: number) =>
+      all(
+        linesOf,
+        sql`SELECT ${logs} FROM (
+            SELECT id, unread, sum(unread) OVER (ORDER BY id) AS total FROM (
+              SELECT id, ${least}(lines, id - ${after}) AS unread FROM workspace_agent_logs
+              WHERE workspace_agent_id = ${id} AND id > ${after} ORDER BY id LIMIT ${maximum}) AS found_rows) AS found_page
+          JOIN workspace_agent_logs l ON l.id = found_page.id
+          WHERE found_page.total - found_page.unread < ${limit} ORDER BY l.id`
+      )
 
     return AgentLogRepository.of({
       addSource: ({ created_at, display_name, icon, id, workspace_agent_id }, maximum) =>
@@ -122,24 +141,17 @@ export const layer = service(
         }),
       markOverflowed: (id) =>
         applied(sql`UPDATE workspace_agents SET logs_overflowed = ${bool(true)} WHERE id = ${id} AND NOT logs_overflowed RETURNING id`),
-      // The first row may begin before the cursor, so only its lines behind that count
       after: (id, after, limit) =>
-        Effect.map(
-          all(
-            linesOf,
-            sql`SELECT ${logs} FROM (
-                SELECT id, unread, sum(unread) OVER (ORDER BY id) AS total FROM (
-                  SELECT id, ${least}(lines, id - ${after}) AS unread FROM workspace_agent_logs
-                  WHERE workspace_agent_id = ${id} AND id > ${after} ORDER BY id LIMIT ${limit}) AS found_rows) AS found_page
-              JOIN workspace_agent_logs l ON l.id = found_page.id
-              WHERE found_page.total - found_page.unread < ${limit} ORDER BY l.id`
-          ),
-          (rows) =>
-            rows
-              .flat()
-              .filter((line) => line.id > after)
-              .slice(0, limit)
-        )
+        Effect.gen(function* () {
+          const firstRows = 2 * Math.ceil(limit / linesPerRow)
+          const rows = yield* rowsBehind(id, after, limit, firstRows)
+          const lines = linesBehind(rows, after)
+          const last = lines.at(-1)
+          const missing = limit - lines.length
+          if (last === undefined || missing <= 0 || rows.length < firstRows) return lines.slice(0, limit)
+          const rest = linesBehind(yield* rowsBehind(id, last.id, missing, missing), last.id)
+          return [...lines, ...rest.slice(0, missing)]
+        })
     })
   })
 )

@@ -160,6 +160,25 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are read in two steps where a page has many rows of few lines", () =>
+      Effect.gen(function* () {
+        const [full, short] = [yield* aRunningAgent(), yield* aRunningAgent()]
+        const { after, append } = yield* AgentLogRepository
+        const outputs = Arr.makeBy(1100, String)
+        yield* append(yield* batchOf(full.id, outputs), maximumLogsLength)
+        for (const output of outputs.slice(0, 40)) yield* append(yield* batchOf(short.id, [output]), maximumLogsLength)
+        yield* append(yield* batchOf(short.id, ["last", "line"]), maximumLogsLength)
+        const page = (agent: { readonly id: Uuid.Uuid }, limit: number) =>
+          Effect.map(statementsOf(after(agent.id, 0, limit)), ({ statements, value }) => ({
+            statements: statements.length,
+            outputs: value.map(({ output }) => output)
+          }))
+        expect(yield* page(full, 1000)).toStrictEqual({ statements: 1, outputs: outputs.slice(0, 1000) })
+        expect(yield* page(short, 1000)).toStrictEqual({ statements: 2, outputs: [...outputs.slice(0, 40), "last", "line"] })
+        expect(yield* page(short, 41)).toStrictEqual({ statements: 2, outputs: [...outputs.slice(0, 40), "last"] })
+      })
+    )
+
     const followed = (agent: { readonly id: Uuid.Uuid }) =>
       Effect.gen(function* () {
         const { follow } = yield* AgentLogs
