@@ -69,17 +69,28 @@ const slow: Readonly<Record<string, number>> = {
   templatefile: 120,
   templatestring: 120,
   title: 100,
-  trim: 10,
+  textdecodebase64: 5,
+  trim: 20,
   upper: 15,
   urlencode: 70,
   yamldecode: 40
 }
 
 /** Functions whose time for an element is many times that of others. */
-const thorough: Readonly<Record<string, number>> = { chunklist: 8, concat: 4, distinct: 20, join: 4, merge: 8, tomap: 10, zipmap: 10 }
+const thorough: Readonly<Record<string, number>> = {
+  chunklist: 8,
+  compact: 3,
+  concat: 4,
+  distinct: 20,
+  join: 4,
+  matchkeys: 3,
+  merge: 8,
+  tomap: 10,
+  zipmap: 10
+}
 
 /** Steps for each argument. */
-const stepsOfArgument = 0.5
+const stepsOfArgument = 1
 
 const factorOf = (factors: Readonly<Record<string, number>>, name: string): number =>
   Object.hasOwn(factors, name) ? (factors[name] ?? 1) : 1
