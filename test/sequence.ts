@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** Files that take at least ten seconds, the longest first. */
-const longest = [
+export const longest: ReadonlyArray<string> = [
   "packages/http/test/workspaces/Scenarios.test.ts",
   "packages/http/test/identity/Scenarios.test.ts",
   "examples/standalone/test/lifeCycleKills.test.ts",

@@ -11,7 +11,7 @@ import { type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Pagination, Timestamp, Transactor } from "@atelier/core/platform"
 import { JobQueueRepository, ProvisionerKeyRepository } from "@atelier/core/provisioning"
-import { TemplateRepository, TemplateVersionRepository } from "@atelier/core/templates"
+import { type TemplateFilter, TemplateRepository, TemplateVersionRepository } from "@atelier/core/templates"
 import { PortShareRepository, WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
@@ -140,6 +140,57 @@ for (const [name, database] of databases) {
         expect(yield* listed(false)).toStrictEqual(Option.some(["first"]))
         expect(yield* versions.unarchive(second.id, now)).toBe(true)
         expect(yield* listed(true)).toStrictEqual(Option.some(["first", "second"]))
+      })
+    )
+
+    it.effect("finds templates by what their names are and contain, and by what their versions need", () =>
+      Effect.gen(function* () {
+        const { organization, user } = yield* people
+        const author = { organization_id: organization.id, created_by: user.id }
+        yield* storedTemplate({ ...author, name: "tasks-of-ai", display_name: "Tasks of AI" }, { has_ai_task: true })
+        yield* storedTemplate({ ...author, name: "plain", display_name: "Plain" })
+        const { subject } = sessionActor({ userId: user.id, siteRoles: ["owner"], memberships: [] })
+        const templates = yield* TemplateRepository
+        const found = (filter: Omit<TemplateFilter, "deleted">) =>
+          Effect.map(
+            templates.list({ ...filter, deleted: false, organization_id: organization.id }, listPredicate(subject, "read", "template")),
+            (list) => list.map(({ name }) => name)
+          )
+        expect(yield* found({ display_name: "of ai" })).toStrictEqual(["tasks-of-ai"])
+        expect(yield* found({ exact_name: "plain" })).toStrictEqual(["plain"])
+        expect(yield* found({ exact_display_name: "Tasks of AI" })).toStrictEqual(["tasks-of-ai"])
+        expect(yield* found({ has_ai_task: true })).toStrictEqual(["tasks-of-ai"])
+        expect(yield* found({ has_ai_task: false })).toStrictEqual(["plain"])
+      })
+    )
+
+    it.effect("archives the failed versions of a template, or all that are not in use", () =>
+      Effect.gen(function* () {
+        const { organization, user } = yield* people
+        const author = { organization_id: organization.id, created_by: user.id }
+        const template = yield* storedTemplate(author)
+        const good = yield* storedVersion({ ...author, template_id: template.id })
+        const failed = yield* storedVersion({ ...author, template_id: template.id }, { error: "no plan" })
+        const versions = yield* TemplateVersionRepository
+        const now = yield* Timestamp.now
+        expect(yield* versions.archive(template.id, { failedOnly: true }, now)).toStrictEqual([failed.id])
+        expect(yield* versions.archive(template.id, { failedOnly: false }, now)).toStrictEqual([good.id])
+      })
+    )
+
+    it.effect("continues an inbox behind one of its notifications", () =>
+      Effect.gen(function* () {
+        const { user } = yield* people
+        const inbox = yield* InboxRepository
+        const now = yield* Timestamp.now
+        const ids = yield* Effect.replicateEffect((yield* Ids).next, 3)
+        const content = { template_id: ids[0] ?? user.id, targets: [user.id], title: "a title", content: "", actions: [], read_at: null }
+        for (const [minutes, id] of ids.entries()) {
+          yield* inbox.insert({ ...content, id, user_id: user.id, created_at: Timestamp.plus(now, `${minutes} minutes`) })
+        }
+        const filter = { targets: [user.id], templates: [content.template_id], read_status: "unread" } as const
+        const page = yield* inbox.page(user.id, filter, { starting_before: ids[2], limit: 5 })
+        expect(page.map(({ id }) => id)).toStrictEqual([ids[1], ids[0]])
       })
     )
 

@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
       return stored
     })
 
-  /** Stores lines until some do not fit, and returns whether all did. Followers and watchers are told either way. */
+  /** Stores lines until some do not fit, and returns whether all did: those before a failure stay. Followers and watchers are told either way. */
   const store = (agent: AgentWorkspace, { log_source_id, logs }: SentLogs, afterOverflow: boolean) =>
     Effect.gen(function* () {
       yield* Access.authorize("update", reportingObject(agent))
