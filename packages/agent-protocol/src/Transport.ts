@@ -13,8 +13,8 @@ export class TransportError extends Data.TaggedError("TransportError")<{ readonl
  *
  * - `receive` gives each payload to `take` as it arrives. It completes when the peer closed the connection properly (WebSocket codes 1000 and
  *   1001) and fails when it broke. It is run once. `take` never waits: the session's windows bound what it keeps.
- * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB. A transport may let it complete only
- *   after other work, so that the session joins what is written meanwhile to one payload.
+ * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB. A transport may let a payload of less than
+ *   `fullPayload` complete only after other work, so that the session joins what is written meanwhile to one payload.
  * - `close` is called once, when the session ended: normally or with the reason. A WebSocket closes with 1000 or 1011; the service closes with 1000 in both cases (wire.md §5.1).
  */
 export interface Transport {
@@ -22,6 +22,9 @@ export interface Transport {
   readonly send: (bytes: Uint8Array) => Effect.Effect<void, TransportError>
   readonly close: (exit: Exit.Exit<void, SessionEnded>) => Effect.Effect<void>
 }
+
+/** Bytes of a payload with which no more is joined: a transport that waited after each of these would send one in a turn of the event loop. */
+export const fullPayload = 32 * 1024
 
 /** Chunks in flight in each direction of an in-memory pair. */
 const pairCapacity = 16

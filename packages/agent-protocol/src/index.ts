@@ -12,7 +12,7 @@
  * const agent = DrpcClient.make(AgentService, session)
  * const manifest = yield* agent.GetManifest({})
  */
-export { makePair, TransportError, type Transport } from "./Transport.js"
+export { fullPayload, makePair, TransportError, type Transport } from "./Transport.js"
 export type { ByteStream } from "./ByteStream.js"
 
 export * as Frame from "./yamux/Frame.js"

@@ -2,7 +2,7 @@ import { Data, Deferred, Duration, Effect, Exit, Option, type Scope } from "effe
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { WebSocket, type RawData } from "ws"
-import { TransportError, type Transport } from "@atelier/agent-protocol"
+import { fullPayload, TransportError, type Transport } from "@atelier/agent-protocol"
 
 /** The server does not open the connection. `status` is that of its answer, if there was one. */
 export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{ readonly status: number | undefined; readonly message: string }> {}
@@ -138,7 +138,8 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
               traffic.sentBytes += bytes.length
               traffic.sentMessages += 1
               // After what else has arrived: what is sent meanwhile needs one write to the connection
-              setImmediate(() => resume(Effect.void))
+              if (bytes.length < fullPayload) setImmediate(() => resume(Effect.void))
+              else resume(Effect.void)
             }
           })
         }),

@@ -1,6 +1,6 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { type Transport, TransportError } from "@atelier/agent-protocol"
+import { fullPayload, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { StreamRight } from "@atelier/core/access"
 import { Deferred, Effect, Stream } from "effect"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
@@ -57,7 +57,10 @@ export const byteStreamSocket = <E, R>(
               })
               return Effect.mapError(Effect.raceFirst(received, Deferred.await(intruded)), broken)
             },
-            send: (bytes) => Effect.zipRight(Effect.mapError(send(bytes), broken), otherWork),
+            send: (bytes) => {
+              const sent = Effect.mapError(send(bytes), broken)
+              return bytes.length < fullPayload ? Effect.zipRight(sent, otherWork) : sent
+            },
             // The socket is closed when the handler ends
             close: () => Effect.void
           }).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))
