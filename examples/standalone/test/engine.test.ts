@@ -9,7 +9,7 @@ const program = `
   import { begin, end } from ${JSON.stringify(engine)}
   const size = () => {
     let kept = []
-    for (let number = 0; number < 1_000_000; number++) {
+    for (let number = 0; number < 2_000_000; number++) {
       kept.push({ number })
       if (kept.length > 100_000) kept = []
     }
@@ -33,16 +33,16 @@ describe("V8 while the server starts", () => {
   it("has a small young generation, which grows afterwards", () => {
     const { afterwards, during } = sizes()
     expect(during).toBeLessThanOrEqual(4)
-    expect(afterwards).toBeGreaterThan(16)
+    expect(afterwards).toBeGreaterThanOrEqual(8)
   })
 
   it("keeps a small one with the size of `npm start`", () => {
     const { afterwards, during } = sizes("--max-semi-space-size=32")
     expect(during).toBeLessThanOrEqual(4)
-    expect(afterwards).toBeGreaterThan(16)
+    expect(afterwards).toBeGreaterThanOrEqual(8)
   })
 
   it("leaves what an operator chooses as it is", () => {
-    expect(sizes("--semi-space-growth-factor=4").during).toBeGreaterThan(16)
+    expect(sizes("--semi-space-growth-factor=4").during).toBeGreaterThanOrEqual(8)
   })
 })
