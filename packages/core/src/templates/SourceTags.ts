@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
     ) {
       const source = yield* orElse(opened(file, given, template), undefined)
       if (source === undefined) return {}
-      // A version with much to check still has its jobs' tags. An expression is none: no daemon would have it, and the import would wait for ever
+      // A version with much to check still has its jobs' tags. No daemon has an expression as a tag, so the import would wait for ever
       const { literal_tags, workspace_tags } = source.parsed
       const tags = yield* Effect.either(orElse(tagsOf(source) ?? Effect.succeed(workspace_tags), literal_tags ?? workspace_tags))
       yield* orElse(refuseViolationsOf(source, template), undefined)

@@ -19,7 +19,7 @@ const limits: Limits = { steps: 1_000_000, stepsOfPart: 100_000, characters: 16 
 /** Elements of collections that functions go through in the time of a step. */
 const visitsOfStep = 10
 
-/** Steps in the time of which a number of 512 bits is made and written. */
+/** Steps for a number of 512 bits, which is made and may be written. */
 const stepsOfReal = 60
 
 /** Steps of a comparison of two texts, and of each character that both may begin with. */
