@@ -3,7 +3,8 @@
  * runtime and copies the whole context several times, which made the layers of all services a third of a start.
  *
  * They are layers like any other outside of this module: built once for each memo map. All that were built for one memo map are released together,
- * when the last scope that uses any of them closes. Services of one build that have the same tag must be the same service.
+ * when the last scope that uses any of them closes. Of two services of one build that have the same tag, a later one replaces the earlier for those
+ * that are built afterwards.
  */
 import { Context, Deferred, Effect, Exit, FiberId, Layer, Option, Scope } from "effect"
 import type { YieldWrap } from "effect/Utils"
@@ -75,15 +76,9 @@ const build = (root: AnyLayer) =>
     const { batch, context, services } = yield* begin(memoMap, yield* Effect.context<never>())
     /** What this build is making. */
     const open = new Map<AnyLayer, Deferred.Deferred<Provided, unknown>>()
-    /** What the layers of this build provide, without what it has from outside. */
-    const made = new Map<string, unknown>()
 
     const add = (provided: Provided): Provided => {
-      for (const [key, service] of provided) {
-        if (made.has(key) && made.get(key) !== service) throw new Error(`Two layers of one build provide ${key}`)
-        made.set(key, service)
-        services.set(key, service)
-      }
+      for (const [key, service] of provided) services.set(key, service)
       return provided
     }
 

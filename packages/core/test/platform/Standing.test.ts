@@ -1,5 +1,5 @@
 import { service, standingOn, together } from "@atelier/core/platform"
-import { Cause, Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
 import { describe, expect, it } from "vitest"
 
 class Base extends Context.Tag("test/Base")<Base, { readonly number: number }>() {}
@@ -143,12 +143,6 @@ describe("layers of services", () => {
     )
     await Effect.runPromiseExit(Effect.provide(Effect.all([Base, Fragile]), together(base, fragile)))
     expect(events).toEqual(["base", "base released"])
-  })
-
-  it("refuses two services of one tag in one build", async () => {
-    const { base } = example()
-    const exit = await Effect.runPromiseExit(Effect.provide(Base, together(base, service(Base, Effect.succeed({ number: 9 })))))
-    expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("Two layers of one build provide test/Base")
   })
 
   it("gives each fresh layer services of its own", async () => {
