@@ -191,13 +191,16 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     LoginProviders.layer(host.loginProviders ?? []),
     RateLimiter.layer(settings.rateLimit)
   )
-  const domain = stacked(
+  const ports = stacked(
     RequestReferences.keep(references),
     together(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options)),
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,
-    replicaStreams,
-    layerDialer,
+    replicaStreams
+  )
+  const domain = stacked(
+    // In place of the dialer of the engine or the host, which it asks last
+    Layer.provideMerge(layerDialer, ports),
     together(host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer, NodeAgentApi.layer),
     services
   )
