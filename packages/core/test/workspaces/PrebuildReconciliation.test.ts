@@ -119,6 +119,8 @@ const cases: ReadonlyArray<readonly [title: string, given: Given, existing: Read
     { create: 1, delete: [0] }
   ],
   ["backs off after a failure", { desired: 1 }, [[0, "failed"]], {}],
+  ["backs off until the failure is as old as the interval", { desired: 1 }, [[1, "failed"]], {}],
+  ["tries again when the failure is as old as the interval", { desired: 1 }, [[2, "failed"]], { create: 1 }],
   ["tries again after the backoff", { desired: 1 }, [[300, "failed"]], { create: 1 }],
   [
     "forgets failures before the lookback",

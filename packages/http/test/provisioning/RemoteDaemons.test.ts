@@ -38,6 +38,14 @@ describeAgents(
 
     const anImport = () => aVersion(server(), {}, { provisioner: "terraform", tags: { site: "far" } })
 
+    it("connects with a secret of 43 characters, which is not shown again", async () => {
+      expect(secret).toMatch(/^[\w-]{43}$/)
+      for (const path of ["provisionerkeys", "provisionerkeys/daemons", "provisionerdaemons"]) {
+        const { text } = await server().call("GET", `/organizations/default/${path}`, { token: owner() })
+        expect([path, text.includes('"far"'), text.includes(secret)]).toStrictEqual([path, true, false])
+      }
+    })
+
     it("imports a version with the tags of its key, and builds a workspace", async () => {
       const version = await anImport()
       const taken = await daemon.acquire()
