@@ -135,8 +135,8 @@ const make = Effect.gen(function* () {
      */
     subscribe: Traced.fn("WebPush.subscribe")(function* (reference: string, target: PushTarget) {
       const { id: user_id } = yield* users.holder(reference)
-      yield* Access.authorize("create", AccessObjects.ownedBy("webpush_subscription", user_id))
       yield* refuseViolations(validationsOf({ endpoint: endpointViolation(target.endpoint), ...keyViolations(target) }))
+      yield* Access.authorize("create", AccessObjects.ownedBy("webpush_subscription", user_id))
       const present = yield* repository.ofUser(user_id)
       if (present.length >= maximumSubscriptions && present.every(({ endpoint }) => endpoint !== target.endpoint)) {
         return yield* new Invalid({ message: `A user can have at most ${maximumSubscriptions} subscriptions.` })
