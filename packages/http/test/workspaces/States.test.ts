@@ -129,6 +129,25 @@ describeServer(
       expect([stopped.status, given.get(stopped.id)]).toStrictEqual(["stopped", `secret of ${first}`])
     })
 
+    it("stay as they were where the reaper ends a build that waits", async () => {
+      const template = await aTemplate(server())
+      const workspace = await aWorkspace(server(), template, server().owner())
+      const tags = JSON.stringify({ scope: "organization", owner: "", planet: "mars" })
+      await query(
+        server(),
+        (sql) =>
+          sql`UPDATE provisioner_jobs SET tags = ${tags}
+            WHERE id = (SELECT job_id FROM template_versions WHERE id = ${template.active_version_id})`
+      )
+      const waiting = (await requestBuild(server(), workspace, server().owner(), { transition: "stop" })).as(WorkspaceBuild)
+      expect(waiting.status).toBe("pending")
+      const untouched = Timestamp.fromMillis(Date.now() + 60_000)
+      await server().run(Effect.flatMap(JobClaims, ({ reap }) => reap(waiting.job.id, untouched, "forgotten")))
+      const { job, status } = await getBuild(server(), waiting.id, server().owner())
+      expect([status, job.error]).toStrictEqual(["failed", "forgotten"])
+      expect(await stateOf(server(), waiting.id)).toBe(`secret of ${workspace.latest_build.id}`)
+    })
+
     it("cannot be read in the row of another build", async () => {
       const [workspace, other] = [await aStarted(), await aStarted()]
       await query(
