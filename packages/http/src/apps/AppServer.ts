@@ -6,7 +6,7 @@ import { type Actor, anonymousActor, CurrentActor, keptDecisions, type StreamRig
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
-import { NotFound, Uuid, withoutTrailingSlashes } from "@atelier/core/platform"
+import { NotFound, Uuid } from "@atelier/core/platform"
 import { AppAccess, type AppRefused, type AppTarget, bareHost } from "@atelier/core/workspaces"
 import { Context, Data, Effect, Layer, Option, Scope } from "effect"
 import { IncomingMessage } from "node:http"
@@ -26,6 +26,7 @@ import { friendlyOrigin, isPreflight, preflightHeaders, withLeave, withVary } fr
 import { cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
+import { addedQuery, framingOf, joined, rawHeadersOf, signedRequestOf, upgradeOf } from "./appRequest.js"
 import { AppConnections } from "./AppConnections.js"
 import { AppSessions } from "./AppSessions.js"
 import { bridge } from "./bridge.js"
@@ -52,41 +53,9 @@ const refusals: Readonly<Record<Exclude<AppRefused["reason"], "signed_out">, Omi
 
 const missingApp = { reason: "missing", message: "The application does not exist, or you may not open it." } as const
 
-/** How the client ends its body: with a length, by chunks, or without a body. */
-const framingOf = ({ headers }: Request): { readonly length: number } | "chunked" | undefined => {
-  if (headers["transfer-encoding"] !== undefined) return "chunked"
-  const length = headers["content-length"]
-  return length === undefined ? undefined : { length: Number(length) }
-}
-
-/** The head of a request as it came, where the host has kept it. */
-const rawHeadersOf = ({ headers, source }: Request): ReadonlyArray<string> =>
-  source instanceof IncomingMessage ? source.rawHeaders : Object.entries(headers).flatMap(([name, value]) => [name, value])
-
-/** The protocol that a client asks for. HTTP/2 would carry requests past this one. */
-const upgradeOf = ({ headers }: Request): string | undefined =>
-  headers["upgrade"] === undefined || /\bh2c?\b/i.test(headers["upgrade"]) ? undefined : headers["upgrade"]
-
-/** The query that the app's address has and the request leaves out. */
-const addedQuery = (url: URL, path: string, query: string): string => (path === "/" && query === "" ? url.search.slice(1) : "")
-
-/** A path below the path of the app's address. */
-const joined = ({ pathname }: URL, path: string): string => `${withoutTrailingSlashes(pathname)}${path}`
-
 /** Sends the client to another address with the same method. */
 const elsewhere = (location: string): Response =>
   HttpServerResponse.redirect(location.replace(/^[/\\]+/, "/"), { status: 307, headers: { "cache-control": "no-store" } })
-
-/** The app of a request as a signed token names it. */
-const signedRequestOf = ({ address, base, prefix }: AppPath): SignedRequest => ({
-  access_method: address.access_method,
-  base_path: base,
-  app_prefix: prefix,
-  username_or_id: address.user,
-  workspace_name_or_id: address.workspace,
-  agent_name_or_id: address.agent,
-  app_slug_or_port: address.slug_or_port
-})
 
 /** The caller may not open the app. */
 class Unadmitted extends Data.TaggedError("Unadmitted")<{ readonly refusal: AppRefused; readonly actor: Actor }> {}

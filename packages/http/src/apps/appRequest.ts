@@ -1,0 +1,40 @@
+/** What a request to an app says: its framing, the app's address below which it goes, and its name in signed tokens. agents-and-apps.md §19, §20. */
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import { withoutTrailingSlashes } from "@atelier/core/platform"
+import { IncomingMessage } from "node:http"
+import type { AppPath } from "./appPath.js"
+import type { SignedRequest } from "./SignedAppTokens.js"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** How the client ends its body: with a length, by chunks, or without a body. */
+export const framingOf = ({ headers }: Request): { readonly length: number } | "chunked" | undefined => {
+  if (headers["transfer-encoding"] !== undefined) return "chunked"
+  const length = headers["content-length"]
+  return length === undefined ? undefined : { length: Number(length) }
+}
+
+/** The head of a request as it came, where the host has kept it. */
+export const rawHeadersOf = ({ headers, source }: Request): ReadonlyArray<string> =>
+  source instanceof IncomingMessage ? source.rawHeaders : Object.entries(headers).flatMap(([name, value]) => [name, value])
+
+/** The protocol that a client asks for. HTTP/2 would carry requests past this one. */
+export const upgradeOf = ({ headers }: Request): string | undefined =>
+  headers["upgrade"] === undefined || /\bh2c?\b/i.test(headers["upgrade"]) ? undefined : headers["upgrade"]
+
+/** The query that the app's address has and the request leaves out. */
+export const addedQuery = (url: URL, path: string, query: string): string => (path === "/" && query === "" ? url.search.slice(1) : "")
+
+/** A path below the path of the app's address. */
+export const joined = ({ pathname }: URL, path: string): string => `${withoutTrailingSlashes(pathname)}${path}`
+
+/** The app of a request as a signed token names it. */
+export const signedRequestOf = ({ address, base, prefix }: AppPath): SignedRequest => ({
+  access_method: address.access_method,
+  base_path: base,
+  app_prefix: prefix,
+  username_or_id: address.user,
+  workspace_name_or_id: address.workspace,
+  agent_name_or_id: address.agent,
+  app_slug_or_port: address.slug_or_port
+})
