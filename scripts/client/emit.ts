@@ -547,6 +547,19 @@ const part = (name: string, fields: ReadonlyArray<{ readonly text: string; reado
   return [`readonly ${name}${optional}{${indented(`\n${fields.map(({ text }) => text).join("\n")}`)}\n}${orUndefined}`]
 }
 
+/** The routes of the endpoints, which the server finds a request's implementation by. */
+export const emitRoutes = (routes: ReadonlyArray<object>): string =>
+  [
+    "// Generated from the contract by `npm run generate`. Changes here are lost.",
+    'import type { Route } from "../../server/Routes.js"',
+    "",
+    "/** Each endpoint's method and path, and what is known of it before its implementation is loaded. */",
+    "export const routes: ReadonlyArray<Route> = [",
+    routes.map((route) => `  ${JSON.stringify(route)}`).join(",\n"),
+    "]",
+    ""
+  ].join("\n")
+
 /** The inputs of every operation, in the form of the client for Effect applications. */
 export const emitInputs = (description: Description): string => {
   const types = makeTypes(description.components.schemas)

@@ -1,4 +1,6 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
+import type * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
 import {
   type Configuration,
@@ -47,7 +49,8 @@ import { SignedAppTokens } from "./apps/SignedAppTokens.js"
 import { Brand, namesOf } from "./Brand.js"
 import { configured } from "./configured.js"
 import { presentationFor } from "./Compatibility.js"
-import { Contract } from "./contract/Contract.js"
+import type { Contract } from "./contract/Contract.js"
+import { routes } from "./contract/generated/routes.js"
 import { Wire } from "./dialect.js"
 import { providerClient } from "./externalAuth/providerClient.js"
 import { RequestReferences } from "./handlers/Carried.js"
@@ -69,7 +72,6 @@ import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import { licenseAuthority } from "./licenseAuthority.js"
 import * as LoginProviders from "./logins/loginProviders.js"
-import { protocolDescription } from "./oauth2/description.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { externalAuthPages } from "./pages/externalAuthPages.js"
@@ -92,35 +94,42 @@ import { type HttpSettings, Settings } from "./server/Settings.js"
 import { parseBasePath } from "./server/Target.js"
 import { StoreFaults } from "./server/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
-import { swaggerPages } from "./swagger/pages.js"
+import { type Presented, swaggerPages } from "./swagger/pages.js"
 import { terminalPages } from "./terminal/pages.js"
 import { healthProbes } from "./server/healthProbes.js"
 import { processMetrics } from "./server/processMetrics.js"
 import { refuseOldNode, version } from "./version.js"
 
-/** The endpoints of every area. */
-const endpoints = standingOn(
-  together(
-    access,
-    agents,
-    audit,
-    deployment,
-    groups,
-    identity,
-    insights,
-    network,
-    notifications,
-    oauth2,
-    organizations,
-    provisioning,
-    tasks,
-    templates,
-    workspaces
-  ),
-  layerUsers,
-  layerAgents,
-  layerLicenses
-)
+/** Where the groups of endpoints of every area are implemented. */
+const implementations = {
+  ...access,
+  ...agents,
+  ...audit,
+  ...deployment,
+  ...groups,
+  ...identity,
+  ...insights,
+  ...network,
+  ...notifications,
+  ...oauth2,
+  ...organizations,
+  ...provisioning,
+  ...tasks,
+  ...templates,
+  ...workspaces
+} satisfies HttpApplication.Implementations<GroupOf<typeof Contract>>
+
+/** The names of an API's groups. */
+type GroupOf<Api> =
+  Api extends HttpApi.HttpApi<infer _Id, infer Groups, infer _E, infer _R> ? HttpApiGroup.HttpApiGroup.Name<Groups> : never
+
+/** Loads the contract, which nothing else at run time needs as a whole. */
+const described = async (presented: Presented) => {
+  const { describe } = await import("./swagger/describe.js")
+  const { Contract } = await import("./contract/Contract.js")
+  const { protocolDescription } = await import("./oauth2/description.js")
+  return describe(Contract, presented, protocolDescription)
+}
 
 const platform = together(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 
@@ -210,7 +219,8 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     StoreFaults.layer,
     together(WebSockets.layer, RelayServer.layer),
     together(AppSessions.layer, SignedAppTokens.layer),
-    AppServer.layer
+    AppServer.layer,
+    together(layerUsers, layerAgents, layerLicenses)
   )
   return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
 }
@@ -231,7 +241,7 @@ const served = (options: Options) =>
     Effect.gen(function* () {
       yield* start
       const pages = [
-        ...(yield* swaggerPages(Contract, protocolDescription)),
+        ...(yield* swaggerPages(described)),
         ...(yield* oauthRoutes(options)),
         ...(yield* externalAuthPages),
         (yield* AppSessions).page,
@@ -241,7 +251,7 @@ const served = (options: Options) =>
         ...(yield* replicaPages)
       ]
       yield* relayMesh
-      const { application, owns } = yield* HttpApplication.make(Contract, endpoints, pages)
+      const { application, owns } = yield* HttpApplication.make(routes, implementations, pages)
       const listener = yield* NodeListener.make(application, {
         owns,
         tracing: options.tracing !== undefined && options.tracing !== false,

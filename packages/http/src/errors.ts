@@ -156,12 +156,24 @@ const schemas = {
 
 /**
  * The errors an endpoint declares, by tag: `endpoint.addError(refusals("NotFound", "Conflict"))`. Those any endpoint may answer
- * (`Invalid`, `TooLarge`, `TooManyRequests`, `InternalError` …) are declared once for the whole contract.
+ * (`commonRefusals`) are declared once for the whole contract.
  */
 export const refusals = <const Tag extends RefusalTag>(...tags: ReadonlyArray<Tag>): Schema.Schema<RefusalOf<Tag>, Response | void> =>
   Schema.make(AST.Union.make(tags.map((tag) => schemas[tag].ast)))
 
 type RefusalOf<Tag extends RefusalTag> = Schema.Schema.Type<(typeof schemas)[Tag]>
+
+/** The errors that any endpoint may answer. */
+export const commonRefusals = refusals(
+  "Invalid",
+  "TooLarge",
+  "RequestTimeout",
+  "TooManyRequests",
+  "InternalError",
+  "Unavailable",
+  "StorageFull"
+)
+export type CommonRefusal = Schema.Schema.Type<typeof commonRefusals>
 
 /** An error that the table has a status for. */
 export type Refusal = RefusalOf<RefusalTag>

@@ -6,7 +6,7 @@ import { CorsBehavior } from "@atelier/core/templates"
 import type { VisitedApp } from "@atelier/core/workspaces"
 import { Clock, Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { jwtVerify, SignJWT } from "jose"
-import { SignedRequest } from "../contract/workspaceProxies.js"
+import { SignedRequest } from "../contract/signedRequest.js"
 import { cookiePath } from "./appHeaders.js"
 import { type AppKey, appKeys, currentKey } from "./appKeys.js"
 

@@ -28,7 +28,7 @@
  * `InternalError`, `Unavailable` and `StorageFull` need no declaration.
  */
 import * as HttpApi from "@effect/platform/HttpApi"
-import { refusals } from "../errors.js"
+import { commonRefusals } from "../errors.js"
 import { area as access } from "./areas/access.js"
 import { area as agents } from "./areas/agents.js"
 import { area as audit } from "./areas/audit.js"
@@ -61,4 +61,4 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(tasks)
   .addHttpApi(templates)
   .addHttpApi(workspaces)
-  .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError", "Unavailable", "StorageFull")) {}
+  .addError(commonRefusals) {}

@@ -12,6 +12,7 @@ import { refusals, Response } from "../errors.js"
 import { Body, list, needed, Path, Query, text } from "../input.js"
 import { AlsoAnswers, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
+import { SignedRequest } from "./signedRequest.js"
 import { Replica } from "./regions.js"
 
 /** The proxy that calls, by its token. */
@@ -106,19 +107,6 @@ export const workspaceProxies = HttpApiGroup.make("workspaceProxies")
   .middlewareEndpoints(Authenticated)
 
 const page = { "text/html": { schema: { type: "string" } } }
-
-/** How an app or a terminal is asked for. A signed token opens what it names, and nothing that differs in one of these. */
-export const SignedRequest = Schema.Struct({
-  access_method: Schema.Literal("path", "subdomain", "terminal"),
-  /** The path below which it is served. */
-  base_path: text,
-  /** The beginning of the host's name, with the hyphens behind it. */
-  app_prefix: text,
-  username_or_id: text,
-  workspace_name_or_id: text,
-  agent_name_or_id: text,
-  app_slug_or_port: text
-}).annotations({ identifier: "SignedAppRequest" })
 
 export const IssueTokenRequest = Body({
   app_request: SignedRequest,

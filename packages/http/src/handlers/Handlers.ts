@@ -2,7 +2,7 @@
  * How an area's endpoints are implemented:
  *
  * ```ts
- * export const groups = Handlers.group(Contract, "groups", (handlers) =>
+ * export const groups = Handlers.group(contract.groups, (handlers) =>
  *   Effect.gen(function* () {
  *     const groups = yield* Groups
  *     return handlers
@@ -12,11 +12,10 @@
  * )
  * ```
  *
- * and listed by its area in `areas/`. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
+ * and listed by its area in `areas/`, from where it is loaded at the first request to one of its endpoints. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
  * service as the actor that the endpoint's middleware provides, and answers what the service answers; the endpoint's schema picks the
  * fields that go out. A handler that answers an `HttpServerResponse` has written it itself.
  */
-import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
@@ -24,20 +23,19 @@ import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
-import { Context, Effect, Either, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
+import { Context, Effect, Either, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { bodyLimitOf, Limiter, OptionalBody, Streaming } from "../contract/annotations.js"
 import { endpointIn, Wire } from "../dialect.js"
-import { isRefusal, statusOf } from "../errors.js"
+import { type CommonRefusal, isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
 import { credentialQueriesOf } from "../server/Credential.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
 import { refuseAt } from "../server/respond.js"
-import { type Answer, Answers, type Call, pathsOf } from "../server/Routes.js"
+import { type Answer, type Call, type Implementation, pathsOf } from "../server/Routes.js"
 import { Settings } from "../server/Settings.js"
 import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
-import { service } from "@atelier/core/platform"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
 type Request = HttpServerRequest.HttpServerRequest
@@ -92,45 +90,46 @@ type CarriedOnly<Return> = [Uncarried<Return>] extends [never]
   : { readonly "Take these when the handlers are built, with yield* before `return handlers`": Uncarried<Return> }
 
 /**
- * Implements a group of an API like `HttpApiBuilder.group`, with another treatment of requests. Inputs are read and successes and refusals
+ * Implements a group of endpoints like `HttpApiBuilder.group`, with another treatment of requests. Inputs are read and successes and refusals
  * written by this interface's rules, in the configured dialect.
  */
 export const group = <
-  Id extends string,
-  Groups extends HttpApiGroup.HttpApiGroup.Any,
-  ApiError,
-  ApiContext,
-  const Name extends HttpApiGroup.HttpApiGroup.Name<Groups>,
+  const Name extends string,
+  Endpoints extends HttpApiEndpoint.HttpApiEndpoint.Any,
+  E,
+  R,
+  TopLevel extends boolean,
   Return
 >(
-  api: HttpApi.HttpApi<Id, Groups, ApiError, ApiContext>,
-  name: Name,
+  definition: HttpApiGroup.HttpApiGroup<Name, Endpoints, E, R, TopLevel>,
   build: (
-    handlers: HttpApiBuilder.Handlers.FromGroup<ApiError, ApiContext, HttpApiGroup.HttpApiGroup.WithName<Groups, Name>>
+    handlers: HttpApiBuilder.Handlers.FromGroup<CommonRefusal, never, HttpApiGroup.HttpApiGroup<Name, Endpoints, E, R, TopLevel>>
   ) => HttpApiBuilder.Handlers.ValidateReturn<Return> & CarriedOnly<Return>
-): Layer.Layer<
-  HttpApiGroup.ApiGroup<Id, Name>,
+): Effect.Effect<
+  Implementation<Name>,
   HttpApiBuilder.Handlers.Error<Return>,
-  | Exclude<HttpApiBuilder.Handlers.Context<Return> | HttpApiGroup.HttpApiGroup.MiddlewareWithName<Groups, Name>, Scope.Scope>
-  | Answers
+  | Exclude<
+      | HttpApiBuilder.Handlers.Context<Return>
+      | HttpApiGroup.HttpApiGroup.Middleware<HttpApiGroup.HttpApiGroup<Name, Endpoints, E, R, TopLevel>>,
+      Scope.Scope
+    >
   | RateLimiter
   | Settings
-> => {
-  const implemented = Context.GenericTag<HttpApiGroup.ApiGroup<Id, Name>, void>(`@atelier/http/group/${name}`)
-  const implement = Effect.gen(function* () {
+> =>
+  Effect.gen(function* () {
     const wire = yield* Wire
-    const register = yield* Answers
     const services = yield* Effect.context<RateLimiter | Settings>()
-    const { endpoints, middlewares } = yield* found(groupsOf(api), name)
+    const { endpoints, middlewares } = untyped(definition)
     const { handled } = yield* collect(build)
-    for (const one of handled) {
-      const endpoint = endpointIn(wire, yield* found(endpoints, one.name))
-      const answer = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
-      for (const path of pathsOf(endpoint)) yield* register(endpoint.method, path, answer)
-    }
+    const answers = yield* Effect.forEach(handled, (one) =>
+      Effect.gen(function* () {
+        const endpoint = endpointIn(wire, yield* found(endpoints, one.name))
+        const answer = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
+        return pathsOf(endpoint).map((path) => ({ method: endpoint.method, path, answer }))
+      })
+    )
+    return { group: definition.identifier, answers: answers.flat() }
   })
-  return service(implemented, implement)
-}
 
 /**
  * Runs an area's function over an empty collection. `HttpApiBuilder` keeps the constructor of its own to itself; the types it gives
@@ -141,12 +140,12 @@ const collect = (build: (handlers: never) => unknown): Effect.Effect<Collected, 
   return (Effect.isEffect(built) ? built : Effect.succeed(built)) as Effect.Effect<Collected>
 }
 
-/** An API's groups, with the types of their endpoints let go. */
-const groupsOf = (api: { readonly groups: object }) => api.groups as Readonly<Record<string, HttpApiGroup.HttpApiGroup.AnyWithProps>>
+/** A group with the types of its endpoints let go. */
+const untyped = (definition: HttpApiGroup.HttpApiGroup.Any) => definition as HttpApiGroup.HttpApiGroup.AnyWithProps
 
 const found = <A>(record: Readonly<Record<string, A>>, name: string): Effect.Effect<A> => {
   const value = record[name]
-  return value === undefined ? Effect.dieMessage(`the contract has no ${name}`) : Effect.succeed(value)
+  return value === undefined ? Effect.dieMessage(`the group has no ${name}`) : Effect.succeed(value)
 }
 
 const reader = <Input, Error>(

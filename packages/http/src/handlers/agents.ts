@@ -17,7 +17,7 @@ import {
 } from "@atelier/core/agents"
 import { GitSshKeys } from "@atelier/core/identity"
 import { AgentLinks } from "@atelier/core/network"
-import { Invalid, Timestamp, Unauthenticated, type Uuid, together } from "@atelier/core/platform"
+import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
 import { Deferred, Effect, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
@@ -26,7 +26,7 @@ import { connectionLimits, linkLimits, makeConnections } from "../agentRpc/Conne
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
 import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/agents.js"
 import { TooManyRequests, Unavailable } from "../errors.js"
 import { Draining } from "../server/Draining.js"
 import { StoreFaults } from "../server/StoreFaults.js"
@@ -45,7 +45,7 @@ const takesStreams = Effect.map(HttpServerRequest.ParsedSearchParams, ({ streams
 /** Whether a query names a parameter, with whatever value: some clients send a switch without one. wire.md W10. */
 const isGiven = (name: string) => Effect.map(HttpServerRequest.ParsedSearchParams, (query) => Object.hasOwn(query, name))
 
-const readers = Handlers.group(Contract, "agents", (handlers) =>
+export const agents = Handlers.group(contract.agents, (handlers) =>
   Effect.gen(function* () {
     const agents = yield* Agents
     const logs = yield* AgentLogs
@@ -107,7 +107,7 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
   })
 )
 
-const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
+export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
   Effect.gen(function* () {
     const sessions = yield* AgentSessions
     const connections = yield* AgentConnections
@@ -198,5 +198,3 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
       )
   })
 )
-
-export const agents = together(readers, reporters)

@@ -1,11 +1,10 @@
 import { AiBudgets, AiSpend } from "@atelier/core/groups"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/aiBudgets.js"
 import { attachment } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
-import { together } from "@atelier/core/platform"
 
-const ofGroups = Handlers.group(Contract, "groupAiBudgets", (handlers) =>
+export const groupAiBudgets = Handlers.group(contract.groupAiBudgets, (handlers) =>
   Effect.gen(function* () {
     const budgets = yield* AiBudgets
     const spend = yield* AiSpend
@@ -18,7 +17,7 @@ const ofGroups = Handlers.group(Contract, "groupAiBudgets", (handlers) =>
   })
 )
 
-const ofUsers = Handlers.group(Contract, "userAiBudgets", (handlers) =>
+export const userAiBudgets = Handlers.group(contract.userAiBudgets, (handlers) =>
   Effect.gen(function* () {
     const budgets = yield* AiBudgets
     const spend = yield* AiSpend
@@ -30,7 +29,7 @@ const ofUsers = Handlers.group(Contract, "userAiBudgets", (handlers) =>
   })
 )
 
-const ofOrganizations = Handlers.group(Contract, "organizationAiSpend", (handlers) =>
+export const organizationAiSpend = Handlers.group(contract.organizationAiSpend, (handlers) =>
   Effect.map(AiSpend, (spend) =>
     handlers
       .handle("getGroupsAiSpend", ({ path, urlParams }) => spend.ofGroups(path.organization, urlParams.group_ids))
@@ -40,7 +39,7 @@ const ofOrganizations = Handlers.group(Contract, "organizationAiSpend", (handler
   )
 )
 
-const exported = Handlers.group(Contract, "aiSpendExport", (handlers) =>
+export const aiSpendExport = Handlers.group(contract.aiSpendExport, (handlers) =>
   Effect.map(AiSpend, (spend) =>
     handlers.handle("exportAiSpend", ({ path, urlParams }) =>
       Effect.flatMap(spend.export(path.organization, urlParams), ({ content, filename }) =>
@@ -49,5 +48,3 @@ const exported = Handlers.group(Contract, "aiSpendExport", (handlers) =>
     )
   )
 )
-
-export const aiBudgets = together(ofGroups, ofUsers, ofOrganizations, exported)

@@ -1,6 +1,6 @@
 import { type AiProvider, AiProviders, type BedrockSettings, maskedKey } from "@atelier/core/deployment"
 import { Effect, Struct } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/aiProviders.js"
 import * as Handlers from "./Handlers.js"
 
 /** Settings without credentials; empty texts are left out. */
@@ -18,7 +18,7 @@ const view = ({ display_name, keys, name, settings, ...provider }: AiProvider) =
   settings: settings === null ? null : shownSettings(settings)
 })
 
-export const aiProviders = Handlers.group(Contract, "aiProviders", (handlers) =>
+export const aiProviders = Handlers.group(contract.aiProviders, (handlers) =>
   Effect.map(AiProviders, (providers) =>
     handlers
       .handle("listAiProviders", () => Effect.map(providers.list, (all) => all.map(view)))

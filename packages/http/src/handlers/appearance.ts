@@ -1,6 +1,6 @@
 import { type Banner, DeploymentAppearance } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/appearance.js"
 import * as Handlers from "./Handlers.js"
 
 /** A banner as clients read it. */
@@ -12,7 +12,7 @@ const view = ({ background_color, enabled, message }: Banner) => ({
 
 const off: Banner = { enabled: false, message: "", background_color: "" }
 
-export const appearance = Handlers.group(Contract, "appearance", (handlers) =>
+export const appearance = Handlers.group(contract.appearance, (handlers) =>
   Effect.gen(function* () {
     const appearance = yield* DeploymentAppearance
     return handlers

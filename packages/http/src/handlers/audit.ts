@@ -2,7 +2,7 @@ import { AuditLogs, ConnectionLogs, type FoundConnection, webTypes } from "@atel
 import { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { AuditPage, type ConnectionLog } from "../contract/audit.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/audit.js"
 import { queryReader } from "../server/decode.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
@@ -32,7 +32,7 @@ const connectionView = (found: FoundConnection): ConnectionLog => {
   }
 }
 
-export const audit = Handlers.group(Contract, "audit", (handlers) =>
+export const audit = Handlers.group(contract.audit, (handlers) =>
   Effect.gen(function* () {
     const logs = yield* AuditLogs
     const connections = yield* ConnectionLogs

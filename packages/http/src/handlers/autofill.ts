@@ -1,9 +1,9 @@
 import { WorkspaceForms } from "@atelier/core/workspaces"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/autofill.js"
 import * as Handlers from "./Handlers.js"
 
-export const autofill = Handlers.group(Contract, "autofill", (handlers) =>
+export const autofill = Handlers.group(contract.autofill, (handlers) =>
   Effect.map(WorkspaceForms, (forms) =>
     handlers.handle("listAutofillParameters", ({ path, urlParams }) => forms.lastParameterValues(path.user, urlParams.template_id))
   )

@@ -3,7 +3,7 @@ import { Deployment, DeploymentOptions, Entitlements, type Feature, type Granted
 import { WebPush } from "@atelier/core/notifications"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Record, Redacted } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/deployment.js"
 import type { BuildInfo } from "../contract/deployment.js"
 import { Draining } from "../server/Draining.js"
 import { licenseWarnings } from "../server/LicenseWarnings.js"
@@ -34,7 +34,7 @@ export const sourceUrl = "https://github.com/atelier/atelier"
 const notReady = (message: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeader(json(503, { message }), "retry-after", "5")
 
-export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
+export const deployment = Handlers.group(contract.deployment, (handlers) =>
   Effect.gen(function* () {
     const { id } = yield* Deployment
     const faults = yield* StoreFaults

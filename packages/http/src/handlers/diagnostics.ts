@@ -2,7 +2,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { DeploymentMetrics, Health, HealthReport, Profiles } from "@atelier/core/insights"
 import { Invalid } from "@atelier/core/platform"
 import { Effect, Schema, Stream } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/diagnostics.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 import * as Handlers from "./Handlers.js"
@@ -41,7 +41,7 @@ const indexOf = (path: string): HttpServerResponse.HttpServerResponse =>
     ? HttpServerResponse.text(profileIndex, { contentType: "text/html; charset=utf-8" })
     : HttpServerResponse.redirect("pprof/", { status: 307 })
 
-export const diagnostics = Handlers.group(Contract, "diagnostics", (handlers) =>
+export const diagnostics = Handlers.group(contract.diagnostics, (handlers) =>
   Effect.gen(function* () {
     const metrics = yield* DeploymentMetrics
     const health = yield* Health

@@ -1,7 +1,7 @@
 import { ExternalAuth, type ExternalAuthProvider } from "@atelier/core/deployment"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/externalAuth.js"
 import * as Handlers from "./Handlers.js"
 
 const providerView = (provider: ExternalAuthProvider) => ({
@@ -16,7 +16,7 @@ const providerView = (provider: ExternalAuthProvider) => ({
   code_challenge_methods_supported: provider.code_challenge_methods_supported
 })
 
-export const externalAuth = Handlers.group(Contract, "externalAuth", (handlers) =>
+export const externalAuth = Handlers.group(contract.externalAuth, (handlers) =>
   Effect.gen(function* () {
     const links = yield* ExternalAuth
     const providers = links.providers.map(providerView)

@@ -11,7 +11,7 @@ import { constantTimeEquals, Cryptography, Invalid, Lru, randomAlphanumeric, Tim
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Encoding, Redacted } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/externalLogins.js"
 import { InternalError, responseOf } from "../errors.js"
 import { providerText } from "../logins/providerText.js"
 import { isDynamic, redirectUris } from "../logins/redirectUris.js"
@@ -65,7 +65,7 @@ const failure = ({ detail, message }: ProviderFailure): InternalError => new Int
 
 const queryOf = ({ url }: Request): string => url.slice(url.indexOf("?") + 1)
 
-export const externalLogins = Handlers.group(Contract, "externalLogins", (handlers) =>
+export const externalLogins = Handlers.group(contract.externalLogins, (handlers) =>
   Effect.gen(function* () {
     const logins = yield* ExternalLogins
     const conversions = yield* LoginConversions

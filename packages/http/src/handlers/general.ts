@@ -5,7 +5,7 @@ import { Invalid, NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { AgentProgram } from "../AgentProgram.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/general.js"
 import { Wire } from "../dialect.js"
 import { initScript, programNames } from "../initScript.js"
 import { Settings } from "../server/Settings.js"
@@ -20,7 +20,7 @@ const referenceForm = (option: Descriptor): Descriptor => {
   return definition?.type === "enum" ? { ...option, value: { Choices: definition.choices, Value: option.value } } : option
 }
 
-export const general = Handlers.group(Contract, "general", (handlers) =>
+export const general = Handlers.group(contract.general, (handlers) =>
   Effect.gen(function* () {
     const { configuration, experiments, ssh } = yield* General
     const updates = yield* UpdateCheck

@@ -1,9 +1,9 @@
 import { GitSshKeys } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/gitSshKeys.js"
 import * as Handlers from "./Handlers.js"
 
-export const gitSshKeys = Handlers.group(Contract, "gitSshKeys", (handlers) =>
+export const gitSshKeys = Handlers.group(contract.gitSshKeys, (handlers) =>
   Effect.map(GitSshKeys, (keys) =>
     handlers
       .handle("getGitSshKey", ({ path }) => keys.get(path.user))

@@ -1,12 +1,11 @@
 import { GroupChanges, Groups, type GroupWithRoster } from "@atelier/core/groups"
 import type { User } from "@atelier/core/identity"
 import { Effect, Stream } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/groups.js"
 import { Group, type ReducedUser } from "../contract/groups.js"
 import { jsonObject, jsonObjects } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
-import { together } from "@atelier/core/platform"
 
 /** A user as members of groups are shown; the writer leaves out what the schema does not name. */
 export const reducedUserView = (user: User): ReducedUser => userView({ ...user, organization_ids: [] })
@@ -23,7 +22,7 @@ const membersView = ({ count, users }: { readonly count: number; readonly users:
   users: users.map(reducedUserView)
 })
 
-const ofDeployment = Handlers.group(Contract, "groups", (handlers) =>
+export const groups = Handlers.group(contract.groups, (handlers) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const changes = yield* GroupChanges
@@ -40,7 +39,7 @@ const ofDeployment = Handlers.group(Contract, "groups", (handlers) =>
   })
 )
 
-const ofOrganization = Handlers.group(Contract, "organizationGroups", (handlers) =>
+export const organizationGroups = Handlers.group(contract.organizationGroups, (handlers) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const changes = yield* GroupChanges
@@ -60,5 +59,3 @@ const ofOrganization = Handlers.group(Contract, "organizationGroups", (handlers)
       )
   })
 )
-
-export const groups = together(ofDeployment, ofOrganization)

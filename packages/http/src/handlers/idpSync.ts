@@ -1,6 +1,6 @@
 import { type GroupSyncSettings, IdpSyncSettings } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/idpSync.js"
 import type { GroupSync } from "../contract/idpSync.js"
 import * as Handlers from "./Handlers.js"
 
@@ -9,7 +9,7 @@ const groupView = ({ legacy_group_name_mapping, ...settings }: GroupSyncSettings
   ...(Object.keys(legacy_group_name_mapping).length === 0 ? {} : { legacy_group_name_mapping })
 })
 
-export const idpSync = Handlers.group(Contract, "idpSync", (handlers) =>
+export const idpSync = Handlers.group(contract.idpSync, (handlers) =>
   Effect.map(IdpSyncSettings, (sync) =>
     handlers
       .handle("getOrganizationSync", () => sync.organization())

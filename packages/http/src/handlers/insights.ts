@@ -1,14 +1,14 @@
 import { Insights } from "@atelier/core/insights"
 import { Effect } from "effect"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/insights.js"
 import { OffsetQuery } from "../contract/insights.js"
 import { queryReader } from "../server/decode.js"
 import { credentialQueriesOf } from "../server/Credential.js"
 import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
 
-export const insights = Handlers.group(Contract, "insights", (handlers) =>
+export const insights = Handlers.group(contract.insights, (handlers) =>
   Effect.gen(function* () {
     const insights = yield* Insights
     const readOffset = queryReader(OffsetQuery.ast, credentialQueriesOf(yield* Settings))

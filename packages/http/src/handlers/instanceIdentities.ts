@@ -1,11 +1,11 @@
 import { InstanceIdentities } from "@atelier/core/agents"
 import { Effect, type Redacted } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/agents.js"
 import * as Handlers from "./Handlers.js"
 
 const view = (session_token: Redacted.Redacted<string>) => ({ session_token })
 
-export const instanceIdentities = Handlers.group(Contract, "instanceIdentities", (handlers) =>
+export const instanceIdentities = Handlers.group(contract.instanceIdentities, (handlers) =>
   Effect.map(InstanceIdentities, ({ aws, azure, google }) =>
     handlers
       .handle("authenticateAwsInstance", ({ payload: { agent_name, ...proof } }) => Effect.map(aws(proof, agent_name), view))

@@ -1,13 +1,13 @@
 import { externalScopes, legacyScope } from "@atelier/core/access"
 import { type ApiKey as StoredKey, ApiKeys } from "@atelier/core/identity"
 import { Duration, Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/keys.js"
 import type { ApiKey } from "../contract/keys.js"
 import * as Handlers from "./Handlers.js"
 
 const keyView = (key: StoredKey): ApiKey => ({ ...key, scope: legacyScope(key.scopes) })
 
-export const keys = Handlers.group(Contract, "keys", (handlers) =>
+export const keys = Handlers.group(contract.keys, (handlers) =>
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     return handlers

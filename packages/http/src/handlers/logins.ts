@@ -1,6 +1,6 @@
 import { LoginMethods, type OfferedLogins, Sessions, UserPasswords } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/logins.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import { json } from "../server/respond.js"
 import { sessionCookie } from "../server/SessionCookie.js"
@@ -15,7 +15,7 @@ const loginMethodsView = ({ github, oidc, password, terms_of_service_url }: Offe
   oidc: { enabled: oidc !== undefined, signInText: oidc?.sign_in_text ?? "", iconUrl: oidc?.icon_url ?? "" }
 })
 
-export const logins = Handlers.group(Contract, "logins", (handlers) =>
+export const logins = Handlers.group(contract.logins, (handlers) =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const passwords = yield* UserPasswords

@@ -1,7 +1,7 @@
 import { permissionsOf, type Role as StoredRole, siteRole } from "@atelier/core/access"
 import { CustomRoles, type Member, Members, type WithRoleNames } from "@atelier/core/organizations"
 import { Effect, Stream } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/members.js"
 import { MemberWithUserData, type Role } from "../contract/members.js"
 import { jsonArray } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
@@ -22,7 +22,7 @@ const roleView = (role: StoredRole): Role => ({
   ...permissionsOf(role)
 })
 
-export const members = Handlers.group(Contract, "members", (handlers) =>
+export const members = Handlers.group(contract.members, (handlers) =>
   Effect.gen(function* () {
     const members = yield* Members
     const roles = yield* CustomRoles

@@ -8,7 +8,7 @@ import { Effect, Option } from "effect"
 import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/network.js"
 import { jsonSocket } from "../sockets/json.js"
 import { brandOf } from "../pages/brandOf.js"
 import { agentList, peerList } from "../pages/networkPages.js"
@@ -27,7 +27,7 @@ const staleToken = new Unauthenticated({
   validations: [{ field: "resume_token", detail: "has expired, or was not made for this user" }]
 })
 
-export const network = Handlers.group(Contract, "network", (handlers) =>
+export const network = Handlers.group(contract.network, (handlers) =>
   Effect.gen(function* () {
     const agents = yield* Agents
     const tunnels = yield* AgentTunnels

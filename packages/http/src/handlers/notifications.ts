@@ -1,11 +1,11 @@
 import { Inbox, NotificationSettings, WebPush } from "@atelier/core/notifications"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/notifications.js"
 import { CountedNotification } from "../contract/notifications.js"
 import { jsonSocket } from "../sockets/json.js"
 import * as Handlers from "./Handlers.js"
 
-export const inbox = Handlers.group(Contract, "inbox", (handlers) =>
+export const inbox = Handlers.group(contract.inbox, (handlers) =>
   Effect.map(Inbox, (notifications) =>
     handlers
       .handle("listInboxNotifications", ({ urlParams }) => notifications.list(urlParams, urlParams.starting_before))
@@ -17,7 +17,7 @@ export const inbox = Handlers.group(Contract, "inbox", (handlers) =>
   )
 )
 
-export const notifications = Handlers.group(Contract, "notifications", (handlers) =>
+export const notifications = Handlers.group(contract.notifications, (handlers) =>
   Effect.map(NotificationSettings, (settings) =>
     handlers
       .handle("getNotificationsSettings", () => settings.settings())
@@ -37,7 +37,7 @@ export const notifications = Handlers.group(Contract, "notifications", (handlers
   )
 )
 
-export const webPush = Handlers.group(Contract, "webPush", (handlers) =>
+export const webPush = Handlers.group(contract.webPush, (handlers) =>
   Effect.map(WebPush, (push) =>
     handlers
       .handle("createWebpushSubscription", ({ path, payload }) => push.subscribe(path.user, payload))

@@ -1,6 +1,6 @@
 import { callbackUrl, type OAuth2App, OAuth2Apps, type OAuth2AppSecret } from "@atelier/core/oauth2"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/oauth2Provider.js"
 import type { OAuth2ProviderApp } from "../contract/oauth2Provider.js"
 import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
@@ -22,7 +22,7 @@ const appViewAt =
 
 const secretView = ({ id, last_used_at, truncated }: OAuth2AppSecret) => ({ id, last_used_at, client_secret_truncated: truncated })
 
-export const oauth2Provider = Handlers.group(Contract, "oauth2Provider", (handlers) =>
+export const oauth2Provider = Handlers.group(contract.oauth2Provider, (handlers) =>
   Effect.gen(function* () {
     const apps = yield* OAuth2Apps
     const appView = appViewAt((yield* Settings).accessUrl)

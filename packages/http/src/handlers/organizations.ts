@@ -1,9 +1,9 @@
 import { OrganizationChanges, Organizations, SharingSettings } from "@atelier/core/organizations"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/organizations.js"
 import * as Handlers from "./Handlers.js"
 
-export const organizations = Handlers.group(Contract, "organizations", (handlers) =>
+export const organizations = Handlers.group(contract.organizations, (handlers) =>
   Effect.gen(function* () {
     const organizations = yield* Organizations
     const changes = yield* OrganizationChanges

@@ -1,10 +1,10 @@
 import { Passcodes } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/passcodes.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import * as Handlers from "./Handlers.js"
 
-export const passcodes = Handlers.group(Contract, "passcodes", (handlers) =>
+export const passcodes = Handlers.group(contract.passcodes, (handlers) =>
   Effect.map(Passcodes, (passcodes) =>
     handlers
       .handle("requestPasscode", ({ payload }) => Effect.flatMap(callInfo, (info) => passcodes.request(payload.email, info)))

@@ -1,9 +1,9 @@
 import { PersonalSettings } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/personalSettings.js"
 import * as Handlers from "./Handlers.js"
 
-export const personalSettings = Handlers.group(Contract, "personalSettings", (handlers) =>
+export const personalSettings = Handlers.group(contract.personalSettings, (handlers) =>
   Effect.map(PersonalSettings, (settings) =>
     handlers
       .handle("getAppearance", ({ path }) => settings.appearance(path.user))

@@ -1,11 +1,11 @@
 import { BuildWatches, PortShares } from "@atelier/core/workspaces"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/portShares.js"
 import { ConnectionWatchEvent, EndedWorkspaceBuild } from "../contract/portShares.js"
 import { jsonSocket } from "../sockets/json.js"
 import * as Handlers from "./Handlers.js"
 
-export const portShares = Handlers.group(Contract, "portShares", (handlers) =>
+export const portShares = Handlers.group(contract.portShares, (handlers) =>
   Effect.map(PortShares, (shares) =>
     handlers
       .handle("listPortShares", ({ path }) => Effect.map(shares.list(path.workspace), (found) => ({ shares: found })))
@@ -14,7 +14,7 @@ export const portShares = Handlers.group(Contract, "portShares", (handlers) =>
   )
 )
 
-export const buildWatches = Handlers.group(Contract, "buildWatches", (handlers) =>
+export const buildWatches = Handlers.group(contract.buildWatches, (handlers) =>
   Effect.map(BuildWatches, (watches) =>
     handlers
       .handle("watchAgentConnection", ({ path, request, urlParams }) =>

@@ -1,9 +1,9 @@
 import { Prebuilds } from "@atelier/core/workspaces"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/prebuilds.js"
 import * as Handlers from "./Handlers.js"
 
-export const prebuilds = Handlers.group(Contract, "prebuilds", (handlers) =>
+export const prebuilds = Handlers.group(contract.prebuilds, (handlers) =>
   Effect.map(Prebuilds, (prebuilds) =>
     handlers
       .handle("getPrebuildsSettings", () => prebuilds.settings())

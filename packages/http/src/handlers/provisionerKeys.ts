@@ -6,7 +6,7 @@ import { Effect, Redacted, Struct } from "effect"
 import { connectionLimits } from "../agentRpc/Connections.js"
 import { Brand } from "../Brand.js"
 import { Caller } from "../contract/authentication.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/provisionerKeys.js"
 import * as DaemonHandlers from "../daemonRpc/DaemonHandlers.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
 import * as Handlers from "./Handlers.js"
@@ -24,7 +24,7 @@ const answerTime = "500 millis"
 
 const licensed = requireFeature("external_provisioner_daemons")
 
-export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (handlers) =>
+export const provisionerKeys = Handlers.group(contract.provisionerKeys, (handlers) =>
   Effect.gen(function* () {
     const keys = yield* ProvisionerKeys
     const daemons = yield* RemoteDaemons

@@ -1,7 +1,7 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Files, maximumFileSize, OrganizationJobs, ProvisionerDaemons } from "@atelier/core/provisioning"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/provisioning.js"
 import { readBody } from "../server/body.js"
 import { json } from "../server/respond.js"
 import * as Handlers from "./Handlers.js"
@@ -9,7 +9,7 @@ import * as Handlers from "./Handlers.js"
 /** A list that was not given does not restrict anything. */
 const given = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (items.length === 0 ? undefined : items)
 
-export const provisioning = Handlers.group(Contract, "provisioning", (handlers) =>
+export const provisioning = Handlers.group(contract.provisioning, (handlers) =>
   Effect.gen(function* () {
     const files = yield* Files
     const jobs = yield* OrganizationJobs

@@ -1,9 +1,9 @@
 import { QuietHours } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/quietHours.js"
 import * as Handlers from "./Handlers.js"
 
-export const quietHours = Handlers.group(Contract, "quietHours", (handlers) =>
+export const quietHours = Handlers.group(contract.quietHours, (handlers) =>
   Effect.map(QuietHours, (hours) =>
     handlers
       .handle("getQuietHours", ({ path }) => hours.get(path.user))

@@ -1,9 +1,9 @@
 import { WorkspaceQuotas } from "@atelier/core/workspaces"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/quotas.js"
 import * as Handlers from "./Handlers.js"
 
-export const quotas = Handlers.group(Contract, "quotas", (handlers) =>
+export const quotas = Handlers.group(contract.quotas, (handlers) =>
   Effect.map(WorkspaceQuotas, (quotas) =>
     handlers
       .handle("getMemberQuota", ({ path }) => quotas.inOrganization(path.organization, path.user))

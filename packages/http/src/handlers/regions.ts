@@ -1,9 +1,9 @@
 import { appHostPattern, DeploymentOptions, Replicas, WorkspaceProxies } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/regions.js"
 import * as Handlers from "./Handlers.js"
 
-export const regions = Handlers.group(Contract, "regions", (handlers) =>
+export const regions = Handlers.group(contract.regions, (handlers) =>
   Effect.gen(function* () {
     const replicas = yield* Replicas
     const proxies = yield* WorkspaceProxies

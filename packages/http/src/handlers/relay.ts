@@ -1,10 +1,10 @@
 import { Relay } from "@atelier/core/network"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/relay.js"
 import { keyOfText } from "../relay/RelayClient.js"
 import * as Handlers from "./Handlers.js"
 
-export const relay = Handlers.group(Contract, "relay", (handlers) =>
+export const relay = Handlers.group(contract.relay, (handlers) =>
   Effect.map(Relay, ({ traffic }) =>
     handlers.handle("getRelayTraffic", () =>
       Effect.map(traffic, (peers) =>

@@ -1,9 +1,9 @@
 import { isAdmitted, ScimAccess, scimUserSchema, ScimUsers, type User } from "@atelier/core/identity"
-import { NotFound, service } from "@atelier/core/platform"
+import { NotFound } from "@atelier/core/platform"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Effect, Layer, Redacted } from "effect"
-import { Contract } from "../contract/Contract.js"
+import { Effect, Redacted } from "effect"
+import * as contract from "../contract/scim.js"
 import { ScimAuthorized, type ScimUser } from "../contract/scim.js"
 import { scimContentType } from "../scim.js"
 import { callInfo } from "../server/CurrentRequest.js"
@@ -36,16 +36,13 @@ const userViewAt =
     meta: { resourceType: "User", location: `${base}/Users/${user.id}`, created: user.created_at, lastModified: user.updated_at }
   })
 
-const authorized = service(
-  ScimAuthorized,
-  Effect.map(ScimAccess, ({ admit }) =>
-    Effect.flatMap(callInfo, (info) =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => admit(Redacted.make(headers["authorization"] ?? ""), info))
-    )
+const authorized = Effect.map(ScimAccess, ({ admit }) =>
+  Effect.flatMap(callInfo, (info) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => admit(Redacted.make(headers["authorization"] ?? ""), info))
   )
 )
 
-export const scim = Handlers.group(Contract, "scim", (handlers) =>
+export const scim = Handlers.group(contract.scimUsers, (handlers) =>
   Effect.gen(function* () {
     const users = yield* ScimUsers
     const base = `${(yield* Settings).accessUrl}/scim/v2`
@@ -76,4 +73,4 @@ export const scim = Handlers.group(Contract, "scim", (handlers) =>
       .handle("updateScimUser", ({ path, payload }) => Effect.map(users.patch(path.id, payload.Operations), view))
       .handle("suspendScimUser", ({ path }) => users.delete(path.id))
   })
-).pipe(Layer.provide(authorized))
+).pipe(Effect.provideServiceEffect(ScimAuthorized, authorized))

@@ -2,7 +2,7 @@ import type { GroupWithNames } from "@atelier/core/groups"
 import { TemplateSharing } from "@atelier/core/templates"
 import { WorkspaceSharing } from "@atelier/core/workspaces"
 import { Effect, Stream } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/sharing.js"
 import { TemplateAcl, TemplateGroup } from "../contract/sharing.js"
 import { jsonObjectsIn } from "../server/streams.js"
 import { groupView, reducedUserView } from "./groups.js"
@@ -11,7 +11,7 @@ import { userView } from "./users.js"
 
 const withoutMembers = (group: GroupWithNames) => groupView({ ...group, members: [] })
 
-export const templateSharing = Handlers.group(Contract, "templateSharing", (handlers) =>
+export const templateSharing = Handlers.group(contract.templateSharing, (handlers) =>
   Effect.map(TemplateSharing, (sharing) =>
     handlers
       .handle("listAvailableForTemplate", ({ path, urlParams: { q, ...page } }) =>
@@ -42,7 +42,7 @@ export const templateSharing = Handlers.group(Contract, "templateSharing", (hand
   )
 )
 
-export const workspaceSharing = Handlers.group(Contract, "workspaceSharing", (handlers) =>
+export const workspaceSharing = Handlers.group(contract.workspaceSharing, (handlers) =>
   Effect.map(WorkspaceSharing, (sharing) =>
     handlers
       .handle("getWorkspaceAcl", ({ path }) =>

@@ -2,7 +2,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Licenses } from "@atelier/core/deployment"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/storedLicenses.js"
 import { json } from "../server/respond.js"
 import * as Handlers from "./Handlers.js"
 
@@ -12,7 +12,7 @@ const licenseId = (text: string): number | undefined => {
   return Math.abs(id) <= 2_147_483_647 ? id : undefined
 }
 
-export const storedLicenses = Handlers.group(Contract, "licenses", (handlers) =>
+export const storedLicenses = Handlers.group(contract.storedLicenses, (handlers) =>
   Effect.map(Licenses, (licenses) =>
     handlers
       .handle("listLicenses", () => licenses.list)

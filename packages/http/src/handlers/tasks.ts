@@ -1,13 +1,13 @@
-import { Invalid, together } from "@atelier/core/platform"
+import { Invalid } from "@atelier/core/platform"
 import { TaskConversations, Tasks } from "@atelier/core/tasks"
 import { Effect, ParseResult } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/tasks.js"
 import { maximumSnapshot, TaskSnapshot } from "../contract/tasks.js"
 import { BodyTimeout, readText } from "../server/body.js"
 import { bodyReader } from "../server/decode.js"
 import * as Handlers from "./Handlers.js"
 
-const ofTasks = Handlers.group(Contract, "tasks", (handlers) =>
+export const tasks = Handlers.group(contract.tasks, (handlers) =>
   Effect.map(Effect.all([Tasks, TaskConversations]), ([tasks, conversations]) =>
     handlers
       .handle("listTasks", ({ urlParams }) => Effect.map(tasks.list(urlParams.q), (found) => ({ tasks: found, count: found.length })))
@@ -24,7 +24,7 @@ const ofTasks = Handlers.group(Contract, "tasks", (handlers) =>
 
 const tooLarge = new Invalid({ message: "The conversation is too large.", detail: `The maximum is ${maximumSnapshot} bytes.` })
 
-const ofSnapshots = Handlers.group(Contract, "taskSnapshots", (handlers) =>
+export const taskSnapshots = Handlers.group(contract.taskSnapshots, (handlers) =>
   Effect.gen(function* () {
     const conversations = yield* TaskConversations
     const timeout = yield* BodyTimeout
@@ -38,5 +38,3 @@ const ofSnapshots = Handlers.group(Contract, "taskSnapshots", (handlers) =>
     )
   })
 )
-
-export const tasks = together(ofTasks, ofSnapshots)

@@ -1,6 +1,6 @@
 import { TemplateBuilder, type BuilderVariable } from "@atelier/core/templates"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/templateBuilder.js"
 import * as Handlers from "./Handlers.js"
 
 /** Variables that callers can set or are asked for. */
@@ -16,7 +16,7 @@ const shown = (variables: ReadonlyArray<BuilderVariable>) =>
       sensitive
     }))
 
-export const templateBuilder = Handlers.group(Contract, "templateBuilder", (handlers) =>
+export const templateBuilder = Handlers.group(contract.templateBuilder, (handlers) =>
   Effect.map(TemplateBuilder, (builder) =>
     handlers
       .handle("listTemplateBuilderBases", () =>

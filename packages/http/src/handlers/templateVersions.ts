@@ -1,6 +1,6 @@
 import { DryRuns, ParameterForms, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Effect, Option } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/templateVersions.js"
 import { DynamicParametersRequest, DynamicParametersResponse } from "../contract/templateVersions.js"
 import { dialogueSocket } from "../sockets/dialogue.js"
 import * as Handlers from "./Handlers.js"
@@ -14,7 +14,7 @@ const formDialogue = {
   lasts: "30 minutes"
 } as const
 
-export const templateVersions = Handlers.group(Contract, "templateVersions", (handlers) =>
+export const templateVersions = Handlers.group(contract.templateVersions, (handlers) =>
   Effect.map(Effect.all([TemplateVersions, TemplateVersionCreation, ParameterForms, DryRuns]), ([versions, creation, forms, dryRuns]) =>
     handlers
       .handle("createTemplateVersion", ({ path, payload }) => creation.create(path.organization, payload))

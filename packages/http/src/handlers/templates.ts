@@ -1,9 +1,9 @@
 import { TemplateCreation, Templates } from "@atelier/core/templates"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/templates.js"
 import * as Handlers from "./Handlers.js"
 
-export const templates = Handlers.group(Contract, "templates", (handlers) =>
+export const templates = Handlers.group(contract.templates, (handlers) =>
   Effect.map(Effect.all([Templates, TemplateCreation]), ([templates, creation]) =>
     handlers
       .handle("createTemplate", ({ path, payload }) => creation.create(path.organization, payload))

@@ -11,7 +11,7 @@ import { cookiesOf } from "../apps/appHeaders.js"
 import { SignedAppTokens, terminalRequest, tokenCookie } from "../apps/SignedAppTokens.js"
 import { rightThrough } from "../apps/Visit.js"
 import { Caller } from "../contract/authentication.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/agents.js"
 import { queryOf } from "../pages/PageOptions.js"
 import { callInfo, CurrentRequest } from "../server/CurrentRequest.js"
 import { Settings } from "../server/Settings.js"
@@ -81,7 +81,7 @@ const output = <E>(stream: AgentStream, send: (bytes: Uint8Array) => Effect.Effe
     Option.match({ onNone: () => Effect.void, onSome: (bytes) => Effect.zipRight(send(bytes), output(stream, send)) })
   )
 
-export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
+export const terminals = Handlers.group(contract.terminals, (handlers) =>
   Effect.gen(function* () {
     const access = yield* AppAccess
     const { dial } = yield* AgentDialer

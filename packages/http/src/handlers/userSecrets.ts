@@ -1,6 +1,6 @@
 import { type UserSecret as StoredSecret, UserSecrets } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/userSecrets.js"
 import type { UserSecret } from "../contract/userSecrets.js"
 import * as Handlers from "./Handlers.js"
 
@@ -9,7 +9,7 @@ const secretView = (stored: StoredSecret): UserSecret => {
   return secret
 }
 
-export const userSecrets = Handlers.group(Contract, "userSecrets", (handlers) =>
+export const userSecrets = Handlers.group(contract.userSecrets, (handlers) =>
   Effect.gen(function* () {
     const secrets = yield* UserSecrets
     return handlers

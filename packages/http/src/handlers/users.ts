@@ -9,7 +9,7 @@ import {
   type UserWithOrganizations
 } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/users.js"
 import type { AssignableRole, User } from "../contract/users.js"
 import * as Handlers from "./Handlers.js"
 
@@ -40,7 +40,7 @@ const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({
   assignable
 })
 
-export const users = Handlers.group(Contract, "users", (handlers) =>
+export const users = Handlers.group(contract.users, (handlers) =>
   Effect.gen(function* () {
     const users = yield* Users
     const creation = yield* UserCreation

@@ -4,13 +4,13 @@ import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@ate
 import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
-import { Ids, Invalid, NotFound, Unauthenticated, withoutTrailingSlashes, service } from "@atelier/core/platform"
-import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
+import { Ids, Invalid, NotFound, Unauthenticated, withoutTrailingSlashes } from "@atelier/core/platform"
+import { Effect, Encoding, Option, Redacted, Schema } from "effect"
 import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
 import { AppServer } from "../apps/AppServer.js"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/workspaceProxies.js"
 import { CurrentProxy, type IssueTokenRequest, ProxyAuthenticated } from "../contract/workspaceProxies.js"
 import { UserCredentials } from "../server/Credentials.js"
 import { callInfo } from "../server/CurrentRequest.js"
@@ -39,15 +39,12 @@ const filled = <Fields extends Readonly<Record<string, string>>>(fields: Fields)
   return validations.length === 0 ? Effect.void : new Invalid({ message: "The proxy is not described completely.", validations })
 }
 
-const asProxy = service(
-  ProxyAuthenticated,
-  Effect.map(Effect.all([WorkspaceProxies, Settings]), ([proxies, { names }]) => {
-    const header = names.proxyTokenHeader.toLowerCase()
-    return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => proxies.authenticate(Redacted.make(headers[header] ?? "")))
-  })
-)
+const asProxy = Effect.map(Effect.all([WorkspaceProxies, Settings]), ([proxies, { names }]) => {
+  const header = names.proxyTokenHeader.toLowerCase()
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => proxies.authenticate(Redacted.make(headers[header] ?? "")))
+})
 
-export const workspaceProxies = Handlers.group(Contract, "workspaceProxies", (handlers) =>
+export const workspaceProxies = Handlers.group(contract.workspaceProxies, (handlers) =>
   Effect.map(WorkspaceProxies, (proxies) =>
     handlers
       .handle("listWorkspaceProxies", () => Effect.map(proxies.list, (all) => ({ regions: all.map(view) })))
@@ -92,8 +89,8 @@ const addressOf = ({ app_hostname, app_path, app_query, app_request, path_app_ba
   return withQuery(`${origin}${base}/${app_path.replace(/^\/+/, "")}`, app_query)
 }
 
-export const ownWorkspaceProxy = Layer.provide(
-  Handlers.group(Contract, "ownWorkspaceProxy", (handlers) =>
+export const ownWorkspaceProxy = Effect.provideServiceEffect(
+  Handlers.group(contract.ownWorkspaceProxy, (handlers) =>
     Effect.gen(function* () {
       const proxies = yield* WorkspaceProxies
       const maps = yield* RelayMaps
@@ -157,5 +154,6 @@ export const ownWorkspaceProxy = Layer.provide(
         )
     })
   ),
+  ProxyAuthenticated,
   asProxy
 )

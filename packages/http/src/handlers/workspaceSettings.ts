@@ -7,7 +7,7 @@ import {
   WorkspaceUsage
 } from "@atelier/core/workspaces"
 import { Effect, ParseResult, Redacted } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/workspaceSettings.js"
 import { maximumUsage, WorkspaceUse } from "../contract/workspaceSettings.js"
 import { startCommand } from "../initScript.js"
 import { BodyTimeout, readText } from "../server/body.js"
@@ -15,7 +15,7 @@ import { bodyReader } from "../server/decode.js"
 import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
 
-export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (handlers) =>
+export const workspaceSettings = Handlers.group(contract.workspaceSettings, (handlers) =>
   Effect.gen(function* () {
     const settings = yield* WorkspaceSettings
     const schedules = yield* WorkspaceSchedules

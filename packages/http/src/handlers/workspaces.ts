@@ -2,15 +2,14 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Uuid } from "@atelier/core/platform"
 import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
 import { Cause, Effect, Exit, Option, Stream } from "effect"
-import { Contract } from "../contract/Contract.js"
+import * as contract from "../contract/workspaces.js"
 import { Workspace } from "../contract/workspaces.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import { eventSocket, type ServerEvent, serverSentEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
-import { together } from "@atelier/core/platform"
 
-const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
+export const workspaces = Handlers.group(contract.workspaces, (handlers) =>
   Effect.gen(function* () {
     const creation = yield* WorkspaceCreation
     const workspaces = yield* Workspaces
@@ -48,7 +47,7 @@ const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
   })
 )
 
-const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
+export const builds = Handlers.group(contract.builds, (handlers) =>
   Effect.map(Effect.all([WorkspaceBuilds, WorkspaceBuildCreation]), ([builds, creation]) =>
     handlers
       .handle("createWorkspaceBuild", ({ path, payload }) =>
@@ -83,5 +82,3 @@ const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
       )
   )
 )
-
-export const workspaces = together(ofWorkspaces, ofBuilds)

@@ -1,11 +1,9 @@
-import type * as HttpApi from "@effect/platform/HttpApi"
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { type Context, Effect, Layer, type Scope } from "effect"
+import { type Context, Effect, type Scope } from "effect"
 import { make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../apps/appPath.js"
-import { type Answer, Answers, makeRoutes, patternOf, type Route, type Routes, routesOf } from "./Routes.js"
+import { type Answer, type Implementation, makeRoutes, patternOf, type Route, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { targetReader } from "./Target.js"
 
@@ -31,26 +29,63 @@ export interface Made {
   readonly owns: (url: string, originalUrl?: string) => boolean
 }
 
+/** Where each group of endpoints is implemented. */
+export type Implementations<Group extends string> = {
+  readonly [Name in Group]: () => Promise<Effect.Effect<Implementation<Name>, never, unknown>>
+}
+
+/** The services that implementations need. */
+type Needed<Groups extends Implementations<string>> = Effect.Effect.Context<Awaited<ReturnType<Groups[keyof Groups]>>>
+
 /**
- * The interface as an application: an API whose groups are implemented, some pages, and what happens to every request.
+ * The interface as an application: endpoints whose groups are implemented, some pages, and what happens to every request.
+ *
+ * A group's implementation is loaded at the first request to one of its endpoints: the schemas of all endpoints took a third of a start, and
+ * a deployment never asks for many of them.
  */
-export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R, LE, LR>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>,
-  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, LE, LR | Answers>,
+export const make = <const Groups extends Implementations<string>>(
+  endpoints: ReadonlyArray<Route>,
+  groups: Groups,
   pages: ReadonlyArray<Page> = []
 ) =>
   Effect.gen(function* () {
+    const services = yield* Effect.context<Needed<Groups>>()
     const answers = new Map<string, Answer>(
       // A client that goes ends what it has asked for
       pages.map(({ handler, method, path }) => [keyOf({ method, path }), () => Effect.interruptible(handler)])
     )
-    const register = Answers.of((method, path, answer) => Effect.sync(() => void answers.set(keyOf({ method, path }), answer)))
-    yield* Layer.build(Layer.provide(groups, Layer.succeed(Answers, register)))
+    const implement = (load: Implementations<string>[string]) =>
+      Effect.gen(function* () {
+        const implementation = yield* Effect.promise(load)
+        // Without the services of the request, which would be kept
+        const made = yield* Effect.mapInputContext<Implementation<string>, never, unknown, never>(
+          implementation,
+          () => services as Context.Context<unknown>
+        )
+        for (const { answer, method, path } of made.answers) answers.set(keyOf({ method, path }), answer)
+      }).pipe(Effect.uninterruptible, Effect.cached)
+    const implemented = new Map<string, Effect.Effect<void>>()
+    for (const [group, load] of Object.entries(groups)) implemented.set(group, yield* implement(load))
+    const answerOf = (route: Route): Answer | Effect.Effect<Answer> =>
+      answers.get(keyOf(route)) ??
+      Effect.flatMap(implemented.get(route.group ?? "") ?? Effect.void, () => {
+        const answer = answers.get(keyOf(route))
+        return answer === undefined ? Effect.dieMessage(`nothing answers ${keyOf(route)}`) : Effect.succeed(answer)
+      })
     const { basePath } = yield* Settings
-    const routes = makeRoutes(allRoutes(api, pages))
-    const application: HttpApplication = yield* makePipeline(routes, (route) => answers.get(keyOf(route)))
+    const routes = makeRoutes([...endpoints, ...pages.map(routeOf)])
+    const application: HttpApplication = yield* makePipeline(routes, answerOf)
     return { application, owns: ownerOf(routes, basePath, pages) } satisfies Made
   })
+
+const routeOf = ({ method, path }: Page): Route => ({
+  method,
+  path,
+  pattern: patternOf(path),
+  trailingSlash: false,
+  ids: [],
+  group: undefined
+})
 
 const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`
 
@@ -68,11 +103,3 @@ const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>): 
     return routes.isOwn(path) && (!common.has(path) || basePath === "" || isBelow(originalUrl))
   }
 }
-
-const allRoutes = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>,
-  pages: ReadonlyArray<Page>
-): ReadonlyArray<Route> => [
-  ...routesOf(api),
-  ...pages.map(({ method, path }) => ({ method, path, pattern: patternOf(path), trailingSlash: false }))
-]

@@ -73,8 +73,8 @@ const isSpan = (value: unknown): value is Tracer.Span =>
 /** Seconds after which a request is worth another try. */
 const retryAfter = 5
 
-/** The whole interface. `answerOf` returns the handler of a route, or undefined. */
-export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefined) =>
+/** The whole interface. `answerOf` returns what answers a route, or loads it first. */
+export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect.Effect<Answer>) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const users = yield* UserCredentials
@@ -157,16 +157,18 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
       const request = url === given.url ? given : given.modify({ url })
       const span = services.get(Tracer.ParentSpan.key)
       if (isSpan(span)) span.attribute("http.route", route.path)
-      const answer = answerOf(route)
-      if (answer === undefined) return Effect.dieMessage(`nothing answers ${route.method} ${route.path}`)
       info.params = params
       info.routed = true
       services.set(HttpServerRequest.HttpServerRequest.key, request)
       services.set(CurrentRequest.key, info)
       services.set(HttpServerRequest.ParsedSearchParams.key, query)
       if (info.checks !== undefined) services.set(CheckRecorder.key, info.checks)
-      const answered = answer({ request, info, params, query, services })
-      return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
+      const run = (answer: Answer): App<never> => {
+        const answered = answer({ request, info, params, query, services })
+        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
+      }
+      const answer = answerOf(route)
+      return Effect.isEffect(answer) ? Effect.flatMap(answer, run) : run(answer)
     }
 
     const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<never>): App<never, never> => {

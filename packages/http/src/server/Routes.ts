@@ -41,11 +41,11 @@ export interface Match extends Pick<Call, "params" | "query"> {
   readonly url: string
 }
 
-/** Where routes get their answers while the interface is built. */
-export class Answers extends Context.Tag("@atelier/http/Answers")<
-  Answers,
-  (method: string, path: `/${string}`, answer: Answer) => Effect.Effect<void>
->() {}
+/** What answers each endpoint of a group. */
+export interface Implementation<out Group extends string> {
+  readonly group: Group
+  readonly answers: ReadonlyArray<{ readonly method: string; readonly path: `/${string}`; readonly answer: Answer }>
+}
 
 export interface Routes {
   /** The route of a method and a path, which a query may follow; undefined without one. */
@@ -66,8 +66,10 @@ export interface Route {
   readonly trailingSlash: boolean
   /** The path with names in braces for its parameters. */
   readonly pattern: string
-  /** The parameters of the path that are ids, and nothing else; none if absent. */
-  readonly ids?: () => ReadonlyArray<string>
+  /** The parameters of the path that are ids, and nothing else. */
+  readonly ids: ReadonlyArray<string>
+  /** The group of endpoints whose implementation answers; undefined for a page. */
+  readonly group: string | undefined
 }
 
 /** A path with names in braces for its parameters. */
@@ -86,12 +88,18 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   const groups: ReadonlyArray<HttpApiGroup.HttpApiGroup.AnyWithProps> = Object.values(api.groups as Record<string, never>)
   return groups.flatMap((group) =>
     Object.values(group.endpoints).flatMap(({ annotations, method, path, pathSchema }) => {
-      const ids = () =>
-        [...(Option.isSome(pathSchema) ? (propertiesOf(pathSchema.value.ast)?.values() ?? []) : [])]
-          .filter(({ type }) => type._tag !== "Union" && isUuid(type))
-          .map(({ name }) => name)
+      const ids = [...(Option.isSome(pathSchema) ? (propertiesOf(pathSchema.value.ast)?.values() ?? []) : [])]
+        .filter(({ type }) => type._tag !== "Union" && isUuid(type))
+        .map(({ name }) => name)
       const trailingSlash = Context.get(Context.merge(api.annotations, Context.merge(group.annotations, annotations)), TrailingSlash)
-      return pathsOf({ annotations, path }).map((path) => ({ method, path, pattern: patternOf(path), trailingSlash, ids }))
+      return pathsOf({ annotations, path }).map((path) => ({
+        method,
+        path,
+        pattern: patternOf(path),
+        trailingSlash,
+        ids,
+        group: group.identifier
+      }))
     })
   )
 }
@@ -107,7 +115,7 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   /** Whether a path has an id wherever the route of a method wants one. */
   const hasIds = (method: string, path: string): boolean => {
     const found = router.find(method, routable(path))
-    return (found?.handler.ids?.() ?? []).every((name) => Uuid.isUuid(found?.params[name] ?? ""))
+    return (found?.handler.ids ?? []).every((name) => Uuid.isUuid(found?.params[name] ?? ""))
   }
   const methodsOf = (path: string): ReadonlyArray<string> => {
     const found = methods.filter((method) => find(method, path) !== undefined)

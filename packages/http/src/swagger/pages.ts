@@ -1,20 +1,18 @@
 /** The interface's description, and a browser of it that loads nothing from elsewhere. deployment.md §1.10. */
-import * as HttpApi from "@effect/platform/HttpApi"
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { Wire } from "../dialect.js"
+import type { Names } from "../Brand.js"
+import { type Dialect, Wire } from "../dialect.js"
 import type { Page } from "../server/HttpApplication.js"
 import { stringify } from "../server/json.js"
 import { bytes, compressible, packagedFiles } from "../server/packagedFiles.js"
 import { pageHeaders, scriptedPolicy } from "../server/pageHeaders.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
-import { describe, type MoreRoutes } from "./describe.js"
 
 const page = `<!doctype html>
 <html lang="en">
@@ -48,11 +46,15 @@ const bundled: Readonly<Record<string, string>> = {
   "favicon-32x32.png": "image/png"
 }
 
+/** How an interface is described: in the names of its brand, its version and its dialect. */
+export interface Presented {
+  readonly names: Names
+  readonly version: string
+  readonly wire: Dialect
+}
+
 /** The pages below `/swagger`; none where the deployment does not have them. */
-export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  contract: HttpApi.HttpApi<Id, Groups, E, R>,
-  more?: MoreRoutes
-) =>
+export const swaggerPages = (describe: (presented: Presented) => Promise<object>) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const wire = yield* Wire
@@ -62,8 +64,9 @@ export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.Http
 
     // Generated at the first request: it takes about a second
     const description = yield* Effect.cached(
-      Effect.suspend(() =>
-        compressible(Buffer.from(stringify(describe(contract, { names: settings.names, version: settings.version, wire }, more))))
+      Effect.promise(() => describe({ names: settings.names, version: settings.version, wire })).pipe(
+        Effect.flatMap((described) => compressible(Buffer.from(stringify(described)))),
+        Effect.uninterruptible
       )
     )
     const files = yield* packagedFiles(

@@ -60,7 +60,7 @@ class Api extends HttpApi.make("bodies")
   .add(things)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
-const handlers = Handlers.group(Api, "things", (handlers) =>
+const handlers = Handlers.group(things, (handlers) =>
   handlers
     .handle("create", ({ payload }) => Effect.succeed(payload))
     .handle("log", ({ payload }) => Effect.succeed(payload))

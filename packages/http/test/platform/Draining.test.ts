@@ -26,7 +26,7 @@ it.scopedLive("a service that leaves answers with Connection: close, and ends so
     const gate = yield* Deferred.make<void>()
     const arrived = yield* Deferred.make<void>()
     const answer = Effect.succeed({ ok: true })
-    const handlers = Handlers.group(Api, "things", (handlers) =>
+    const handlers = Handlers.group(things, (handlers) =>
       handlers
         .handle("quick", () => answer)
         .handle("slow", () => Deferred.succeed(arrived, undefined).pipe(Effect.zipRight(Deferred.await(gate)), Effect.zipRight(answer)))
@@ -60,7 +60,7 @@ it.scopedLive("a service that leaves answers with Connection: close, and ends so
   })
 )
 
-const prompt = Handlers.group(Api, "things", (handlers) =>
+const prompt = Handlers.group(things, (handlers) =>
   handlers
     .handle("quick", () => Effect.succeed({ ok: true }))
     .handle("slow", () => Effect.succeed({ ok: true }))

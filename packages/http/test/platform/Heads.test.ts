@@ -27,7 +27,7 @@ class Api extends HttpApi.make("heads")
 /** Bytes of an upload. */
 const limit = 100_000
 
-const handlers = Handlers.group(Api, "things", (handlers) =>
+const handlers = Handlers.group(things, (handlers) =>
   handlers
     .handle("create", ({ payload }) => Effect.succeed(payload))
     .handle("upload", ({ request }) =>

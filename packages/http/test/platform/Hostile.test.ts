@@ -30,12 +30,12 @@ class Api extends HttpApi.make("hostile")
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
 const handlersOf = (stream: Stream.Stream<Uint8Array> = Stream.empty) =>
-  Handlers.group(Api, "things", (handlers) =>
+  Handlers.group(things, (handlers) =>
     handlers
       .handle("create", ({ payload }) => Effect.succeed(payload))
       .handle("search", ({ urlParams }) => Effect.succeed(urlParams))
       .handle("stream", () => Effect.succeed(HttpServerResponse.stream(stream)))
-  ).pipe(Layer.provide(Layer.succeed(BodyTimeout, Duration.millis(100))))
+  ).pipe(Effect.provide(Layer.succeed(BodyTimeout, Duration.millis(100))))
 
 const handlers = handlersOf()
 

@@ -49,7 +49,7 @@ const endless = (ended: Deferred.Deferred<void> | undefined) =>
   })
 
 const handlersOf = (gate: Effect.Effect<void> = Effect.void, { ended }: { readonly ended?: Deferred.Deferred<void> } = {}) =>
-  Handlers.group(Api, "things", (handlers) =>
+  Handlers.group(things, (handlers) =>
     handlers
       .handle("one", () => Effect.succeed({ name: "a", parent_id: null }))
       .handle("wrapped", () => Effect.succeed({ name: "a", parent_id: null }))

@@ -81,7 +81,7 @@ class Api extends HttpApi.make("pipeline")
 const ok = () => Effect.succeed({ ok: true })
 const actor = () => Effect.map(CurrentActor, ({ userId }) => ({ id: userId }))
 
-const handlers = Handlers.group(Api, "things", (handlers) =>
+const handlers = Handlers.group(things, (handlers) =>
   handlers
     .handle("list", () => Effect.succeed(["a"]))
     .handle("add", ({ payload }) => Effect.succeed(payload))

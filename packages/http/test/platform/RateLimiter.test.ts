@@ -92,7 +92,7 @@ class Api extends HttpApi.make("limits")
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
 const yes = () => Effect.succeed({ ok: true })
-const handlers = Handlers.group(Api, "things", (handlers) =>
+const handlers = Handlers.group(things, (handlers) =>
   handlers
     .handle("list", yes)
     .handle("others", yes)

@@ -47,7 +47,7 @@ interface Behaviour {
 }
 
 const handlersOf = ({ bytes = () => Effect.void, items = Stream.empty, raw = () => Effect.void, socket }: Behaviour) =>
-  Handlers.group(Api, "sockets", (handlers) =>
+  Handlers.group(sockets, (handlers) =>
     handlers
       .handle("numbers", ({ path, request }) =>
         path.thing === "missing" ? new NotFound() : jsonSocket(request, Item, { right: anyRight, values: items }, socket)

@@ -11,18 +11,13 @@ import { listen, request, serve } from "./TestServer.js"
 const Crew = Schema.Struct({ id: Schema.String, members: Schema.Array(Schema.String) })
 type Crew = typeof Crew.Type
 
+const things = HttpApiGroup.make("things").add(HttpApiEndpoint.get("read", "/api/v2/things").addSuccess(Schema.Array(Schema.String)))
+
 class Api extends HttpApi.make("streams")
-  .add(
-    HttpApiGroup.make("things").add(
-      HttpApiEndpoint.get("read", "/api/v2/things")
-        .addSuccess(Schema.Array(Schema.String))
-        .addError(refusals("Invalid", "TooManyRequests", "InternalError"))
-    )
-  )
+  .add(things)
   .addError(refusals("Invalid", "TooManyRequests", "InternalError")) {}
 
-const answering = (answer: ReturnType<typeof jsonArray>) =>
-  Handlers.group(Api, "things", (handlers) => handlers.handle("read", () => answer))
+const answering = (answer: ReturnType<typeof jsonArray>) => Handlers.group(things, (handlers) => handlers.handle("read", () => answer))
 
 const path = "/api/v2/things"
 

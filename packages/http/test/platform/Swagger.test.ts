@@ -32,7 +32,7 @@ class Api extends HttpApi.make("described")
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
 const thing = { id: Uuid.nil, parent_id: null }
-const handlers = Handlers.group(Api, "things", (handlers) =>
+const handlers = Handlers.group(things, (handlers) =>
   handlers.handle("list", () => Effect.succeed([thing])).handle("create", () => Effect.succeed(thing))
 )
 const get = (path: string, options: Options = {}) =>

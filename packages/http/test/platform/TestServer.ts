@@ -2,7 +2,7 @@ import type { HttpApi, HttpApiGroup } from "@effect/platform"
 /** An interface of a few endpoints of the test's own, on a real socket. */
 import { type Actor, CurrentActor, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
 import { EventBus, Unauthenticated, Uuid } from "@atelier/core/platform"
-import { type Clock, type Duration, Effect, Layer, Logger, Redacted } from "effect"
+import { type Clock, type Duration, Effect, Layer, Logger, Redacted, type Scope } from "effect"
 import { createServer, type Server } from "node:http"
 import { connect } from "node:net"
 import { namesOf } from "../../src/Brand.js"
@@ -12,13 +12,14 @@ import { RequestReferences } from "../../src/handlers/Carried.js"
 import { layerUsers } from "../../src/server/Authentication.js"
 import { UserCredentials } from "../../src/server/Credentials.js"
 import { Draining } from "../../src/server/Draining.js"
-import { Answers } from "../../src/server/Routes.js"
+import { type Implementation, routesOf } from "../../src/server/Routes.js"
 import * as HttpApplication from "../../src/server/HttpApplication.js"
 import * as NodeListener from "../../src/server/NodeListener.js"
 import { RateLimiter } from "../../src/server/RateLimiter.js"
 import { StoreFaults } from "../../src/server/StoreFaults.js"
 import { type HttpSettings, Settings } from "../../src/server/Settings.js"
 import { WebSockets } from "../../src/sockets/WebSockets.js"
+import { describe } from "../../src/swagger/describe.js"
 import { swaggerPages } from "../../src/swagger/pages.js"
 
 export const ownerId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
@@ -77,17 +78,19 @@ export interface Options extends Partial<HttpSettings> {
 }
 
 /** What the handlers of a test may need. */
-type Provided = RateLimiter | Settings | WebSockets | Draining | StreamRights | Authenticated | OptionallyAuthenticated | Answers
+type Provided = RateLimiter | Settings | WebSockets | Draining | StreamRights | Authenticated | OptionallyAuthenticated | Scope.Scope
 
 /** The listeners of an interface. */
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
-  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
+  implemented: Effect.Effect<Implementation<string>, never, Provided>,
   { clock, drainTimeout = "5 seconds", lingerTimeout = "5 seconds", logger, wire = "standard", ...changed }: Options = {}
 ) =>
   Effect.gen(function* () {
-    const pages = yield* swaggerPages(api)
-    const { application, owns } = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)), pages)
+    const pages = yield* swaggerPages((presented) => Promise.resolve(describe(api, presented)))
+    const routes = routesOf(api)
+    const groups = Object.fromEntries(routes.map(({ group = "" }) => [group, () => Promise.resolve(implemented)]))
+    const { application, owns } = yield* HttpApplication.make(routes, groups, pages).pipe(Effect.provide(layerUsers))
     return yield* NodeListener.make(application, {
       owns,
       tracing: false,
@@ -136,11 +139,11 @@ export const listening = (server: Server) =>
 /** An interface on a socket of its own. */
 export const serve = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
-  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
+  implemented: Effect.Effect<Implementation<string>, never, Provided>,
   options: Options = {}
 ) =>
   Effect.gen(function* () {
-    const { handler, upgrade } = yield* listen(api, groups, options)
+    const { handler, upgrade } = yield* listen(api, implemented, options)
     const server = createServer(handler).on("upgrade", upgrade)
     return yield* listening(server)
   })

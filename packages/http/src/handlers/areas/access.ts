@@ -1,4 +1,4 @@
-/** How this area's groups of endpoints are implemented. */
-import { access } from "../access.js"
-
-export const area = access
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  access: async () => (await import("../access.js")).access
+}

@@ -1,7 +1,7 @@
-/** How this area's groups of endpoints are implemented. */
-import { agents } from "../agents.js"
-import { instanceIdentities } from "../instanceIdentities.js"
-import { terminals } from "../terminals.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(agents, instanceIdentities, terminals)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  agents: async () => (await import("../agents.js")).agents,
+  instanceIdentities: async () => (await import("../instanceIdentities.js")).instanceIdentities,
+  ownAgent: async () => (await import("../agents.js")).ownAgent,
+  terminals: async () => (await import("../terminals.js")).terminals
+}

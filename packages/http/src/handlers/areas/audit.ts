@@ -1,4 +1,4 @@
-/** How this area's groups of endpoints are implemented. */
-import { audit } from "../audit.js"
-
-export const area = audit
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  audit: async () => (await import("../audit.js")).audit
+}

@@ -1,24 +1,13 @@
-/** How this area's groups of endpoints are implemented. */
-import { aiProviders } from "../aiProviders.js"
-import { appearance } from "../appearance.js"
-import { deployment } from "../deployment.js"
-import { externalAuth } from "../externalAuth.js"
-import { general } from "../general.js"
-import { regions } from "../regions.js"
-import { relay } from "../relay.js"
-import { storedLicenses } from "../storedLicenses.js"
-import { ownWorkspaceProxy, workspaceProxies } from "../workspaceProxies.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(
-  aiProviders,
-  appearance,
-  deployment,
-  externalAuth,
-  general,
-  ownWorkspaceProxy,
-  regions,
-  relay,
-  storedLicenses,
-  workspaceProxies
-)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  deployment: async () => (await import("../deployment.js")).deployment,
+  general: async () => (await import("../general.js")).general,
+  appearance: async () => (await import("../appearance.js")).appearance,
+  externalAuth: async () => (await import("../externalAuth.js")).externalAuth,
+  regions: async () => (await import("../regions.js")).regions,
+  licenses: async () => (await import("../storedLicenses.js")).storedLicenses,
+  aiProviders: async () => (await import("../aiProviders.js")).aiProviders,
+  relay: async () => (await import("../relay.js")).relay,
+  ownWorkspaceProxy: async () => (await import("../workspaceProxies.js")).ownWorkspaceProxy,
+  workspaceProxies: async () => (await import("../workspaceProxies.js")).workspaceProxies
+}

@@ -1,27 +1,14 @@
-/** How this area's groups of endpoints are implemented. */
-import { externalLogins } from "../externalLogins.js"
-import { gitSshKeys } from "../gitSshKeys.js"
-import { idpSync } from "../idpSync.js"
-import { keys } from "../keys.js"
-import { logins } from "../logins.js"
-import { passcodes } from "../passcodes.js"
-import { personalSettings } from "../personalSettings.js"
-import { quietHours } from "../quietHours.js"
-import { scim } from "../scim.js"
-import { users } from "../users.js"
-import { userSecrets } from "../userSecrets.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(
-  externalLogins,
-  gitSshKeys,
-  idpSync,
-  keys,
-  logins,
-  passcodes,
-  personalSettings,
-  quietHours,
-  scim,
-  users,
-  userSecrets
-)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  externalLogins: async () => (await import("../externalLogins.js")).externalLogins,
+  gitSshKeys: async () => (await import("../gitSshKeys.js")).gitSshKeys,
+  idpSync: async () => (await import("../idpSync.js")).idpSync,
+  keys: async () => (await import("../keys.js")).keys,
+  logins: async () => (await import("../logins.js")).logins,
+  passcodes: async () => (await import("../passcodes.js")).passcodes,
+  personalSettings: async () => (await import("../personalSettings.js")).personalSettings,
+  quietHours: async () => (await import("../quietHours.js")).quietHours,
+  scim: async () => (await import("../scim.js")).scim,
+  users: async () => (await import("../users.js")).users,
+  userSecrets: async () => (await import("../userSecrets.js")).userSecrets
+}

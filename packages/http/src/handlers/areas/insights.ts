@@ -1,6 +1,5 @@
-/** How this area's groups of endpoints are implemented. */
-import { diagnostics } from "../diagnostics.js"
-import { insights } from "../insights.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(diagnostics, insights)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  insights: async () => (await import("../insights.js")).insights,
+  diagnostics: async () => (await import("../diagnostics.js")).diagnostics
+}

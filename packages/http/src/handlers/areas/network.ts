@@ -1,4 +1,4 @@
-/** How this area's groups of endpoints are implemented. */
-import { network } from "../network.js"
-
-export const area = network
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  network: async () => (await import("../network.js")).network
+}

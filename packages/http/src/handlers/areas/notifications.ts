@@ -1,5 +1,6 @@
-/** How this area's groups of endpoints are implemented. */
-import { inbox, notifications, webPush } from "../notifications.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(inbox, notifications, webPush)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  inbox: async () => (await import("../notifications.js")).inbox,
+  notifications: async () => (await import("../notifications.js")).notifications,
+  webPush: async () => (await import("../notifications.js")).webPush
+}

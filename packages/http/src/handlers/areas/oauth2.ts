@@ -1,2 +1,4 @@
-/** How this area's groups of endpoints are implemented. */
-export { oauth2Provider as area } from "../oauth2Provider.js"
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  oauth2Provider: async () => (await import("../oauth2Provider.js")).oauth2Provider
+}

@@ -1,6 +1,5 @@
-/** How this area's groups of endpoints are implemented. */
-import { members } from "../members.js"
-import { organizations } from "../organizations.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(members, organizations)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  members: async () => (await import("../members.js")).members,
+  organizations: async () => (await import("../organizations.js")).organizations
+}

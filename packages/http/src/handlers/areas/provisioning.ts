@@ -1,6 +1,5 @@
-/** How this area's groups of endpoints are implemented. */
-import { provisionerKeys } from "../provisionerKeys.js"
-import { provisioning } from "../provisioning.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(provisioning, provisionerKeys)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  provisioning: async () => (await import("../provisioning.js")).provisioning,
+  provisionerKeys: async () => (await import("../provisionerKeys.js")).provisionerKeys
+}

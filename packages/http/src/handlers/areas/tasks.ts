@@ -1,2 +1,5 @@
-/** How this area's groups of endpoints are implemented. */
-export { tasks as area } from "../tasks.js"
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  tasks: async () => (await import("../tasks.js")).tasks,
+  taskSnapshots: async () => (await import("../tasks.js")).taskSnapshots
+}

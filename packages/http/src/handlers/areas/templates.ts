@@ -1,8 +1,7 @@
-/** How this area's groups of endpoints are implemented. */
-import { templateSharing } from "../sharing.js"
-import { templateBuilder } from "../templateBuilder.js"
-import { templates } from "../templates.js"
-import { templateVersions } from "../templateVersions.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(templateBuilder, templateSharing, templates, templateVersions)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  templateBuilder: async () => (await import("../templateBuilder.js")).templateBuilder,
+  templateSharing: async () => (await import("../sharing.js")).templateSharing,
+  templates: async () => (await import("../templates.js")).templates,
+  templateVersions: async () => (await import("../templateVersions.js")).templateVersions
+}

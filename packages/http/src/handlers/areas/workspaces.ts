@@ -1,11 +1,12 @@
-/** How this area's groups of endpoints are implemented. */
-import { autofill } from "../autofill.js"
-import { buildWatches, portShares } from "../portShares.js"
-import { prebuilds } from "../prebuilds.js"
-import { quotas } from "../quotas.js"
-import { workspaceSharing } from "../sharing.js"
-import { workspaceSettings } from "../workspaceSettings.js"
-import { workspaces } from "../workspaces.js"
-import { together } from "@atelier/core/platform"
-
-export const area = together(autofill, prebuilds, quotas, workspaceSharing, workspaces, workspaceSettings, portShares, buildWatches)
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  autofill: async () => (await import("../autofill.js")).autofill,
+  prebuilds: async () => (await import("../prebuilds.js")).prebuilds,
+  quotas: async () => (await import("../quotas.js")).quotas,
+  workspaceSharing: async () => (await import("../sharing.js")).workspaceSharing,
+  builds: async () => (await import("../workspaces.js")).builds,
+  workspaces: async () => (await import("../workspaces.js")).workspaces,
+  workspaceSettings: async () => (await import("../workspaceSettings.js")).workspaceSettings,
+  portShares: async () => (await import("../portShares.js")).portShares,
+  buildWatches: async () => (await import("../portShares.js")).buildWatches
+}
