@@ -49,6 +49,9 @@ const bundle = async ({ from, isLauncher = false, isScript = false, isSingle = i
     platform: "node",
     format: isScript ? "cjs" : "esm",
     target: "node20.19",
+    // V8 keeps the source in memory. Names stay, and lines are short enough for a stack to say where an error is
+    minifyWhitespace: isScript,
+    lineLimit: 160,
     external,
     ...(isScript ? { define: { "import.meta": "importMeta" } } : { banner: { js: banner } }),
     plugins: isLauncher ? [launcher] : [],
