@@ -1,0 +1,76 @@
+import { describe, expect, it } from "@effect/vitest"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { Deferred, Effect, Schema } from "effect"
+import { commonRefusals } from "../../src/errors.js"
+import * as Handlers from "../../src/handlers/Handlers.js"
+import { CurrentRequest } from "../../src/server/CurrentRequest.js"
+import { request, serve } from "./TestServer.js"
+
+const things = HttpApiGroup.make("things").add(HttpApiEndpoint.get("read", "/api/v2/things").addSuccess(Schema.String))
+
+class Api extends HttpApi.make("loading").add(things).addError(commonRefusals) {}
+
+const handlers = Handlers.group(things, (handlers) => handlers.handle("read", () => Effect.succeed("read")))
+
+describe("a group of endpoints", () => {
+  it.scopedLive("is implemented once, for requests that arrive meanwhile and later", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      let builds = 0
+      const { url } = yield* serve(
+        Api,
+        Effect.gen(function* () {
+          builds += 1
+          yield* Deferred.succeed(begun, undefined)
+          yield* Deferred.await(gate)
+          return yield* handlers
+        })
+      )
+      const read = request(`${url}/api/v2/things`)
+      const early = yield* Effect.fork(Effect.all([read, read], { concurrency: "unbounded" }))
+      yield* Deferred.await(begun)
+      yield* Deferred.succeed(gate, undefined)
+      const answers = [...(yield* early), yield* read]
+      expect(answers.map(({ json, status }) => [status, json()])).toStrictEqual(Array.from({ length: 3 }, () => [200, "read"]))
+      expect(builds).toBe(1)
+    })
+  )
+
+  it.scopedLive("is implemented although the client of the first request has left", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const { url } = yield* serve(
+        Api,
+        Effect.gen(function* () {
+          yield* Deferred.succeed(begun, undefined)
+          yield* Deferred.await(gate)
+          return yield* handlers
+        })
+      )
+      const leaving = new AbortController()
+      const first = fetch(`${url}/api/v2/things`, { signal: leaving.signal }).catch(() => "left")
+      yield* Deferred.await(begun)
+      leaving.abort()
+      expect(yield* Effect.promise(() => first)).toBe("left")
+      yield* Deferred.succeed(gate, undefined)
+      expect((yield* request(`${url}/api/v2/things`)).status).toBe(200)
+    })
+  )
+
+  it.scopedLive("has none of the services of the first request", () =>
+    Effect.gen(function* () {
+      let seen: unknown
+      const { url } = yield* serve(
+        Api,
+        Effect.gen(function* () {
+          seen = yield* Effect.serviceOption(CurrentRequest)
+          return yield* handlers
+        })
+      )
+      yield* request(`${url}/api/v2/things`)
+      expect(seen).toStrictEqual(yield* Effect.serviceOption(CurrentRequest))
+    })
+  )
+})
