@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { EventBus, Events } from "@atelier/core/platform"
+import { sharedWrite } from "@atelier/storage"
 import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
@@ -17,7 +18,7 @@ const timeout = 10_000
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. Listeners of the process that publishes are called at once, without the way
  * through the database. The process then drops the notifications of the server processes that it is served by. The payload has no
- * mark of its sender, so processes of different versions understand each other. While the listening connection is down, events of other
+ * mark of its sender, so processes of different versions understand each other. Equal events that are published at the same time may arrive as one. While the listening connection is down, events of other
  * processes are lost; when it is back, every subscriber is told so.
  */
 export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
@@ -79,7 +80,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
             const payload = `${channel}\n${message}`
             if (Buffer.byteLength(payload) > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
             router.deliver(channel, message)
-            yield* Effect.ignoreLogged(sql`SELECT pg_notify(${postgresChannel}, ${payload})`)
+            yield* Effect.ignoreLogged(sharedWrite(sql`SELECT pg_notify(${postgresChannel}, ${payload})`))
           }),
         listen: router.listen
       })

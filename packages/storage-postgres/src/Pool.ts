@@ -4,7 +4,9 @@ import pg from "pg"
 import { closing } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { makeSharedReads, type SharedReads } from "./SharedReads.js"
+import { makeSharedWrites, type SharedWrites } from "./SharedWrites.js"
 import { types } from "./Types.js"
+import { runOn } from "./WholeStatements.js"
 
 /** Milliseconds after which a silent connection is asked for a sign of life. */
 const keepAliveDelay = 10_000
@@ -40,7 +42,7 @@ export interface PoolOptions {
 const openPool = (
   url: Redacted.Redacted<string>,
   { connectionTimeout, max }: PoolOptions,
-  clients: Pick<pg.PoolConfig, "pipeline" | "query_timeout" | "statement_timeout"> = {}
+  clients: Pick<pg.PoolConfig, "lock_timeout" | "pipeline" | "query_timeout" | "statement_timeout"> = {}
 ): Effect.Effect<pg.Pool, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -98,26 +100,50 @@ export const makePool = (
     return { pool, servedBy }
   })
 
-/** The part of the time for an answer after which the server ends a read: its answer must come before the driver gives up the connection. */
+/** The part of the time for an answer after which the server ends a statement: its answer must come before the driver gives up the connection. */
 const endedAfter = 0.9
 
+/** Milliseconds after which a write that waits for a lock runs alone, as do the others of its transaction. */
+const lockTimeout = 100
+
 /**
- * The connection for the reads that requests begin with, closed with the scope. A read that waits for a lock is ended by the server: a process of
+ * The connection for the statements of many requests, closed with the scope. A statement that waits is ended by the server: a process of
  * the server whose connection was given up would wait on, and each further attempt would add one.
  */
-export const makeReads = (
+const openShared = <A extends { readonly close: () => void }>(
   url: Redacted.Redacted<string>,
-  { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">
-): Effect.Effect<SharedReads, never, Scope.Scope> =>
+  connectionTimeout: number,
+  make: (pool: pg.Pool) => A,
+  clients: Pick<pg.PoolConfig, "lock_timeout"> = {}
+): Effect.Effect<A, never, Scope.Scope> =>
   openPool(
     url,
     { connectionTimeout, max: 1 },
-    { pipeline: true, query_timeout: connectionTimeout, statement_timeout: Math.ceil(connectionTimeout * endedAfter) }
+    { pipeline: true, query_timeout: connectionTimeout, statement_timeout: Math.ceil(connectionTimeout * endedAfter), ...clients }
   ).pipe(
     Effect.flatMap((pool) =>
       Effect.acquireRelease(
-        Effect.sync(() => makeSharedReads(pool)),
+        Effect.sync(() => make(pool)),
         ({ close }) => Effect.sync(close)
       )
     )
   )
+
+/** The connection for the reads that requests begin with, closed with the scope. */
+export const makeReads = (
+  url: Redacted.Redacted<string>,
+  { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">
+): Effect.Effect<SharedReads, never, Scope.Scope> => openShared(url, connectionTimeout, makeSharedReads)
+
+/**
+ * The connection for the short writes of many requests, closed with the scope, and its server processes. What fails there runs on a connection of
+ * `pool`.
+ */
+export const makeWrites = (
+  url: Redacted.Redacted<string>,
+  { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">,
+  pool: pg.Pool
+): Effect.Effect<SharedWrites & { readonly servedBy: ServedBy }, never, Scope.Scope> =>
+  openShared(url, connectionTimeout, (shared) => ({ ...makeSharedWrites(shared, runOn(pool)), servedBy: serversOf(shared) }), {
+    lock_timeout: lockTimeout
+  })

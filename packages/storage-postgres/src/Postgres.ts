@@ -6,13 +6,13 @@ import { layer as repositories } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
-import { makePool, makeReads } from "./Pool.js"
+import { makePool, makeReads, makeWrites } from "./Pool.js"
 import { whole } from "./WholeStatements.js"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted<string> | string
-  /** The connections of this process; default 10. It has three others: for events, for locks, and for the reads that requests begin with. */
+  /** The connections of this process; default 10. It has four others: for events, for locks, for the reads that requests begin with, and for short writes. */
   readonly maxConnections?: number
   /**
    * How long a statement waits for a connection, and a read that a request begins with for its answer, before the request is answered 503;
@@ -51,17 +51,24 @@ export const layer = (options: Options) => {
   }
   const url = Redacted.make(inUtc(given))
   const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
-  const connected = Effect.map(Effect.all([makePool(url, limits), makeReads(url, limits)]), ([{ pool, servedBy }, reads]) =>
-    Layer.mergeAll(repositories, locks(url), events(url, servedBy)).pipe(
+  const connected = Effect.gen(function* () {
+    const { pool, servedBy } = yield* makePool(url, limits)
+    const reads = yield* makeReads(url, limits)
+    const writes = yield* makeWrites(url, limits, pool)
+    return Layer.mergeAll(
+      repositories,
+      locks(url),
+      events(url, (processId) => servedBy(processId) || writes.servedBy(processId))
+    ).pipe(
       Layer.provideMerge(
         Layer.effect(
           SqlClient.SqlClient,
-          Effect.map(PgClient.PgClient, (client) => whole(client, pool, reads))
+          Effect.map(PgClient.PgClient, (client) => whole(client, pool, reads, writes))
         )
       ),
       Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))
     )
-  )
+  })
   return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) })) satisfies Layer.Layer<
     Stored,
     StartError

@@ -1,7 +1,10 @@
-import { SqlClient, SqlError, type Statement } from "@effect/sql"
+import { SqlClient, type SqlError, type Statement } from "@effect/sql"
+import { isSharedWrite } from "@atelier/storage"
 import { Effect, FiberRef } from "effect"
 import type pg from "pg"
-import { isRefusal, type SharedReads } from "./SharedReads.js"
+import { isRefusal, sqlError } from "./SharedConnection.js"
+import type { SharedReads } from "./SharedReads.js"
+import type { SharedWrites } from "./SharedWrites.js"
 
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
@@ -9,17 +12,12 @@ const isStatement = (made: unknown): made is Statement.Statement<object> => Effe
 /** A lost connection fails its statement. */
 const ignoreLoss = (): void => {}
 
-/**
- * The client, with statements that always run to their end. The database cancels an interrupted statement by the process id of its
- * connection, which by then may run another statement. Outside of transactions, statements go straight to the pool: the span and scope of
- * each cost as much as all the rest. With tracing enabled, statements have their spans. Those that are texts with parameters are the short reads
- * that storage prepares, and share one connection.
- */
-export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: SharedReads): SqlClient.SqlClient => {
-  const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
+/** Runs a statement on a connection of its own. The pool's own `query` gives a connection up with whatever statement fails. */
+export const runOn =
+  (pool: pg.Pool) =>
+  <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
     Effect.async((resume) => {
-      const fail = (cause: unknown): void => resume(new SqlError.SqlError({ cause, message: "Failed to execute statement" }))
-      // The pool's own `query` gives a connection up with whatever statement fails
+      const fail = (cause: unknown): void => resume(sqlError(cause))
       pool.connect((refusal, client) => {
         if (client === undefined) return fail(refusal)
         client.on("error", ignoreLoss)
@@ -31,9 +29,19 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: Shar
       })
     })
 
+/**
+ * The client, with statements that always run to their end. The database cancels an interrupted statement by the process id of its
+ * connection, which by then may run another statement. Outside of transactions, statements go straight to the pool: the span and scope of
+ * each cost as much as all the rest. With tracing enabled, statements have their spans. Those that are texts with parameters are the short reads
+ * that storage prepares, and share one connection. So do those that storage has marked as short writes.
+ */
+export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: SharedReads, { write }: SharedWrites): SqlClient.SqlClient => {
+  const query = runOn(pool)
+
   const uncut = <A extends object>(
     statement: Statement.Statement<A>,
-    run = (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> => query(...statement.compile(true))
+    run = (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
+      (isSharedWrite(statement) ? write : query)<A>(...statement.compile(true))
   ): Statement.Statement<A> =>
     Object.assign(statement, {
       // Runs the statement of an effect that the library made

@@ -54,7 +54,7 @@ describe("events", () => {
         WHERE application_name = 'atelier events' AND datname = current_database()`
       yield* first.publish("a", "three")
       expect([...(yield* here.takeAll)]).toContainEqual({ _tag: "Event", event: "three" })
-    })
+    }).pipe(Effect.withTracerEnabled(false))
   )
 
   it.scopedLive("are written as those of earlier versions, which may run beside this one during an upgrade", () =>

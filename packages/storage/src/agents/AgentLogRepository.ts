@@ -5,6 +5,7 @@ import { Array as Arr, Effect, Option, Schema } from "effect"
 import { as } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { type Column, columnList, nullable, number, row, text } from "../platform/Row.js"
+import { sharedWrite } from "../platform/SharedWrite.js"
 import { all, applied, first, run } from "../platform/Statement.js"
 import { dieOf, inTransaction } from "../platform/Unavailability.js"
 import { log, logSource } from "./columns.js"
@@ -121,7 +122,10 @@ export const layer = service(
         sql.onDialectOrElse({
           pg: () =>
             Effect.map(
-              first(stored, sql`WITH counted AS (${count(batch, maximum)}), stored AS (${add(batch)}) SELECT logs_length FROM counted`),
+              first(
+                stored,
+                sharedWrite(sql`WITH counted AS (${count(batch, maximum)}), stored AS (${add(batch)}) SELECT logs_length FROM counted`)
+              ),
               Option.map(({ logs_length }) => logs_length)
             ),
           orElse: () =>

@@ -4,6 +4,7 @@ import { type ApiKey, ApiKeyRepository, type IssueOutcome, type KeyIssue, type K
 import { Effect, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { boolean, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
+import { sharedWrite } from "../platform/SharedWrite.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { auditValues } from "../audit/AuditRepository.js"
 import { dieOf, inTransaction, orDefect } from "../platform/Unavailability.js"
@@ -72,7 +73,8 @@ export const layer = service(
       const { actor, credential, entry, hashedSecret, key, limit, now } = issue
       const [stored, audited] = [list(valuesOf(key, hashedSecret)), list(auditValues(entry))]
       return Effect.flatMap(
-        runUnique(sql`WITH locked AS (SELECT id FROM users WHERE ${sql.in("id", [key.user_id, actor])} AND NOT deleted ORDER BY id FOR SHARE),
+        runUnique(
+          sharedWrite(sql`WITH locked AS (SELECT id FROM users WHERE ${sql.in("id", [key.user_id, actor])} AND NOT deleted ORDER BY id FOR SHARE),
             credential AS (SELECT id FROM api_keys
               WHERE id = ${credential ?? ""} AND expires_at >= ${now} AND (SELECT count(*) FROM locked) > 0 FOR KEY SHARE),
             judged AS (SELECT EXISTS (SELECT 1 FROM locked WHERE id = ${key.user_id}) AS has_user,
@@ -80,7 +82,8 @@ export const layer = service(
             stored AS (INSERT INTO api_keys (${stored.columns})
               SELECT ${stored.values} FROM judged WHERE has_user AND is_valid AND keys < ${limit} RETURNING id),
             audited AS (INSERT INTO audit_logs (${audited.columns}) SELECT ${audited.values} FROM stored)
-          SELECT has_user, is_valid, keys FROM judged`),
+          SELECT has_user, is_valid, keys FROM judged`)
+        ),
         (rows) => one(judged, Effect.succeed(rows))
       )
     }

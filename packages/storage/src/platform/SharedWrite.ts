@@ -1,0 +1,13 @@
+import type { Statement } from "@effect/sql"
+
+const mark = Symbol.for("@atelier/storage/SharedWrite")
+
+/**
+ * Marks a short write that many requests make, outside of transactions. On PostgreSQL those that wait at the same time are sent in one transaction, each with
+ * its own answer. A transaction that fails is rolled back, and its statements then run one by one. So a statement must not depend on being alone in its
+ * transaction, and should hold few locks.
+ */
+export const sharedWrite = <A>(statement: Statement.Statement<A>): Statement.Statement<A> => Object.assign(statement, { [mark]: true })
+
+/** Whether a statement was marked by `sharedWrite`. */
+export const isSharedWrite = (statement: object): boolean => mark in statement
