@@ -2,7 +2,10 @@ import { SshKeyGenerator } from "@atelier/core/identity"
 import { Effect, Layer, Redacted } from "effect"
 import { generateKeyPair, type KeyObject } from "node:crypto"
 import { promisify } from "node:util"
-import sshpk from "sshpk"
+import type sshpk from "sshpk"
+
+/** Loaded with the first key. */
+const loadLibrary = async () => (await import("sshpk")).default
 
 const generate = promisify(generateKeyPair)
 
@@ -14,10 +17,11 @@ const keyPair = (algorithm: "ed25519" | "ecdsa" | "rsa4096"): Promise<{ readonly
       : generate("rsa", { modulusLength: 4096 })
 
 /** The stored parts of a key. The library would calculate the public part of an Ed25519 key by itself, for 15 ms of the event loop. */
-const parsed = (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObject): sshpk.PrivateKey => {
-  if (algorithm !== "ed25519") return sshpk.parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem")
+const parsed = async (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObject): Promise<sshpk.PrivateKey> => {
+  const { parsePrivateKey, PrivateKey } = await loadLibrary()
+  if (algorithm !== "ed25519") return parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem")
   const { d = "", x = "" } = privateKey.export({ format: "jwk" })
-  return new sshpk.PrivateKey({
+  return new PrivateKey({
     type: "ed25519",
     parts: [
       { name: "A", data: Buffer.from(x, "base64url") },
@@ -37,11 +41,14 @@ export const layer = Layer.sync(SshKeyGenerator, () => {
   const turn = Effect.unsafeMakeSemaphore(1)
   return {
     generate: (algorithm) =>
-      Effect.map(turn.withPermits(1)(Effect.promise(() => keyPair(algorithm))), ({ privateKey }) => {
-        const pair = parsed(algorithm, privateKey)
-        pair.comment = ""
-        const [type = "", key = ""] = pair.toPublic().toString("ssh").split(" ")
-        return { public_key: `${type} ${key}\n`, private_key: Redacted.make(exported(algorithm, privateKey, pair)) }
-      })
+      turn.withPermits(1)(
+        Effect.promise(async () => {
+          const { privateKey } = await keyPair(algorithm)
+          const pair = await parsed(algorithm, privateKey)
+          pair.comment = ""
+          const [type = "", key = ""] = pair.toPublic().toString("ssh").split(" ")
+          return { public_key: `${type} ${key}\n`, private_key: Redacted.make(exported(algorithm, privateKey, pair)) }
+        })
+      )
   }
 })

@@ -3,7 +3,6 @@ import { isEmailAddress } from "@atelier/core/identity"
 import { type Mail, Mailer, MailNotSent } from "@atelier/core/notifications"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Effect, Layer, Redacted } from "effect"
-import nodemailer from "nodemailer"
 import addressparser from "nodemailer/lib/addressparser"
 import { readFileSync } from "node:fs"
 import { createPrivateKey, X509Certificate } from "node:crypto"
@@ -217,6 +216,8 @@ export const layer = (options: EmailOptions): Layer.Layer<Mailer> => {
   return Layer.scoped(
     Mailer,
     Effect.gen(function* () {
+      // Most of the library is of no use to a deployment without a mail server
+      const { default: nodemailer } = yield* Effect.promise(() => import("nodemailer"))
       const transport = yield* Effect.acquireRelease(
         Effect.sync(() => nodemailer.createTransport(connection)),
         (transport) => Effect.sync(() => transport.close())

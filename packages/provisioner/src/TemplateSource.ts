@@ -11,6 +11,7 @@ import { check, type Declarations, unquoted } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"
 import { allowedFormTypes } from "./ParameterRules.js"
 import { type Parameter, TemplateFile } from "./TemplateFile.js"
+import { templatePath } from "./TemplatePath.js"
 import { formatPath, maximumProblems, type Path, type Problem, readYaml, type YamlSource } from "./YamlSource.js"
 
 /** A template that is sound as far as it can be known without any value. */
@@ -21,14 +22,6 @@ export interface Template {
   readonly warnings: ReadonlyArray<Problem>
   /** The source's files by path. */
   readonly files: ReadonlyMap<string, ArchiveFile>
-}
-
-const fileNames = ["template.yaml", "template.yml"]
-
-/** The template's path in a source, where it has one at its root. */
-export const templatePath = (paths: Iterable<string>): string | undefined => {
-  const known = new Set(paths)
-  return fileNames.find((name) => known.has(name))
 }
 
 /** The text at a path of plain values. */

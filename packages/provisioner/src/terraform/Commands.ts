@@ -5,11 +5,8 @@ import { Duration, Effect } from "effect"
 import { join } from "node:path"
 import { type CommandError, run } from "./Command.js"
 import { inheritedEnvironment } from "./Environment.js"
-import { type Options, refused } from "./Machine.js"
+import { mark, type Options, refused } from "./Machine.js"
 import { levelOf, type makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
-
-/** Set in every process of this engine, so that those of a server that was killed are found. */
-export const mark = "ATELIER_TERRAFORM_DIRECTORY"
 
 /** Errors of a command that its failure tells; the log has all. */
 const maximumErrors = 10

@@ -8,6 +8,9 @@ import { findProgram } from "../AgentProcess.js"
 import type { ArchiveFile } from "../Archive.js"
 import { attempt } from "../WorkspaceDirectory.js"
 
+/** Set in every process of this engine, so that those of a server that was killed are found. */
+export const mark = "ATELIER_TERRAFORM_DIRECTORY"
+
 export interface Options {
   /** Absolute path of a `terraform` or `tofu`; without it, the first of both on the PATH is used. */
   readonly binary?: string | undefined

@@ -7,7 +7,7 @@ import type { ParameterValue } from "@atelier/core/provisioning"
 import { Effect, Option } from "effect"
 import { type Block, literalValue } from "./Hcl.js"
 import { readBody } from "./ReadBody.js"
-import { configurationFiles } from "./Source.js"
+import { configurationFiles } from "./ConfigurationFiles.js"
 
 /** Texts to try against a pattern. */
 const texts = `a A 0 1 aa ab abc abcd Abc ABC 12 123 1234 a1 a-b a_b a/b a.b main latest example Example example.com user@example.com

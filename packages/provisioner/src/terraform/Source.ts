@@ -2,6 +2,7 @@
 import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
 import { mapInTurns, nextTurn } from "@atelier/core/platform"
 import { Effect, Either, Schema } from "effect"
+import { configurationFiles } from "./ConfigurationFiles.js"
 import { type Block, type Body, HclError, literalValue, withoutLastComments } from "./Hcl.js"
 import { jsonFault } from "./Json.js"
 import { readBody } from "./ReadBody.js"
@@ -15,13 +16,6 @@ const variablesOfTurn = 200
 
 /** Bytes of a `README.md` that are kept. */
 const maximumReadme = 1024 * 1024
-
-/** The files that Terraform reads in the root module, in its order: override files come last. */
-export const configurationFiles = (paths: Iterable<string>): ReadonlyArray<string> => {
-  const files = [...paths].filter((path) => /^[^/.][^/]*\.tf(?:\.json)?$/.test(path)).toSorted()
-  const isOverride = (path: string): boolean => /(?:^|_)override\.tf(?:\.json)?$/.test(path)
-  return [...files.filter((path) => !isOverride(path)), ...files.filter(isOverride)]
-}
 
 /** An attribute as an expression in the native syntax, or as the value that it is in JSON. */
 type Value = { readonly source: string } | { readonly value: unknown }

@@ -1,62 +1,25 @@
 /** The engine that runs Terraform, or OpenTofu, on the templates of that language. templates-and-provisioning.md §9, §10. */
 import { startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Option, Scope } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { readFiles } from "../Archive.js"
 import { own } from "../DirectoryOwner.js"
+import { openLater } from "../openLater.js"
 import { ProcessTable } from "../ProcessTable.js"
 import { kill } from "../ProcessTree.js"
 import { attempt, prepareRoot } from "../WorkspaceDirectory.js"
-import { mark } from "./Commands.js"
-import { downloadedFiles } from "./DownloadedModules.js"
-import { evaluateForm } from "./Form.js"
-import { operationsOn } from "./Job.js"
-import { isOfTerraform, type Machine, type Options, programOf, refused } from "./Machine.js"
-import { loadModules } from "./ModuleTree.js"
-import { presetViolations } from "./Presets.js"
-import { configurationFiles, parseSource } from "./Source.js"
-import { evaluateTags } from "./Tags.js"
+import { mark, type Options } from "./Machine.js"
+import { configurationFiles } from "./ConfigurationFiles.js"
 
 export type { Options } from "./Machine.js"
-
-const open =
-  (machine: Machine): Engine["open"] =>
-  (source, log, downloaded) =>
-    Effect.gen(function* () {
-      const files = yield* Effect.mapError(readFiles(source), refused)
-      const contents = new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))
-      const parsed = yield* Effect.cached(parseSource(contents))
-      const tree = yield* Effect.cached(
-        Effect.suspend(() => (downloaded === undefined ? Effect.succeed(new Map<string, Uint8Array>()) : downloadedFiles(downloaded))).pipe(
-          Effect.flatMap((modules) => loadModules(new Map([...contents].filter(([path]) => !isOfTerraform(path))), modules))
-        )
-      )
-      // Most callers only parse a source, so the program is not looked for before the first operation
-      const scope = yield* Effect.scope
-      const operations = yield* Effect.cached(
-        Effect.flatMap(programOf(machine.options), (program) =>
-          Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log, modules: downloaded }), scope)
-        )
-      )
-      return {
-        parse: parsed,
-        preview: (input) => Effect.flatMap(tree, (modules) => evaluateForm(modules, input)),
-        workspaceTags: (input) => Effect.flatMap(tree, (modules) => evaluateTags(modules, input)),
-        presetViolations: (input) => Effect.flatMap(tree, (modules) => presetViolations(modules, input)),
-        modules: Effect.flatMap(operations, ({ modules }) => modules),
-        plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
-        apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
-      }
-    })
 
 const makeEngine = (options: Options, cacheLock: Effect.Semaphore): Engine => ({
   type: "terraform",
   // An apply that died has changed the world, and no state says how
   repeatable: new Set(["parse", "plan"]),
   understands: (paths) => configurationFiles(paths).length > 0,
-  open: open({ options, cacheLock })
+  open: openLater(async () => (await import("./TerraformEngine.js")).open({ options, cacheLock }))
 })
 
 /** Ends what a server that was killed has left, and makes the folders. */

@@ -1,7 +1,8 @@
 import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { literalValue } from "../../src/terraform/Hcl.js"
-import { configurationFiles, parseSource, variableFile } from "../../src/terraform/Source.js"
+import { configurationFiles } from "../../src/terraform/ConfigurationFiles.js"
+import { parseSource, variableFile } from "../../src/terraform/Source.js"
 
 const parse = (files: Readonly<Record<string, string>>) =>
   Effect.runPromise(
