@@ -15,7 +15,7 @@ type Column = typeof Column.Type
 const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 
 /** Every column of every table that holds the store's own rows, those of full-text indexes among them. */
-const columns = Effect.gen(function* () {
+const readColumns = Effect.gen(function* () {
   const sql = yield* sqlClient
   const rows = yield* sql.onDialectOrElse({
     pg: () =>
@@ -34,9 +34,18 @@ const columns = Effect.gen(function* () {
   return yield* Schema.decodeUnknown(Schema.Array(Column))(rows)
 })
 
-const byTable = Effect.map(columns, (all) => {
+type Tables = ReadonlyMap<string, ReadonlyArray<Column>>
+
+/** PostgreSQL takes a tenth of a second of the processor to tell its columns, and a test stores a hundred rows. */
+const known = new WeakMap<SqlClient.SqlClient, Tables>()
+
+const byTable = Effect.gen(function* () {
+  const sql = yield* sqlClient
+  const told = known.get(sql)
+  if (told !== undefined) return told
   const tables = new Map<string, Array<Column>>()
-  for (const column of all) tables.set(column.table, [...(tables.get(column.table) ?? []), column])
+  for (const column of yield* readColumns) tables.set(column.table, [...(tables.get(column.table) ?? []), column])
+  known.set(sql, tables)
   return tables
 })
 
