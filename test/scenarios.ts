@@ -9,7 +9,7 @@
  */
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
-import { vi } from "vitest"
+import { setTimeout } from "node:timers/promises"
 import { WebSocket } from "ws"
 
 const texts = Schema.Array(Schema.String)
@@ -234,12 +234,28 @@ interface OpenStream {
   readonly close: () => void
 }
 
+/** Milliseconds until the second question, between two later ones at most, and until the last. */
 interface Patience {
   readonly interval: number
+  readonly longest: number
   readonly timeout: number
 }
 
-const usualPatience: Patience = { interval: 10, timeout: 15_000 }
+const usualPatience: Patience = { interval: 10, longest: 100, timeout: 15_000 }
+
+/** Asks until nothing is missing, less often the longer it takes; fails with what is missing. */
+const untilComplete = async (
+  { interval, longest, timeout }: Patience,
+  missing: () => string | undefined | Promise<string | undefined>
+): Promise<void> => {
+  const deadline = Date.now() + timeout
+  let pause = interval
+  for (let text = await missing(); text !== undefined; text = await missing()) {
+    if (Date.now() > deadline) throw new Error(text)
+    await setTimeout(pause)
+    pause = Math.min(pause * 1.5, longest)
+  }
+}
 
 /** Something that the conversations of a server need and the test does not give. */
 const given = <A>(value: A | undefined, name: string): A => {
@@ -591,16 +607,17 @@ export const makePlayer = async ({ header, now = Date.now, patience = usualPatie
     const receive = async ({ closed, ignore, messages, only, receive, through }: typeof Receive.Type): Promise<ReadonlyArray<string>> => {
       const stream = streamOf(receive)
       const count = typeof messages === "number" ? messages : messages.length
-      await vi.waitFor(() => {
-        if (through === undefined) return
+      await untilComplete(patience, () => {
+        if (through === undefined) return undefined
         const passed = stream.messages.findIndex((message) => Object.entries(through).every(([path, value]) => at(message, path) === value))
-        if (passed < 0) throw new Error(`${receive}: ${JSON.stringify(stream.messages)} has no message with ${JSON.stringify(through)}`)
+        if (passed < 0) return `${receive}: ${JSON.stringify(stream.messages)} has no message with ${JSON.stringify(through)}`
         stream.messages.splice(0, passed + 1)
-      }, patience)
-      await vi.waitFor(() => {
-        if (stream.messages.length < count) throw new Error(`${receive}: ${JSON.stringify(stream.messages)} instead of ${count} messages`)
-        if (closed !== undefined && stream.closed === undefined) throw new Error(`${receive} is still open`)
-      }, patience)
+        return undefined
+      })
+      await untilComplete(patience, () => {
+        if (stream.messages.length < count) return `${receive}: ${JSON.stringify(stream.messages)} instead of ${count} messages`
+        return closed !== undefined && stream.closed === undefined ? `${receive} is still open` : undefined
+      })
       const taken = stream.messages.splice(0, count)
       const comparison = { ignore: new Set(ignore), unordered: new Set<string>(), now }
       return [
@@ -618,9 +635,9 @@ export const makePlayer = async ({ header, now = Date.now, patience = usualPatie
       const wanted = hook.map(fillText)
       const arrived = () => hooks.filter((body) => wanted.every((text) => JSON.stringify(body).includes(text)))
       const count = typeof messages === "number" ? messages : messages.length
-      await vi.waitFor(() => {
-        if (arrived().length < count) throw new Error(`${JSON.stringify(hooks)} instead of ${count} with ${wanted.join(" ")}`)
-      }, patience)
+      await untilComplete(patience, () =>
+        arrived().length < count ? `${JSON.stringify(hooks)} instead of ${count} with ${wanted.join(" ")}` : undefined
+      )
       const taken = arrived()
       for (const body of taken) hooks.splice(hooks.indexOf(body), 1)
       const comparison = { ignore: new Set(ignore), unordered: new Set(["messages"]), now }
@@ -635,7 +652,7 @@ export const makePlayer = async ({ header, now = Date.now, patience = usualPatie
 
     const wait = async ({ as, until, wait }: typeof Wait.Type): Promise<ReadonlyArray<string>> => {
       const request = readRequest({ as, call: `GET ${wait}` })
-      await vi.waitFor(async () => {
+      await untilComplete(patience, async () => {
         const answer = await ask(request)
         const text = JSON.stringify(answer.body)
         const missed = Object.entries(until).filter(([path, values]) =>
@@ -643,9 +660,8 @@ export const makePlayer = async ({ header, now = Date.now, patience = usualPatie
             ? !values.every((value) => text.includes(String(value)))
             : !values.includes(path === "status:" ? answer.status : at(answer.body, fillText(path)))
         )
-        if (missed.length > 0)
-          throw new Error(`${JSON.stringify(missed)} in ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 2000)}`)
-      }, patience)
+        return missed.length > 0 ? `${JSON.stringify(missed)} in ${answer.status} ${text?.slice(0, 2000)}` : undefined
+      })
       return []
     }
 

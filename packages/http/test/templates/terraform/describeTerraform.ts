@@ -37,7 +37,7 @@ export const describeTerraform = (name: string, define: (play: Play) => void): v
             header: "Coder-Session-Token",
             source: (template) => aTar(typeof template === "string" ? {} : template),
             // A busy machine takes long for a command
-            patience: { interval: 200, timeout: 240_000 }
+            patience: { interval: 200, longest: 200, timeout: 240_000 }
           })
         })
         define((conversation) => player(conversation))
