@@ -361,7 +361,8 @@ describeAgentsOnEach(
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)
       const waiting = server().call("GET", "/workspaceagents/me/external-auth?id=git&listen", { token: agent.token })
-      await server().store(aBuild(agent, { status: "pending" }))
+      // A job that waits would be taken for the next one that is posted
+      await server().store(aBuild(agent, { status: "running" }))
       await server().run(publishRightsChange({ workspace_id: agent.workspace.id }))
       expect((await waiting).status).toBe(401)
     })
