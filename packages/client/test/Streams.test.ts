@@ -366,10 +366,15 @@ describe("sockets", () => {
       for (let id = after + 1; id <= total; id++) socket.send(JSON.stringify({ id, output: padding }))
       socket.close(1000)
     }
-    await withSockets([flood, flood], async (url, requests) => {
+    // A client that does not answer the close in time; the usual time is half a minute
+    const impatient: Serve = (socket, url) => {
+      flood(socket, url)
+      setTimeout(() => socket.terminate(), 500)
+    }
+    await withSockets([impatient, flood], async (url, requests) => {
       const values = follow(url, { reconnect })
       const ids = [(await next(values)).id]
-      // The program reads nothing until then
+      // The program reads nothing until the service gives the connection up
       await closed
       for await (const { id } of values) ids.push(id)
       expect(ids).toStrictEqual(Array.from({ length: total }, (_, index) => index + 1))
