@@ -82,22 +82,25 @@ describeServerOnEach("a token", (server, once) => {
 
   once("counts towards the 10,000 keys of its user, with any creator", async () => {
     const member = await server().aMember()
-    const id = (await aToken(server(), member, { token_name: "first" })).token.slice(0, 10)
+    const id = member.token.slice(0, 10)
     await server().run(
       Effect.flatMap(
         sqlClient,
         (sql) => sql`INSERT INTO api_keys (id, user_id, hashed_secret, created_at, updated_at, last_used, expires_at, lifetime_seconds,
             login_type, ip, token_name, scopes, allow_list)
-          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9997)
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9936)
           SELECT id || i, user_id, hashed_secret, created_at, updated_at, last_used, expires_at, lifetime_seconds,
             login_type, ip, token_name || i, scopes, allow_list
           FROM api_keys CROSS JOIN n WHERE id = ${id}`
       )
     )
-    expect([(await create(server(), member, {})).status, (await create(server(), member, {})).status]).toStrictEqual([201, 400])
+    // The server counts again after 64 keys that it has issued, the session included
+    const made = await Promise.all(Array.from({ length: 63 }, () => aToken(server(), member, {})))
+    const last = made[0]?.token.slice(0, 10)
+    expect((await create(server(), member, {})).status).toBe(400)
     expect((await create(server(), server().owner(), {}, member.user.id)).status).toBe(400)
     expect((await server().call("POST", "/users/me/keys", { token: member.token })).status).toBe(400)
-    expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: member.token })).status).toBe(204)
+    expect((await server().call("DELETE", `/users/me/keys/${last}`, { token: member.token })).status).toBe(204)
     await aToken(server(), member, {})
   })
 

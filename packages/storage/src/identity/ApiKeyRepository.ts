@@ -9,6 +9,7 @@ import { all, applied, first, one, run, runUnique } from "../platform/Statement.
 import { auditValues } from "../audit/AuditRepository.js"
 import { dieOf, inTransaction, orDefect } from "../platform/Unavailability.js"
 import { service } from "@atelier/core/platform"
+import { makeKeyCounts } from "./KeyCounts.js"
 
 const columns = {
   id: text(),
@@ -46,6 +47,7 @@ export const layer = service(
   ApiKeyRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const counts = makeKeyCounts()
 
     const selected = sql.literal(
       Object.keys(columns)
@@ -65,11 +67,14 @@ export const layer = service(
     const countOf = (userId: UserId, limit: number) =>
       sql`(SELECT count(*) FROM (SELECT 1 FROM api_keys WHERE user_id = ${userId} LIMIT ${limit}) counted)`
 
+    const countOr = (known: number | undefined, userId: UserId, limit: number) =>
+      known === undefined ? countOf(userId, limit) : sql`CAST(${known} AS integer)`
+
     /**
      * One statement. A change that ends keys locks the user for itself: a call that waits for it finds the credential gone afterwards, since rows that are
      * locked are read anew, and one that it waits for has stored a key that the change then finds.
      */
-    const storeAtOnce = (issue: KeyIssue) => {
+    const storeAtOnce = (issue: KeyIssue, known: number | undefined) => {
       const { actor, credential, entry, hashedSecret, key, limit, now } = issue
       const [stored, audited] = [list(valuesOf(key, hashedSecret)), list(auditValues(entry))]
       return Effect.flatMap(
@@ -78,7 +83,7 @@ export const layer = service(
             credential AS (SELECT id FROM api_keys
               WHERE id = ${credential ?? ""} AND expires_at >= ${now} AND (SELECT count(*) FROM locked) > 0 FOR KEY SHARE),
             judged AS (SELECT EXISTS (SELECT 1 FROM locked WHERE id = ${key.user_id}) AS has_user,
-              ${credential === undefined ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM credential)`} AS is_valid, ${countOf(key.user_id, limit)} AS keys),
+              ${credential === undefined ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM credential)`} AS is_valid, ${countOr(known, key.user_id, limit)} AS keys),
             stored AS (INSERT INTO api_keys (${stored.columns})
               SELECT ${stored.values} FROM judged WHERE has_user AND is_valid AND keys < ${limit} RETURNING id),
             audited AS (INSERT INTO audit_logs (${audited.columns}) SELECT ${audited.values} FROM stored)
@@ -89,14 +94,14 @@ export const layer = service(
     }
 
     /** On SQLite, which has one writer, a transaction does. */
-    const storeInTransaction = (issue: KeyIssue) => {
+    const storeInTransaction = (issue: KeyIssue, known: number | undefined) => {
       const { credential, entry, hashedSecret, key, limit, now } = issue
       return Effect.gen(function* () {
         const found = yield* one(
           judged,
           sql`SELECT EXISTS (SELECT 1 FROM users WHERE id = ${key.user_id} AND NOT deleted) AS has_user,
             ${credential === undefined ? sql`1` : sql`EXISTS (SELECT 1 FROM api_keys WHERE id = ${credential} AND expires_at >= ${now})`} AS is_valid,
-            ${countOf(key.user_id, limit)} AS keys`
+            ${countOr(known, key.user_id, limit)} AS keys`
         )
         if (outcomeOf(found, limit) !== "issued") return found
         yield* runUnique(sql`INSERT INTO api_keys ${sql.insert(valuesOf(key, hashedSecret))}`)
@@ -108,13 +113,19 @@ export const layer = service(
     return ApiKeyRepository.of({
       insert: (value, hashedSecret) => runUnique(Effect.asVoid(sql`INSERT INTO api_keys ${sql.insert(valuesOf(value, hashedSecret))}`)),
       issue: (issue) =>
-        Effect.map(
-          sql.onDialectOrElse({
-            pg: () => storeAtOnce(issue),
-            orElse: () => Effect.catchTag(inTransaction(sql, storeInTransaction(issue)), "SqlError", dieOf)
-          }),
-          (found) => outcomeOf(found, issue.limit)
-        ),
+        Effect.suspend(() => {
+          const { key, limit } = issue
+          const known = counts.known(key.user_id, limit)
+          const stored = sql.onDialectOrElse({
+            pg: () => storeAtOnce(issue, known),
+            orElse: () => Effect.catchTag(inTransaction(sql, storeInTransaction(issue, known)), "SqlError", dieOf)
+          })
+          return Effect.map(stored, (found) => {
+            const outcome = outcomeOf(found, limit)
+            if (outcome === "issued") counts.issued(key.user_id, known, found.keys)
+            return outcome
+          })
+        }),
       byId: (id) => first(key, sql`SELECT ${selected} FROM api_keys k WHERE k.id = ${id}`),
       byName: (userId, name) =>
         first(

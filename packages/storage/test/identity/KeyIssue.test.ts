@@ -121,6 +121,29 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("is counted anew at most after 64 others, and before the limit is reached", () =>
+      Effect.gen(function* () {
+        const { credential, user } = yield* aHolder
+        const keys = yield* ApiKeyRepository
+        yield* issue(user.id, credential, 100)
+        // As another process does
+        const insertOthers = (count: number) =>
+          Effect.replicateEffect(
+            Effect.flatMap(aKey(user.id, ""), ({ hashedSecret, key }) => keys.insert({ ...key, login_type: "password" }, hashedSecret)),
+            count
+          )
+        yield* insertOthers(98)
+        expect(
+          yield* Effect.replicateEffect(
+            Effect.map(issue(user.id, credential, 100), ({ outcome }) => outcome),
+            64
+          )
+        ).toStrictEqual([...Array.from({ length: 63 }, () => "issued"), "limit_reached"])
+        expect((yield* issue(user.id, credential, 164)).outcome).toBe("issued")
+        expect((yield* issue(user.id, credential, 164)).outcome).toBe("limit_reached")
+      })
+    )
+
     it.effect("takes one statement where the store can do both in one", () =>
       Effect.gen(function* () {
         const { credential, user } = yield* aHolder
