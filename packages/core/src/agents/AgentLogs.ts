@@ -6,6 +6,7 @@ import { Invalid, TooLarge } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import { LogLevel } from "../platform/LogLevel.js"
 import { makeLineTimes } from "../platform/LineTimes.js"
+import type * as Feed from "../platform/Feed.js"
 import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish } from "../platform/Transactor.js"
@@ -125,42 +126,40 @@ const make = Effect.gen(function* () {
     )
 
   /** Checks whether the agent was replaced after each change that can replace it. */
-  const reads = yield* makeSharedReads((agent: AgentKey, changed) =>
+  const reads = yield* makeSharedReads((agent: AgentKey, changed, every) =>
     Effect.gen(function* () {
       yield* listen(agentLogs(agent.agent_id), changed)
       yield* listen(workspaceEvents(agent.owner_id), (change) => {
         if (change._tag === "Lost" || (change.event.kind === "state_change" && change.event.workspace_id === agent.workspace_id)) changed()
       })
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(changed), recheck)))
+      yield* every(recheck, changed)
     }).pipe(Effect.provideService(EventBus, bus))
   )
 
   const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
-    Stream.unwrapScoped(
-      Effect.map(reads(keyOf(agent)), (shared) => {
-        let cursor = after
-        /** The next lines behind the cursor, and whether they are the last ones there will be. */
-        const round = Effect.gen(function* () {
-          // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
-          const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
-          const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
-          cursor = rows.at(-1)?.id ?? cursor
-          return { rows, isFull: rows.length === pageSize, isLast: !isLatest && rows.length < pageSize }
-        })
-        /** Every line there is now: full pages are followed by others at once. */
-        const unread = Stream.repeatEffect(round).pipe(Stream.takeUntil(({ isFull }) => !isFull))
-        let isFirst = true
-        return Stream.flatMap(following(shared, Effect.void), () => unread).pipe(
-          Stream.takeUntil(({ isLast }) => isLast),
-          Stream.filter(({ rows }) => {
-            const isSent = isFirst || rows.length > 0
-            isFirst = false
-            return isSent
-          }),
-          Stream.map(({ rows }) => rows)
-        )
+    following(reads(keyOf(agent)), (shared, changed) => {
+      let cursor = after
+      let isFirst = true
+      let isFull = false
+      let isLast = false
+      /** The next lines behind the cursor. Full pages are followed by others at once. */
+      const round: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.gen(function* () {
+        if (!isFull) yield* changed
+        // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
+        const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
+        const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
+        cursor = rows.at(-1)?.id ?? cursor
+        isFull = rows.length === pageSize
+        isLast = !isLatest && !isFull
+        const isSent = isFirst || rows.length > 0
+        isFirst = false
+        return isSent ? Option.some(rows) : Option.none()
       })
-    )
+      const next: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.suspend(() =>
+        isLast ? Effect.succeedNone : Effect.flatMap(round, (rows) => (Option.isSome(rows) ? Effect.succeed(rows) : next))
+      )
+      return next
+    })
 
   return {
     /**

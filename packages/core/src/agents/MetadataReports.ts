@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Stream } from "effect"
+import { Context, Duration, Effect, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
 import { Invalid } from "../platform/Errors.js"
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Watchers of an agent read in rounds of a second: in those that follow a change, and in every fifth. */
-  const reads = yield* makeSharedReads((id: WorkspaceAgentId, changed) =>
+  const reads = yield* makeSharedReads((id: WorkspaceAgentId, changed, every) =>
     Effect.gen(function* () {
       let hasChanged = false
       let rounds = 0
@@ -92,27 +92,26 @@ const make = Effect.gen(function* () {
         EventBus,
         bus
       )
-      const round = Effect.sync(() => {
+      yield* every(interval, () => {
         if (++rounds % roundsBetweenRefreshes !== 0 && !hasChanged) return
         hasChanged = false
         changed()
       })
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(round, interval)))
     })
   )
 
   const watched = (id: WorkspaceAgentId): Stream.Stream<ReadonlyArray<MetadataView>> =>
-    Stream.unwrapScoped(
-      Effect.map(reads(id), (shared) => {
-        const isLatest = shared.once("is latest", agents.isLatest(id))
-        const rows = shared.once("rows", repository.ofAgent(id))
-        return following(shared, Effect.all([isLatest, rows, Timestamp.now])).pipe(
-          // The last values of a former build's agent no longer change
-          Stream.takeUntil(([latest]) => !latest),
-          Stream.map(([, found, now]) => found.map(viewAt(now)))
-        )
+    following(reads(id), (shared, changed) => {
+      const isLatest = shared.once("is latest", agents.isLatest(id))
+      const rows = shared.once("rows", repository.ofAgent(id))
+      // The last values of a former build's agent no longer change
+      let isLast = false
+      const next = Effect.map(Effect.zipRight(changed, Effect.all([isLatest, rows, Timestamp.now])), ([latest, found, now]) => {
+        isLast = !latest
+        return Option.some(found.map(viewAt(now)))
       })
-    )
+      return Effect.suspend(() => (isLast ? Effect.succeedNone : next))
+    })
 
   return {
     /**

@@ -1,5 +1,7 @@
 /** Reads for followers of one thing, made once for all of them. */
-import { Clock, Context, Deferred, Effect, RcMap, Scope, Stream } from "effect"
+import { Clock, Context, Deferred, type Duration, Effect, RcMap, Scope, type Stream } from "effect"
+import { type Alarms, makeAlarms } from "./Alarms.js"
+import * as Feed from "./Feed.js"
 
 /** The reads of one thing that its followers in this process share. */
 export interface SharedReads {
@@ -23,81 +25,105 @@ interface Read {
   readonly begunAt: number
 }
 
-const makeReads = Effect.gen(function* () {
-  const scope = yield* Effect.scope
-  const latch = yield* Effect.makeLatch(false)
-  let version = 0
-  let reads = new Map<string, Read>()
+const makeReads = (alarms: Alarms) =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const latch = yield* Effect.makeLatch(false)
+    let version = 0
+    let reads = new Map<string, Read>()
 
-  const changed = (): void => {
-    version++
-    reads = new Map()
-    // Wakes those that wait, and stays closed for those that come later
-    latch.unsafeOpen()
-    latch.unsafeClose()
-  }
+    const changed = (): void => {
+      version++
+      reads = new Map()
+      // Wakes those that wait, and stays closed for those that come later
+      latch.unsafeOpen()
+      latch.unsafeClose()
+    }
 
-  const shared: SharedReads = {
-    version: () => version,
-    changedSince: (seen) => Effect.suspend(() => (version > seen ? Effect.void : latch.await)),
-    once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const known = reads.get(name)
-        // A name stands for one read, so what it answers is of that read's types
-        if (known !== undefined && now - known.begunAt < keptFor) return Deferred.await(known.answer as Deferred.Deferred<A, E>)
-        // No interruption comes between the entry and the start of its read: others would wait for a read that never begins
-        return Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(Deferred.make<A, E>(), (answer) => {
-            const entry: Read = { answer: answer as Deferred.Deferred<unknown, unknown>, begunAt: now }
-            const [oldest] = reads.keys()
-            if (reads.size >= maximumReads && !reads.has(name) && oldest !== undefined) reads.delete(oldest)
-            reads.set(name, entry)
-            const forget = Effect.sync(() => {
-              if (reads.get(name) === entry) reads.delete(name)
+    const shared: SharedReads = {
+      version: () => version,
+      changedSince: (seen) => Effect.suspend(() => (version > seen ? Effect.void : latch.await)),
+      once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const known = reads.get(name)
+          // A name stands for one read, so what it answers is of that read's types
+          if (known !== undefined && now - known.begunAt < keptFor) return Deferred.await(known.answer as Deferred.Deferred<A, E>)
+          // No interruption comes between the entry and the start of its read: others would wait for a read that never begins
+          return Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(Deferred.make<A, E>(), (answer) => {
+              const entry: Read = { answer: answer as Deferred.Deferred<unknown, unknown>, begunAt: now }
+              const [oldest] = reads.keys()
+              if (reads.size >= maximumReads && !reads.has(name) && oldest !== undefined) reads.delete(oldest)
+              reads.set(name, entry)
+              const forget = (): void => {
+                if (reads.get(name) === entry) reads.delete(name)
+              }
+              alarms.set(keptFor, forget)
+              // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
+              const reading = Effect.intoDeferred(
+                Effect.onError(Effect.interruptible(read), () => Effect.sync(forget)),
+                answer
+              )
+              return Effect.zipRight(Effect.forkIn(reading, scope), restore(Deferred.await(answer)))
             })
-            // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
-            const reading = Effect.intoDeferred(
-              Effect.onError(Effect.interruptible(read), () => forget),
-              answer
-            ).pipe(Effect.zipRight(Effect.interruptible(Effect.delay(forget, keptFor))))
-            return Effect.zipRight(Effect.forkIn(reading, scope), restore(Deferred.await(answer)))
-          })
-        )
-      })
-  }
-  return { changed, shared }
-})
+          )
+        })
+    }
+    return { changed, shared }
+  })
 
 /** Without services. Each thing of an `RcMap` has a copy of those that the map and its first user have: the application's take 14 KB. */
 const bare = <A>(effect: Effect.Effect<A, never, Scope.Scope>): Effect.Effect<A, never, Scope.Scope> =>
   Effect.mapInputContext(effect, (context: Context.Context<Scope.Scope>) => Context.make(Scope.Scope, Context.get(context, Scope.Scope)))
 
+/** Repeats something until a thing has no more followers. */
+export type Every = (period: Duration.DurationInput, act: () => void) => Effect.Effect<void, never, Scope.Scope>
+
 /**
  * Makes the reads of things by their keys. `follow` begins with a thing's first follower and ends with its last one; it has `changed` called
- * after each change of the thing, and from time to time without one, since events may be lost.
+ * after each change of the thing, and from time to time without one, since events may be lost: `every` does so.
  */
 export const makeSharedReads = <K>(
-  follow: (key: K, changed: () => void) => Effect.Effect<void, never, Scope.Scope>
+  follow: (key: K, changed: () => void, every: Every) => Effect.Effect<void, never, Scope.Scope>
 ): Effect.Effect<(key: K) => Effect.Effect<SharedReads, never, Scope.Scope>, never, Scope.Scope> =>
   bare(
-    RcMap.make({
-      lookup: (key: K) =>
-        Effect.gen(function* () {
-          const { changed, shared } = yield* makeReads
-          yield* follow(key, changed)
-          return shared
-        })
-    }).pipe(Effect.map((things) => (key: K) => bare(RcMap.get(things, key))))
+    Effect.gen(function* () {
+      const alarms = yield* makeAlarms
+      const every: Every = (period, act) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.sync(() => alarms.repeat(period, act)),
+            (cancel) => Effect.sync(cancel)
+          )
+        )
+      const things = yield* RcMap.make({
+        lookup: (key: K) =>
+          Effect.gen(function* () {
+            const { changed, shared } = yield* makeReads(alarms)
+            yield* follow(key, changed, every)
+            return shared
+          })
+      })
+      return (key) => bare(RcMap.get(things, key))
+    })
   )
 
-/** Streams the result of a read now, and again after each change; changes that follow each other faster than the reads count as one. */
-export const following = <A, E, R>(reads: SharedReads, read: Effect.Effect<A, E, R>): Stream.Stream<A, E, R> =>
-  Stream.suspend(() => {
-    let seen = -1
-    const next = Effect.suspend(() => reads.changedSince(seen))
-    const readNow = Effect.suspend(() => {
-      seen = reads.version()
-      return read
+/**
+ * Streams what a follower of a thing pulls. `changed` completes at once for the first time, and then after each change of the thing; changes
+ * that follow each other faster than it is waited for count as one.
+ */
+export const following = <A, E, R>(
+  reads: Effect.Effect<SharedReads, never, Scope.Scope>,
+  pull: (shared: SharedReads, changed: Effect.Effect<void>) => Feed.Pull<A, E, R>
+): Stream.Stream<A, E, R> =>
+  Feed.make((scope) =>
+    Effect.map(Scope.extend(reads, scope), (shared) => {
+      let seen = -1
+      const changed = Effect.suspend(() =>
+        Effect.map(shared.changedSince(seen), () => {
+          seen = shared.version()
+        })
+      )
+      return pull(shared, changed)
     })
-    return Stream.repeatEffect(Effect.zipRight(next, readNow))
-  })
+  )

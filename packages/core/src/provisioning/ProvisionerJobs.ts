@@ -2,6 +2,7 @@ import { Chunk, Context, Duration, Effect, Option, Stream } from "effect"
 import { ExpectationMismatch, Invalid, NotFound } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
+import type * as Feed from "../platform/Feed.js"
 import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
@@ -63,10 +64,10 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const reads = yield* makeSharedReads((id: ProvisionerJobId, changed) =>
+  const reads = yield* makeSharedReads((id: ProvisionerJobId, changed, every) =>
     Effect.gen(function* () {
       yield* Effect.provideService(listen(jobLogs(id), changed), EventBus, bus)
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(changed), followInterval)))
+      yield* every(followInterval, changed)
     })
   )
 
@@ -159,27 +160,34 @@ const make = Effect.gen(function* () {
      * lost events, so no row is missed or repeated. New rows are read once for all followers. templates-and-provisioning.md §6.6.
      */
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
-      Stream.unwrapScoped(
-        Effect.map(reads(id), (shared) => {
-          let cursor = after
-          const hasEnded = shared.once(
-            "has ended",
-            Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
-          )
-          const page = Effect.gen(function* () {
-            // Asked before the rows are read: a row written in between is read with them
-            const ended = yield* hasEnded
-            const rows = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
-            cursor = rows.at(-1)?.id ?? cursor
-            return { rows, isFull: rows.length === logPage, isLast: ended && rows.length < logPage }
-          })
-          const unread = Stream.repeatEffect(page).pipe(Stream.takeUntil(({ isFull }) => !isFull))
-          return Stream.flatMap(following(shared, Effect.void), () => unread).pipe(
-            Stream.takeUntil(({ isLast }) => isLast),
-            Stream.mapConcatChunk(({ rows }) => Chunk.unsafeFromArray(rows))
-          )
+      following(reads(id), (shared, changed) => {
+        let cursor = after
+        let isFull = false
+        let isLast = false
+        let page: ReadonlyArray<JobLog> = []
+        let place = 0
+        const hasEnded = shared.once(
+          "has ended",
+          Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
+        )
+        /** Full pages are followed by others at once. */
+        const turn = Effect.gen(function* () {
+          if (!isFull) yield* changed
+          // Asked before the rows are read: a row written in between is read with them
+          const ended = yield* hasEnded
+          page = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
+          place = 0
+          cursor = page.at(-1)?.id ?? cursor
+          isFull = page.length === logPage
+          isLast = ended && !isFull
         })
-      )
+        const next: Feed.Pull<JobLog> = Effect.suspend(() => {
+          const row = page[place++]
+          if (row !== undefined) return Effect.succeedSome(row)
+          return isLast ? Effect.succeedNone : Effect.zipRight(turn, next)
+        })
+        return next
+      })
   }
 })
 

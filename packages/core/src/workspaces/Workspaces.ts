@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Option, Stream } from "effect"
+import { Context, Data, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -110,13 +110,13 @@ const make = Effect.gen(function* () {
    * A change during a read makes the view be read once more. Changes without an event, such as that of a schedule, show at the next
    * recheck.
    */
-  const reads = yield* makeSharedReads(({ id, owner_id, template_id }: WatchedWorkspace, changed) =>
+  const reads = yield* makeSharedReads(({ id, owner_id, template_id }: WatchedWorkspace, changed, every) =>
     Effect.gen(function* () {
       yield* listen(workspaceEvents(owner_id), (delivery) => {
         if (delivery._tag === "Lost" || delivery.event.workspace_id === id) changed()
       })
       yield* listen(activeVersionChanges(template_id), changed)
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(changed), recheck)))
+      yield* every(recheck, changed)
     }).pipe(Effect.provideService(EventBus, bus))
   )
 
@@ -197,18 +197,16 @@ const make = Effect.gen(function* () {
      */
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))
-      const values = Stream.unwrapScoped(
-        Effect.map(reads(Data.struct({ id, owner_id, template_id })), (shared) => {
-          const load = Effect.gen(function* () {
-            const workspace = yield* shared.once("details", repository.details(id))
-            const seen = yield* visibleWorkspace(workspace)
-            const { userId } = yield* CurrentActor
-            // Owners see more of their workspaces than others do
-            return yield* shared.once(userId === owner_id ? "owner's view" : "view", viewOf(seen))
-          })
-          return following(shared, Effect.exit(load))
+      const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared, changed) => {
+        const load = Effect.gen(function* () {
+          const workspace = yield* shared.once("details", repository.details(id))
+          const seen = yield* visibleWorkspace(workspace)
+          const { userId } = yield* CurrentActor
+          // Owners see more of their workspaces than others do
+          return yield* shared.once(userId === owner_id ? "owner's view" : "view", viewOf(seen))
         })
-      )
+        return Effect.zipRight(changed, Effect.asSome(Effect.exit(load)))
+      })
       return { right, values }
     })
   }

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
-import { SharedReads } from "@atelier/core/platform"
-import { Context, Effect, Exit, Fiber, Queue, Scheduler, Scope, Stream, TestClock } from "effect"
+import { Feed, SharedReads } from "@atelier/core/platform"
+import { Context, Effect, Exit, Fiber, Queue, Scheduler, Scope, TestClock } from "effect"
 import { expect } from "vitest"
 
 /** A thing that changes when the test says so, and what is known of its followers. */
@@ -37,9 +37,11 @@ describe("shared reads", () => {
     Effect.gen(function* () {
       const { read, reads, state } = yield* aThing
       const received = yield* Queue.unbounded<number>()
-      const follower = Stream.unwrapScoped(Effect.map(reads("a"), (shared) => SharedReads.following(shared, shared.once("value", read))))
+      const follower = SharedReads.following(reads("a"), (shared, changed) =>
+        Effect.zipRight(changed, Effect.asSome(shared.once("value", read)))
+      )
       const followers = 1000
-      yield* Effect.replicateEffect(Effect.forkScoped(Stream.runForEach(follower, (value) => Queue.offer(received, value))), followers)
+      yield* Effect.replicateEffect(Effect.forkScoped(Feed.runForEach(follower, (value) => Queue.offer(received, value))), followers)
       expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([1]))
       state.changed()
       expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([2]))
@@ -107,6 +109,22 @@ describe("shared reads", () => {
       expect(yield* shared.once("value", read)).toBe(1)
       yield* TestClock.adjust("1 millis")
       expect(yield* shared.once("value", read)).toBe(2)
+    })
+  )
+
+  it.scoped("are made again after each period without a change, until the last follower leaves", () =>
+    Effect.gen(function* () {
+      const reads = yield* SharedReads.makeSharedReads((_key: string, changed, every) => every("10 seconds", changed))
+      const scope = yield* Scope.make()
+      const shared = yield* Scope.extend(reads("a"), scope)
+      yield* TestClock.adjust("9 seconds")
+      expect(shared.version()).toBe(0)
+      yield* TestClock.adjust("1 seconds")
+      yield* TestClock.adjust("10 seconds")
+      expect(shared.version()).toBe(2)
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("1 minutes")
+      expect(shared.version()).toBe(2)
     })
   )
 

@@ -1,0 +1,83 @@
+import { describe, it } from "@effect/vitest"
+import { makeAlarms } from "@atelier/core/platform"
+import { Effect, Exit, Scope, TestClock } from "effect"
+import { expect } from "vitest"
+
+/** Alarms, and the names of those that have rung. */
+const theAlarms = Effect.map(makeAlarms, (alarms) => {
+  const rung: Array<string> = []
+  return { alarms, rung, note: (name: string) => () => void rung.push(name) }
+})
+
+describe("alarms", () => {
+  it.scoped("ring once each, in the order of their times", () =>
+    Effect.gen(function* () {
+      const { alarms, note, rung } = yield* theAlarms
+      alarms.set("3 seconds", note("late"))
+      alarms.set("1 seconds", note("early"))
+      yield* TestClock.adjust("999 millis")
+      expect(rung).toStrictEqual([])
+      yield* TestClock.adjust("1 millis")
+      expect(rung).toStrictEqual(["early"])
+      yield* TestClock.adjust("1 minutes")
+      expect(rung).toStrictEqual(["early", "late"])
+    })
+  )
+
+  it.scoped("ring in time when a later one is waited for already", () =>
+    Effect.gen(function* () {
+      const { alarms, note, rung } = yield* theAlarms
+      alarms.set("1 hours", note("late"))
+      yield* TestClock.adjust("1 seconds")
+      alarms.set("1 seconds", note("early"))
+      yield* TestClock.adjust("1 seconds")
+      expect(rung).toStrictEqual(["early"])
+    })
+  )
+
+  it.scoped("do not ring once they are canceled, by another alarm of the same instant too", () =>
+    Effect.gen(function* () {
+      const { alarms, note, rung } = yield* theAlarms
+      alarms.set("1 seconds", note("canceled"))()
+      alarms.set("1 seconds", () => cancel())
+      const cancel = alarms.set("1 seconds", note("canceled by another"))
+      alarms.set("1 seconds", note("kept"))
+      yield* TestClock.adjust("1 seconds")
+      expect(rung).toStrictEqual(["kept"])
+    })
+  )
+
+  it.scoped("may be set by an alarm that rings", () =>
+    Effect.gen(function* () {
+      const { alarms, note, rung } = yield* theAlarms
+      alarms.set("1 seconds", () => void alarms.set("500 millis", note("second")))
+      yield* TestClock.adjust("1 seconds")
+      expect(rung).toStrictEqual([])
+      yield* TestClock.adjust("500 millis")
+      expect(rung).toStrictEqual(["second"])
+    })
+  )
+
+  it.scoped("repeat until they are canceled", () =>
+    Effect.gen(function* () {
+      const { alarms, note, rung } = yield* theAlarms
+      const cancel = alarms.repeat("1 seconds", note("again"))
+      for (let second = 0; second < 3; second++) yield* TestClock.adjust("1 seconds")
+      expect(rung).toHaveLength(3)
+      cancel()
+      yield* TestClock.adjust("1 minutes")
+      expect(rung).toHaveLength(3)
+    })
+  )
+
+  it.effect("end with their scope", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { alarms, note, rung } = yield* Scope.extend(theAlarms, scope)
+      alarms.set("1 seconds", note("late"))
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("1 seconds")
+      expect(rung).toStrictEqual([])
+    })
+  )
+})
