@@ -86,6 +86,7 @@ import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
+import { Heartbeat } from "./server/Heartbeat.js"
 import * as HttpApplication from "./server/HttpApplication.js"
 import * as NodeListener from "./server/NodeListener.js"
 import { HostSessions } from "./server/HostSessions.js"
@@ -205,6 +206,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     together(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options)),
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,
+    Heartbeat.layer,
     replicaStreams
   )
   const domain = stacked(

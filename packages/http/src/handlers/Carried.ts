@@ -7,11 +7,24 @@ import { AuditRepository } from "@atelier/core/audit"
 import { Cryptography, EventBus, Ids, Locks, Transactor } from "@atelier/core/platform"
 import { Context, Layer } from "effect"
 import { Draining } from "../server/Draining.js"
+import { Heartbeat } from "../server/Heartbeat.js"
 import { Settings } from "../server/Settings.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 
 /** The services that use cases and the helpers of handlers need while they run. */
-const carried = [Transactor, EventBus, AuditRepository, Ids, Cryptography, Locks, Settings, Draining, StreamRights, WebSockets] as const
+const carried = [
+  Transactor,
+  EventBus,
+  AuditRepository,
+  Ids,
+  Cryptography,
+  Locks,
+  Settings,
+  Draining,
+  Heartbeat,
+  StreamRights,
+  WebSockets
+] as const
 
 export type Carried = Context.Tag.Identifier<(typeof carried)[number]>
 

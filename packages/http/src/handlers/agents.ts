@@ -17,9 +17,9 @@ import {
 } from "@atelier/core/agents"
 import { GitSshKeys } from "@atelier/core/identity"
 import { AgentLinks } from "@atelier/core/network"
-import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { Feed, Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
-import { Deferred, Effect, Schema, Stream } from "effect"
+import { Deferred, Effect, Schema } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
 import { agentLink } from "../agentRpc/agentLink.js"
 import { connectionLimits, linkLimits, makeConnections } from "../agentRpc/Connections.js"
@@ -79,9 +79,7 @@ export const agents = Handlers.group(contract.agents, (handlers) =>
       Effect.map(metadata.watch(id), ({ right, values }) =>
         eventsOf({
           right,
-          values: Stream.catchAllCause(values, (cause) =>
-            Stream.fromEffect(Effect.flip(faults.refusalOf(cause, "metadata cannot be read")))
-          )
+          values: Feed.endWith(values, (cause) => Effect.flip(faults.refusalOf(cause, "metadata cannot be read")))
         })
       )
 

@@ -1,7 +1,7 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import type { Uuid } from "@atelier/core/platform"
+import { Feed, type Uuid } from "@atelier/core/platform"
 import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
-import { Cause, Effect, Exit, Option, Stream } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import * as contract from "../contract/workspaces.js"
 import { Workspace } from "../contract/workspaces.js"
 import { StoreFaults } from "../server/StoreFaults.js"
@@ -28,7 +28,7 @@ export const workspaces = Handlers.group(contract.workspaces, (handlers) =>
     const watch = (id: Uuid.Uuid) =>
       Effect.map(workspaces.watch(id), ({ right, values }) => ({
         right,
-        values: Stream.concat(Stream.make<[ServerEvent<WorkspaceView>]>({ type: "ping" }), Stream.mapEffect(values, eventOf))
+        values: Feed.startWith(Feed.mapEffect(values, eventOf), { type: "ping" } as const)
       }))
 
     return handlers

@@ -13,6 +13,7 @@ import { CurrentRequest } from "../server/CurrentRequest.js"
 import { Draining } from "../server/Draining.js"
 import type { Page } from "../server/HttpApplication.js"
 import { refuse } from "../server/respond.js"
+import { Heartbeat } from "../server/Heartbeat.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
@@ -77,6 +78,7 @@ export const replicaPages = Effect.gen(function* () {
   const passes = yield* Passes
   const draining = yield* Draining
   const faults = yield* StoreFaults
+  const heartbeats = yield* Heartbeat
   const { derpServerEnable } = yield* DeploymentOptions
 
   /** Serves a socket to who shows a pass; `prepare` says what for, or refuses. */
@@ -106,7 +108,7 @@ export const replicaPages = Effect.gen(function* () {
       const { counted } = yield* CurrentRequest
       counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
-      const run = runSocket(socket.webSocket, over, prepared, { draining, faults }, { sendWithin: "60 seconds" })
+      const run = runSocket(socket.webSocket, over, prepared, { draining, faults, heartbeats }, { sendWithin: "60 seconds" })
       yield* Effect.ensuring(run, Effect.sync(socket.release))
       return HttpServerResponse.empty()
     }).pipe(Effect.scoped)

@@ -7,7 +7,8 @@ import { Effect, Stream } from "effect"
 import type { WebSocket } from "ws"
 import { textOf } from "../relay/RelayClient.js"
 import { RelayServer } from "../relay/RelayServer.js"
-import { heartbeat, open } from "../sockets/WebSockets.js"
+import { Heartbeat } from "../server/Heartbeat.js"
+import { heartbeatScoped, open } from "../sockets/WebSockets.js"
 import { makeConnect } from "./connectProcess.js"
 import { Presence, relayPath } from "./wire.js"
 
@@ -58,6 +59,7 @@ export const relayMesh = Effect.gen(function* () {
   const { others } = yield* Replicas
   const { derpServerEnable } = yield* DeploymentOptions
   const connect = yield* makeConnect
+  const heartbeats = yield* Heartbeat
   const linked = new Set<Uuid.Uuid>()
   if (!derpServerEnable) return
 
@@ -75,7 +77,7 @@ export const relayMesh = Effect.gen(function* () {
       const forward = forwarder(webSocket)
       const connection = yield* open(webSocket, {}, () => undefined)
       webSocket.resume()
-      yield* Effect.forkScoped(Effect.catchAll(heartbeat(webSocket, {}), () => Effect.sync(() => webSocket.terminate())))
+      yield* heartbeatScoped(heartbeats, webSocket)
       yield* Stream.runForEach(connection.messages, (message) =>
         Effect.sync(() => {
           if (typeof message === "string") return

@@ -1,7 +1,8 @@
 /** Streams to agents that are connected to other processes of the deployment. agents-and-apps.md §17. */
 import { type AgentStream, AgentUnreachable, ReplicaStreams } from "@atelier/core/network"
 import { Chunk, Effect, Layer, Option, type Scope, Stream } from "effect"
-import { type Connection, heartbeat, open } from "../sockets/WebSockets.js"
+import { Heartbeat } from "../server/Heartbeat.js"
+import { type Connection, heartbeatScoped, open } from "../sockets/WebSockets.js"
 import { makeConnect } from "./connectProcess.js"
 import { ended, pieceBytes, streamsPath } from "./wire.js"
 
@@ -42,6 +43,7 @@ export const layer = Layer.effect(
   ReplicaStreams,
   Effect.gen(function* () {
     const connect = yield* makeConnect
+    const heartbeats = yield* Heartbeat
     return {
       open: (process, { agent_id, port }) =>
         Effect.gen(function* () {
@@ -49,7 +51,7 @@ export const layer = Layer.effect(
           // A reader and writers learn of its end by themselves
           const connection = yield* open(webSocket, { sendWithin: "60 seconds" }, () => undefined)
           webSocket.resume()
-          yield* Effect.forkScoped(Effect.catchAll(heartbeat(webSocket, {}), () => Effect.sync(() => webSocket.terminate())))
+          yield* heartbeatScoped(heartbeats, webSocket)
           const send = (message: string | Uint8Array) => Effect.mapError(connection.send(message), asUnreachable)
           return {
             read: yield* readerOf(connection),

@@ -7,10 +7,11 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Cause, Chunk, Context, Effect, Runtime, RuntimeFlags, Scope, Stream } from "effect"
+import { Cause, Context, Effect, Runtime, RuntimeFlags, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import type { HttpApplication } from "./HttpApplication.js"
+import { LiveBody } from "./LiveBody.js"
 import { NodeRequest } from "./NodeRequest.js"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -25,23 +26,38 @@ const headersOf = ({ cookies, headers }: Response): Record<string, string | Arra
 /** Cut, so that the client sees that the answer is not whole. */
 const cut = (target: ServerResponse) => Effect.sync(() => target.destroy())
 
-/** Writes parts as they come, no faster than the client reads them. */
-const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unknown>): Effect.Effect<void> => {
+/** Sends the head, and returns how parts are written: no faster than the client reads them. */
+const begin = (target: ServerResponse): ((parts: Iterable<Uint8Array>) => Effect.Effect<void>) => {
   const drained = Effect.unsafeMakeLatch(true)
   target.on("drain", () => drained.unsafeOpen())
   // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
   setImmediate(() => target.flushHeaders())
-  return body.pipe(
-    Stream.runForEachChunk((parts) => {
-      let isFull = false
-      for (const part of Chunk.toReadonlyArray(parts)) isFull = !target.write(part)
-      if (!isFull) return Effect.void
-      drained.unsafeClose()
-      return drained.await
-    }),
+  return (parts) => {
+    let isFull = false
+    for (const part of parts) isFull = !target.write(part)
+    if (!isFull) return Effect.void
+    drained.unsafeClose()
+    return drained.await
+  }
+}
+
+const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unknown>): Effect.Effect<void> =>
+  body.pipe(
+    Stream.runForEachChunk(begin(target)),
     Effect.interruptible,
     Effect.matchCauseEffect({ onSuccess: () => Effect.sync(() => target.end()), onFailure: () => cut(target) })
   )
+
+const sendLive = (target: ServerResponse, { run }: LiveBody): Effect.Effect<void> => {
+  const write = begin(target)
+  const running = run({
+    write: (part) => write([part]),
+    offer: (part) => void (target.writableNeedDrain || target.write(part))
+  })
+  return Effect.matchCauseEffect(Effect.interruptible(running), {
+    onSuccess: (last) => Effect.sync(() => void target.end(last)),
+    onFailure: () => cut(target)
+  })
 }
 
 /** Sends what a source has, no faster than the client reads it. `pipeline` of Node does the same with a tenth of a small request's cost. */
@@ -69,7 +85,8 @@ const send = (method: string, target: ServerResponse, response: Response): Effec
   else if (body._tag === "Stream") return sendStream(target, body.stream)
   else if (body._tag === "Raw" && body.body instanceof Readable) {
     return Effect.interruptible(sendReadable(target, body.body))
-  } else if (body._tag === "Raw") target.end(body.body)
+  } else if (body._tag === "Raw" && body.body instanceof LiveBody) return sendLive(target, body.body)
+  else if (body._tag === "Raw") target.end(body.body)
   else return Effect.dieMessage("no route answers a form")
   return Effect.void
 }

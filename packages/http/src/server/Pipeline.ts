@@ -4,6 +4,7 @@
  * It is one effect around the router: everything that needs no service is decided in one synchronous step, and the response's headers are
  * set at once.
  */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
@@ -36,6 +37,7 @@ import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
 import { finisher } from "./Finish.js"
 import { HostSessions } from "./HostSessions.js"
 import { licenseWarnings } from "./LicenseWarnings.js"
+import { LiveBody, liveBodyOf } from "./LiveBody.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { refuseHead } from "./refuseHead.js"
@@ -231,19 +233,20 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       )
 
     /** A body that fails after its head was sent is only logged */
-    const told = (request: Request, info: RequestInfo, response: Response): Response =>
-      withStream(
-        response,
-        Stream.tapErrorCause((cause) =>
-          Cause.isInterruptedOnly(cause)
-            ? Effect.void
-            : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), {
-                request_id: info.id,
-                method: request.method,
-                path: info.path
-              })
-        )
-      )
+    const told = (request: Request, info: RequestInfo, response: Response): Response => {
+      const log = (cause: Cause.Cause<unknown>) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.void
+          : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), {
+              request_id: info.id,
+              method: request.method,
+              path: info.path
+            })
+      const live = liveBodyOf(response)
+      if (live === undefined) return withStream(response, Stream.tapErrorCause(log))
+      const logged = new LiveBody((outlet) => Effect.onError(live.run(outlet), (cause) => log(cause)))
+      return HttpServerResponse.setBody(response, HttpBody.raw(logged, { contentType: response.body.contentType }))
+    }
 
     /** Answers a request; `visiting` says whose it is if a workspace proxy passes it on, or why the proxy may not. */
     const begin = (

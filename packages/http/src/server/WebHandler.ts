@@ -4,6 +4,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, Effect, Runtime, Stream } from "effect"
 import type { HttpApplication } from "./HttpApplication.js"
+import { withoutLiveBody } from "./LiveBody.js"
 import { withStream } from "./withStream.js"
 
 /** Answers one request of a fetch-style host; `end` is called when the response's body has ended too. */
@@ -21,8 +22,9 @@ export const make = (application: HttpApplication, runtime: Runtime.Runtime<neve
       let isAnswered = false
       // A host may drop an answer without reading its body
       let drop = (): void => undefined
-      const answer = (response: HttpServerResponse.HttpServerResponse): void => {
+      const answer = (given: HttpServerResponse.HttpServerResponse): void => {
         if (isAnswered) return
+        const response = withoutLiveBody(given)
         const hasStream = response.body._tag === "Stream" && !withoutBody
         let isEnded = false
         const endOnce = (): void => {

@@ -1,8 +1,9 @@
 /** WebSockets as endpoints: all that can be refused is refused over HTTP, before the connection is upgraded. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type { Alarms } from "@atelier/core/platform"
 import { type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
-import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Option, Stream } from "effect"
+import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket, WebSocketServer } from "ws"
@@ -11,6 +12,7 @@ import { CurrentRequest } from "../server/CurrentRequest.js"
 import { Draining } from "../server/Draining.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
+import { Heartbeat } from "../server/Heartbeat.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { refuseHandshake } from "./handshake.js"
@@ -85,6 +87,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       const draining = yield* Draining
       const rights = yield* StreamRights
       const faults = yield* StoreFaults
+      const heartbeats = yield* Heartbeat
       return WebSockets.of({
         serve: (request, right, handler, options = {}) =>
           Effect.gen(function* () {
@@ -102,7 +105,10 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             })
             if (socket === undefined) return notUpgraded
             info.counted?.upgraded()
-            yield* Effect.ensuring(runSocket(socket.webSocket, over, handler, { draining, faults }, options), Effect.sync(socket.release))
+            yield* Effect.ensuring(
+              runSocket(socket.webSocket, over, handler, { draining, faults, heartbeats }, options),
+              Effect.sync(socket.release)
+            )
             return HttpServerResponse.empty()
           }).pipe(Effect.scoped)
       })
@@ -146,6 +152,7 @@ export const upgrade = (
 interface House {
   readonly draining: Draining["Type"]
   readonly faults: StoreFaults["Type"]
+  readonly heartbeats: Alarms
 }
 
 /** Runs a socket's handler until it or `over` ends, and closes the socket with how it did. */
@@ -153,30 +160,40 @@ export const runSocket = <E, R>(
   webSocket: WebSocket,
   over: Deferred.Deferred<void, unknown>,
   handler: (connection: Connection) => Effect.Effect<void, E, R>,
-  { draining, faults }: House,
+  house: House,
   options: Options
 ): Effect.Effect<unknown, never, R> =>
-  attend(webSocket, over, handler, draining, options).pipe(
+  attend(webSocket, over, handler, house, options).pipe(
     Effect.exit,
-    Effect.tap((exit) => closeWith(webSocket, exit, faults)),
+    Effect.tap((exit) => closeWith(webSocket, exit, house.faults)),
     Effect.onInterrupt(() => Effect.sync(() => webSocket.terminate()))
   )
 
-/** Runs the handler until it ends or something ends it. All write into `over`: a race of each with the next would take more memory. */
+/** Runs the handler until it ends or something ends it. All write into `over`: a race of each with the next, or a fiber, would take more memory. */
 const attend = <E, R>(
   webSocket: WebSocket,
   over: Deferred.Deferred<void, unknown>,
   handler: (connection: Connection) => Effect.Effect<void, E, R>,
-  draining: Draining["Type"],
+  { draining, heartbeats }: House,
   options: Options
-): Effect.Effect<void, unknown, R> =>
-  Effect.gen(function* () {
-    const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1012, reason: "The service is restarting." }))
-    const connection = yield* open(webSocket, options, (error) => Deferred.unsafeDone(over, error))
-    for (const part of [handler(connection), going, heartbeat(webSocket, options)])
-      yield* Effect.forkScoped(Effect.intoDeferred(part, over))
-    yield* Deferred.await(over)
-  }).pipe(Effect.scoped)
+): Effect.Effect<void, unknown, R> => {
+  const end = (error: SocketClosed | CloseSocket): void => Deferred.unsafeDone(over, error)
+  return Effect.acquireUseRelease(
+    Effect.gen(function* () {
+      const leave = draining.onBegin(() => end(new CloseSocket({ code: 1012, reason: "The service is restarting." })))
+      const connection = yield* open(webSocket, options, end)
+      const rest = heartbeat(heartbeats, webSocket, options, end)
+      const handling = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(handler(connection), over)))
+      return { handling, leave, rest }
+    }),
+    () => Deferred.await(over),
+    ({ handling, leave, rest }) => {
+      leave()
+      rest()
+      return Fiber.interrupt(handling)
+    }
+  )
+}
 
 /** Bytes of overhead that a queued message is counted with. */
 const messageOverhead = 64
@@ -248,29 +265,46 @@ export const open = (
     }
   })
 
-/** Asks the other side from time to time whether it is there; fails when it does not say so. */
-export const heartbeat = (
+/** Asks the other side from time to time whether it is there, until the function that it returns is called; `lost` is called when it does not say so. */
+const heartbeat = (
+  alarms: Alarms,
   webSocket: WebSocket,
-  { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options
-): Effect.Effect<never, CloseSocket> => {
-  if (pingEvery === null) return Effect.never
+  { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options,
+  lost: (reason: CloseSocket) => void
+): (() => void) => {
+  if (pingEvery === null) return () => undefined
   let pings = 0
-  const pong = Effect.async<void>((resume) => {
-    const onPong = (): void => resume(Effect.void)
-    webSocket.once("pong", onPong)
+  let isAsked = false
+  const rest = (): (() => void) => {
+    isAsked = false
+    return alarms.set(pingEvery, ask)
+  }
+  const ask = (): void => {
+    isAsked = true
+    cancel = alarms.set(pongWithin, () => lost(new CloseSocket({ code: 1001, reason: "liveness probe failed" })))
     if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++pings))
-    return Effect.sync(() => webSocket.off("pong", onPong))
-  })
-  return Effect.sleep(pingEvery).pipe(
-    Effect.zipRight(
-      Effect.timeoutFail(pong, {
-        duration: pongWithin,
-        onTimeout: () => new CloseSocket({ code: 1001, reason: "liveness probe failed" })
-      })
-    ),
-    Effect.forever
-  )
+  }
+  const onPong = (): void => {
+    if (!isAsked) return
+    cancel()
+    cancel = rest()
+  }
+  let cancel = rest()
+  webSocket.on("pong", onPong)
+  return () => {
+    cancel()
+    webSocket.off("pong", onPong)
+  }
 }
+
+/** Ends a socket to another process that no longer says that it is there, as long as the scope is open. */
+export const heartbeatScoped = (alarms: Alarms, webSocket: WebSocket): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(
+    Effect.acquireRelease(
+      Effect.sync(() => heartbeat(alarms, webSocket, {}, () => webSocket.terminate())),
+      (rest) => Effect.sync(rest)
+    )
+  )
 
 /** Characters of a close's reason: at most 123 bytes (RFC 6455 §5.5). */
 const truncated = (reason: string): string => {

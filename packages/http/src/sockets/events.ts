@@ -2,10 +2,13 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Entitled, RightEnded } from "@atelier/core/access"
-import { Effect, Exit, Mailbox, type Schema, Stream } from "effect"
+import { Feed } from "@atelier/core/platform"
+import { Cause, Deferred, Effect, Either, Fiber, type Schema } from "effect"
 import { InternalError, isRefusal, responseOf } from "../errors.js"
 import { Draining } from "../server/Draining.js"
+import { Heartbeat } from "../server/Heartbeat.js"
 import { stringify } from "../server/json.js"
+import { LiveBody, type Outlet } from "../server/LiveBody.js"
 import { encoder } from "./json.js"
 import { openStream } from "./openStream.js"
 import { type Options, WebSockets } from "./WebSockets.js"
@@ -19,9 +22,13 @@ export type ServerEvent<A> =
 /** Each value as an event, and a failure as the last one. */
 export const eventsOf = <A, E, R>({ right, values }: Entitled<A, E, R>): Entitled<ServerEvent<A>, never, R> => ({
   right,
-  values: values.pipe(
-    Stream.map((data): ServerEvent<A> => ({ type: "data", data })),
-    Stream.catchAll((error) => Stream.make<[ServerEvent<A>]>({ type: "error", error }))
+  values: Feed.endWith(
+    Feed.map(values, (data): ServerEvent<A> => ({ type: "data", data })),
+    (cause) =>
+      Either.match(Cause.failureOrCause(cause), {
+        onLeft: (error) => Effect.succeed({ type: "error", error } as const),
+        onRight: Effect.failCause
+      })
   )
 })
 
@@ -41,7 +48,7 @@ export const eventSocket = <A, I, E, R>(
       event.type === "data"
         ? `{"type":"data","data":${encode(event.data).trimEnd()}}\n`
         : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null })
-    return yield* serve(request, right, ({ send }) => Stream.runForEach(values, (event) => send(message(event))), {
+    return yield* serve(request, right, ({ send }) => Feed.runForEach(values, (event) => send(message(event))), {
       ...options,
       oneWay
     })
@@ -67,35 +74,37 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
   Effect.gen(function* () {
     const encode = yield* encoder(schema)
     const { onBegin } = yield* Draining
+    const { repeat } = yield* Heartbeat
     const services = yield* Effect.context<R>()
     const frame = (event: ServerEvent<A>): Uint8Array => {
       if (event.type === "ping") return utf8.encode("event: ping\n\n")
       const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
       return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
     }
-    // Pings, the service's end and the right's come in beside the events by a mailbox: merged streams would take ten times the memory
-    const mailbox = yield* Mailbox.make<Uint8Array, RightEnded>(1)
-    const excess = yield* openStream(right, (reason) => mailbox.unsafeDone(Exit.fail(reason)))
+    const over = yield* Deferred.make<void, RightEnded>()
+    const excess = yield* openStream(right, (reason) => Deferred.unsafeDone(over, Effect.fail(reason)))
     if (excess !== undefined) return excess
-    const frames = Stream.unwrapScoped(
-      Effect.gen(function* () {
-        yield* Stream.runForEach(values, (event) => mailbox.offer(frame(event))).pipe(
-          // In place of the request's own, which would be copied
-          Effect.mapInputContext<never, R>(() => services),
-          Mailbox.into(mailbox),
-          Effect.forkScoped
-        )
-        // A client that has not taken what was there before needs no sign of life
-        const ping = Effect.sync(() => mailbox.unsafeOffer(frame({ type: "ping" })))
-        yield* Effect.forkScoped(Effect.forever(Effect.delay(ping, pingEvery)))
-        yield* Effect.acquireRelease(
-          Effect.sync(() => onBegin(() => mailbox.unsafeDone(Exit.void))),
-          (leave) => Effect.sync(leave)
-        )
-        return Mailbox.toStream(mailbox)
-      })
-    ).pipe(Stream.catchAll((error) => Stream.make(frame({ type: "error", error }))))
-    return HttpServerResponse.stream(frames, { contentType: "text/event-stream", headers: eventHeaders })
+    const run = ({ offer, write }: Outlet): Effect.Effect<Uint8Array | undefined, never, R> =>
+      Effect.acquireUseRelease(
+        Effect.gen(function* () {
+          const leave = onBegin(() => Deferred.unsafeDone(over, Effect.void))
+          // A client that has not taken what was there before needs no sign of life
+          const rest = repeat(pingEvery, () => offer(frame({ type: "ping" })))
+          const events = Feed.runForEach(values, (event) => write(frame(event)))
+          const writing = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(events, over)))
+          return { leave, rest, writing }
+        }),
+        () => Effect.match(Deferred.await(over), { onFailure: (error) => frame({ type: "error", error }), onSuccess: () => undefined }),
+        ({ leave, rest, writing }) => {
+          leave()
+          rest()
+          return Fiber.interrupt(writing)
+        }
+      )
+    return HttpServerResponse.raw(new LiveBody((outlet) => Effect.mapInputContext(run(outlet), () => services)), {
+      contentType: "text/event-stream",
+      headers: eventHeaders
+    })
   })
 
 const described = (error: unknown) => (error instanceof RightEnded ? responseOf(error) : refusalOf(error))

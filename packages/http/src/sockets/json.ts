@@ -1,7 +1,8 @@
 /** JSON documents over a WebSocket, one way. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { Entitled } from "@atelier/core/access"
-import { Effect, ParseResult, type Schema, Stream } from "effect"
+import { Feed } from "@atelier/core/platform"
+import { Effect, ParseResult, type Schema } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { stringify } from "../server/json.js"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
@@ -30,7 +31,7 @@ export const jsonSocket = <A, I, E, R>(
       right,
       ({ send }) =>
         Effect.zipRight(
-          Stream.runForEach(values, (value) => send(encode(value))),
+          Feed.runForEach(values, (value) => send(encode(value))),
           new CloseSocket({ code: 1000, reason: "done" })
         ),
       { ...options, oneWay }

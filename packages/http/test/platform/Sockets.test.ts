@@ -102,6 +102,13 @@ const upgradeLines = [
 ]
 const without = (name: string, ...instead: ReadonlyArray<string>) => [...upgradeLines.filter((line) => !line.startsWith(name)), ...instead]
 
+/** Waits until a fiber of the service sleeps until an instant. */
+const until = (at: number) =>
+  Effect.promise(() => new Promise((resolve) => setImmediate(resolve))).pipe(
+    Effect.zipRight(TestClock.sleeps()),
+    Effect.repeat({ until: (sleeps) => [...sleeps].includes(at) })
+  )
+
 describe("the handshake", () => {
   it.scopedLive("is answered with 101 and the service's headers", () =>
     Effect.gen(function* () {
@@ -320,6 +327,20 @@ describe("server-sent events", () => {
     })
   )
 
+  it.scoped("are joined by a ping every 15 seconds", () =>
+    Effect.gen(function* () {
+      const { port } = yield* start({ items: Stream.concat(Stream.make(item(1)), Stream.never) }, { clock: yield* Effect.clock })
+      const ask = "GET /api/v2/sse HTTP/1.1\r\nHost: x\r\n\r\n"
+      const waiting = yield* Effect.fork(exchange(port, ask, /(?:event: ping\n\n[^]*){2}/))
+      for (const at of [15_000, 30_000]) {
+        yield* until(at)
+        yield* TestClock.adjust("15 seconds")
+      }
+      const text = yield* Fiber.join(waiting)
+      expect(text.match(/event: (?:data|ping)\n/g)).toStrictEqual(["event: data\n", "event: ping\n", "event: ping\n"])
+    })
+  )
+
   it.scopedLive("end when the client goes and when the service ends", () =>
     Effect.gen(function* () {
       const begun = yield* Queue.unbounded<void>()
@@ -470,13 +491,6 @@ describe("a client that answers no pings", () => {
       expect(yield* closed).toStrictEqual({ code: close.code, reason: close.reason })
     })
   )
-
-  /** Waits until a fiber of the service sleeps until an instant. */
-  const until = (at: number) =>
-    Effect.promise(() => new Promise((resolve) => setImmediate(resolve))).pipe(
-      Effect.zipRight(TestClock.sleeps()),
-      Effect.repeat({ until: (sleeps) => [...sleeps].includes(at) })
-    )
 })
 
 describe("hostile clients", () => {

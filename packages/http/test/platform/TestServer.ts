@@ -1,7 +1,7 @@
 import type { HttpApi, HttpApiGroup } from "@effect/platform"
 /** An interface of a few endpoints of the test's own, on a real socket. */
 import { type Actor, CurrentActor, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
-import { EventBus, Unauthenticated, Uuid } from "@atelier/core/platform"
+import { EventBus, makeAlarms, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { type Clock, type Duration, Effect, Layer, Logger, Redacted, type Scope } from "effect"
 import { createServer, type Server } from "node:http"
 import { connect } from "node:net"
@@ -12,6 +12,7 @@ import { RequestReferences } from "../../src/handlers/Carried.js"
 import { layerUsers } from "../../src/server/Authentication.js"
 import { UserCredentials } from "../../src/server/Credentials.js"
 import { Draining } from "../../src/server/Draining.js"
+import { Heartbeat } from "../../src/server/Heartbeat.js"
 import { type Implementation, routesOf } from "../../src/server/Routes.js"
 import * as HttpApplication from "../../src/server/HttpApplication.js"
 import * as NodeListener from "../../src/server/NodeListener.js"
@@ -78,7 +79,16 @@ export interface Options extends Partial<HttpSettings> {
 }
 
 /** What the handlers of a test may need. */
-type Provided = RateLimiter | Settings | WebSockets | Draining | StreamRights | Authenticated | OptionallyAuthenticated | Scope.Scope
+type Provided =
+  | RateLimiter
+  | Settings
+  | WebSockets
+  | Draining
+  | Heartbeat
+  | StreamRights
+  | Authenticated
+  | OptionallyAuthenticated
+  | Scope.Scope
 
 /** The listeners of an interface. */
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
@@ -86,31 +96,35 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
   implemented: Effect.Effect<Implementation<string>, never, Provided>,
   { clock, drainTimeout = "5 seconds", lingerTimeout = "5 seconds", logger, wire = "standard", ...changed }: Options = {}
 ) =>
-  Effect.gen(function* () {
-    const pages = yield* swaggerPages((presented) => Promise.resolve(describe(api, presented)))
-    const routes = routesOf(api)
-    const groups = Object.fromEntries(routes.map(({ group = "" }) => [group, () => Promise.resolve(implemented)]))
-    const { application, owns } = yield* HttpApplication.make(routes, groups, pages).pipe(Effect.provide(layerUsers))
-    return yield* NodeListener.make(application, {
-      owns,
-      tracing: false,
-      drainTimeout,
-      lingerTimeout
-    })
-  }).pipe(
-    Effect.provide(
-      Layer.mergeAll(WebSockets.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
-        Layer.provideMerge(StoreFaults.layer),
-        Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
-        Layer.provideMerge(Draining.layer),
-        Layer.provideMerge(credentials),
-        Layer.provideMerge(
-          RequestReferences.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))
-        ),
-        Layer.provide(
-          Layer.mergeAll(
-            Logger.replace(Logger.defaultLogger, logger ?? Logger.none),
-            clock === undefined ? Layer.empty : Layer.setClock(clock)
+  // They ring until the scope closes, and not only until the layers are built
+  Effect.flatMap(clock === undefined ? makeAlarms : Effect.withClock(makeAlarms, clock), (alarms) =>
+    Effect.gen(function* () {
+      const pages = yield* swaggerPages((presented) => Promise.resolve(describe(api, presented)))
+      const routes = routesOf(api)
+      const groups = Object.fromEntries(routes.map(({ group = "" }) => [group, () => Promise.resolve(implemented)]))
+      const { application, owns } = yield* HttpApplication.make(routes, groups, pages).pipe(Effect.provide(layerUsers))
+      return yield* NodeListener.make(application, {
+        owns,
+        tracing: false,
+        drainTimeout,
+        lingerTimeout
+      })
+    }).pipe(
+      Effect.provide(
+        Layer.mergeAll(WebSockets.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
+          Layer.provideMerge(StoreFaults.layer),
+          Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
+          Layer.provideMerge(Draining.layer),
+          Layer.provideMerge(Layer.succeed(Heartbeat, alarms)),
+          Layer.provideMerge(credentials),
+          Layer.provideMerge(
+            RequestReferences.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))
+          ),
+          Layer.provide(
+            Layer.mergeAll(
+              Logger.replace(Logger.defaultLogger, logger ?? Logger.none),
+              clock === undefined ? Layer.empty : Layer.setClock(clock)
+            )
           )
         )
       )
