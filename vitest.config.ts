@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config"
 import { LongestFirst } from "./test/sequence.js"
 import projects from "./vitest.workspace.js"
 
-/** Tests with real processes wait more than they work. */
-const workers = availableParallelism() + 1
+/** Tests with real processes wait more than they work, and others wait for PostgreSQL. */
+const workers = availableParallelism() + 2
 
 /** What holds for the run as a whole; `vitest.workspace.ts` says what it runs. */
 export default defineConfig({
