@@ -40,6 +40,9 @@ export const aSigningKey = async (kid: string): Promise<JWK> => {
   return { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" }
 }
 
+/** Making a key takes a fifth of a second of the processor; the providers of a process begin with the same one. */
+let firstKey: Promise<JWK> | undefined
+
 export interface OidcServerOptions {
   readonly redirectUris: ReadonlyArray<string>
   readonly configuration?: Configuration
@@ -50,7 +53,7 @@ export const startOidc = async ({ configuration = {}, redirectUris }: OidcServer
   const requests: Array<string> = []
   const broken: OidcServer["broken"] = new Map()
   let generation = 0
-  let key = await aSigningKey("key-0")
+  let key = await (firstKey ??= aSigningKey("key-0"))
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://provider").pathname
