@@ -65,7 +65,7 @@ const ready = async (server: TestServer): Promise<readonly [status: number, text
 
 /** Asks until the answer has a status: connections that were lost are noticed one by one. */
 const until = async (status: number, ask: () => Promise<number>): Promise<void> => {
-  while ((await ask()) !== status);
+  await expect.poll(ask, { timeout: 60_000, interval: 20 }).toBe(status)
 }
 
 describe("a server whose PostgreSQL", () => {
