@@ -26,14 +26,17 @@ const urlOf = (name: string): string => {
   return url.href
 }
 
-/** A new PostgreSQL database, made as the options of `CREATE DATABASE` say; it goes with the scope. Answers its connection URL. */
+/** Makes a PostgreSQL database as the options of `CREATE DATABASE` say. Answers its name. */
+const makeDatabase = async (options: string): Promise<string> => {
+  const name = `test_${randomBytes(8).toString("hex")}`
+  await administer((client) => client.query(`CREATE DATABASE ${name} ${options}`))
+  return name
+}
+
+/** A new PostgreSQL database; it goes with the scope. Answers its connection URL. */
 const freshDatabase = (options: string) =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      const name = `test_${randomBytes(8).toString("hex")}`
-      await administer((client) => client.query(`CREATE DATABASE ${name} ${options}`))
-      return name
-    }),
+    Effect.promise(() => makeDatabase(options)),
     (name) => Effect.promise(() => administer((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)))
   ).pipe(Effect.map(urlOf))
 
@@ -56,12 +59,23 @@ const makeTemplate = async (): Promise<void> => {
 
 let template: Promise<void> | undefined
 
+/** Copying files takes less than logging each of their pages. */
+const copied = "TEMPLATE migrated STRATEGY file_copy"
+
 /** Connection URL of a new PostgreSQL database with all tables and no rows; it goes with the scope. */
 export const databaseUrl = Effect.zipRight(
   Effect.promise(() => (template ??= makeTemplate())),
-  // Copying files takes less than logging each of their pages
-  freshDatabase("TEMPLATE migrated STRATEGY file_copy")
+  freshDatabase(copied)
 )
+
+/** Connection URL of a new PostgreSQL database with all tables and no rows, for programs; it goes with the run. */
+export const lastingDatabaseUrl = async (): Promise<string> => {
+  await (template ??= makeTemplate())
+  return urlOf(await makeDatabase(copied))
+}
+
+/** As `lastingDatabaseUrl` of an empty database. */
+export const lastingEmptyDatabaseUrl = async (): Promise<string> => urlOf(await makeDatabase(""))
 
 /** The content of a database with all tables and no rows. */
 const makeImage = (): Promise<Uint8Array> =>

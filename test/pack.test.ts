@@ -19,7 +19,6 @@ import {
   firstClient,
   isRunning,
   outputOf,
-  postgresDatabase,
   templateFrom,
   untilWorkspace,
   workspaceFrom
@@ -27,7 +26,7 @@ import {
 import { startAgentServer } from "../packages/http/test/agents/AgentServer.js"
 import { aKey } from "../packages/http/test/provisioning/aDaemon.js"
 import { aTar } from "./archives.js"
-import { sqlite } from "./databases.js"
+import { lastingEmptyDatabaseUrl, sqlite } from "./databases.js"
 import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"
 import { fileIdOf, getVersion, upload } from "./templates.js"
 
@@ -102,7 +101,7 @@ describe.concurrent("the packed standalone server on PostgreSQL", () => {
       node,
       program: join(folder, "node_modules/.bin/atelier"),
       port: 0,
-      database: await postgresDatabase(),
+      database: await lastingEmptyDatabaseUrl(),
       workspacesDirectory: join(directory, "workspaces")
     })
     test.onTestFinished(() => server.kill())

@@ -17,9 +17,7 @@ import {
   type WorkspaceAgent,
   workspaces
 } from "@atelier/client"
-import pg from "pg"
 import { pack } from "tar-stream"
-import { inject } from "vitest"
 import { WebSocket } from "ws"
 
 /** A client with the token of a user. */
@@ -133,16 +131,4 @@ export const outputOf = async (client: Client, { id: workspaceagent }: Workspace
     if (!signal.aborted) throw error
   }
   return [...lines]
-}
-
-/** A new database on the run's PostgreSQL server, as its URL. */
-export const postgresDatabase = async (): Promise<string> => {
-  const client = new pg.Client({ connectionString: inject("postgresUrl") })
-  await client.connect()
-  const name = `journey_${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`
-  await client.query(`CREATE DATABASE ${name}`)
-  await client.end()
-  const url = new URL(inject("postgresUrl"))
-  url.pathname = `/${name}`
-  return url.href
 }

@@ -8,8 +8,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { lastingDatabaseUrl } from "../../../test/databases.js"
 import { freePort, Server, type ServerOptions } from "./Server.js"
-import { firstClient, isRunning, postgresDatabase, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import { firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 const past = "2026-01-01T00:00:00.000Z"
 
@@ -27,7 +28,7 @@ const sqlite = async (directory: string): Promise<Database> => {
 }
 
 const postgres = async (): Promise<Database> => {
-  const url = await postgresDatabase()
+  const url = await lastingDatabaseUrl()
   return { url, client: Layer.orDie(PgClient.layer({ url: Redacted.make(url), applicationName: "test" })) }
 }
 

@@ -2,14 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
+import { lastingDatabaseUrl } from "../../../test/databases.js"
 import { freePort, Server } from "./Server.js"
-import { build, clientOf, firstToken, isRunning, postgresDatabase, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import { build, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 describe("two standalone servers on one PostgreSQL", () => {
   it("tell a watcher on one of a build made on the other", async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-pair-"))
     onTestFinished(() => rm(directory, { recursive: true, force: true }))
-    const database = await postgresDatabase()
+    const database = await lastingDatabaseUrl()
     const first = await Server.start({ port: await freePort(), database, workspacesDirectory: join(directory, "workspaces") })
     onTestFinished(async () => void (await first.stop()))
     const token = await firstToken(first.url)

@@ -1,5 +1,5 @@
+import { lastingDatabaseUrl } from "../../../test/databases.js"
 import { journey } from "./journey.js"
-import { postgresDatabase } from "./Steps.js"
 
 // With the wire format of existing clients
-journey("PostgreSQL", postgresDatabase, ["--compatibility", "coder", "--allow-workspace-renames"])
+journey("PostgreSQL", lastingDatabaseUrl, ["--compatibility", "coder", "--allow-workspace-renames"])

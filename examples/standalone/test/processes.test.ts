@@ -5,8 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it, onTestFinished } from "vitest"
+import { lastingDatabaseUrl } from "../../../test/databases.js"
 import { freePort, Server } from "./Server.js"
-import { build, clientOf, firstToken, isRunning, postgresDatabase, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import { build, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 /** The status of an answer on a connection of its own, which the processes take in turns; undefined if the connection is broken off. */
 const visit = (url: string, session: string): Promise<number | undefined> =>
@@ -31,7 +32,7 @@ it("several processes serve one address, reach each other's agents, and replace 
   const metrics = await freePort()
   const server = await Server.start({
     port: await freePort(),
-    database: await postgresDatabase(),
+    database: await lastingDatabaseUrl(),
     workspacesDirectory: join(directory, "workspaces"),
     args: ["--processes", "2", "--prometheus-enable", "--prometheus-address", `127.0.0.1:${metrics}`]
   })
@@ -75,7 +76,7 @@ it("a server of several processes ends with the reason of one that cannot serve"
   const directory = await mkdtemp(join(tmpdir(), "atelier-processes-"))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const port = await freePort()
-  const options = { port, database: await postgresDatabase(), workspacesDirectory: join(directory, "workspaces") }
+  const options = { port, database: await lastingDatabaseUrl(), workspacesDirectory: join(directory, "workspaces") }
   // The second process's own address for others is the one that all serve
   const args = ["--processes", "2", "--derp-server-relay-url", `http://127.0.0.1:${port - 1}`]
   await expect(Server.start({ ...options, args })).rejects.toThrow(/ended with 1:.*--derp-server-relay-url "127\.0\.0\.1:\d+".*EADDRINUSE/s)

@@ -6,8 +6,9 @@ import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
+import { lastingDatabaseUrl } from "../../../test/databases.js"
 import { freePort, Server } from "./Server.js"
-import { agentOf, clientOf, firstToken, isRunning, postgresDatabase, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import { agentOf, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String }), proxy_token: Schema.String })
 
@@ -32,7 +33,7 @@ const balance = async (port: number, ports: ReadonlyArray<number>): Promise<void
 it("two processes of a workspace proxy serve an app after crashes too", async () => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-proxy-"))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const options = { port: await freePort(), database: await postgresDatabase(), workspacesDirectory: join(directory, "workspaces") }
+  const options = { port: await freePort(), database: await lastingDatabaseUrl(), workspacesDirectory: join(directory, "workspaces") }
   let server = await Server.start(options)
   onTestFinished(async () => void (await server.stop()))
   const session = await firstToken(server.url)
