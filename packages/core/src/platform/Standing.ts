@@ -2,11 +2,11 @@
  * Layers that are built one after the other, in one fiber, over one growing context. A layer of Effect's own takes a hundred steps of the
  * runtime and copies the whole context several times, which made the layers of all services a third of a start.
  *
- * They are layers like any other outside of this module: built once for each memo map. All that were built for one memo map are released together,
- * when the last scope that uses any of them closes. Of two services of one build that have the same tag, a later one replaces the earlier for those
- * that are built afterwards.
+ * They are layers like any other outside of this module: built once for each memo map, and each service is released when the last scope that uses
+ * it closes, before what it stands on. Of two services of one build that have the same tag, a later one replaces the earlier for those that are
+ * built afterwards.
  */
-import { Context, Deferred, Effect, Exit, FiberId, Layer, Option, Scope } from "effect"
+import { Context, Deferred, Effect, ExecutionStrategy, Exit, FiberId, Layer, Scope } from "effect"
 import type { YieldWrap } from "effect/Utils"
 
 type AnyLayer = Layer.Layer<never, unknown, unknown>
@@ -20,92 +20,112 @@ type Steps<A> = Generator<YieldWrap<Effect.Effect<unknown, unknown, unknown>>, A
 /** Services by the keys of their tags. */
 type Provided = ReadonlyMap<string, unknown>
 
+interface ServicePlan {
+  readonly key: string
+  readonly make: Effect.Effect<unknown, unknown, unknown>
+}
+
+interface LayersPlan {
+  readonly before: ReadonlyArray<AnyLayer>
+  readonly provides: ReadonlyArray<AnyLayer>
+}
+
 /** How a layer of this module is made. */
-type Plan =
-  | { readonly key: string; readonly make: Effect.Effect<unknown, unknown, unknown> }
-  | { readonly before: ReadonlyArray<AnyLayer>; readonly provides: ReadonlyArray<AnyLayer> }
+type Plan = ServicePlan | LayersPlan
 
 const plans = new WeakMap<AnyLayer, Plan>()
 
-/** What the layers of one memo map have made. It lasts until the last of their builds is released. */
-interface Batch {
+/** A service that was made for a memo map. It lasts until the last build that uses it is released. */
+interface Part {
   readonly scope: Scope.CloseableScope
-  /** Of the first build. */
+  /** Of the build that made it. */
   readonly context: Context.Context<unknown>
-  readonly parts: Map<AnyLayer, Deferred.Deferred<Provided, unknown>>
+  readonly provided: Deferred.Deferred<Provided, unknown>
   builds: number
 }
 
-/** In which batch a service is being made. */
-class Within extends Context.Tag("@atelier/core/Within")<Within, Batch>() {}
+type Parts = Map<AnyLayer, Part>
 
-const batches = new WeakMap<Layer.MemoMap, Batch>()
+const partsOfMaps = new WeakMap<Layer.MemoMap, Parts>()
 
-/** Ends one build of a batch, and with the last one what the batch has made. */
-const release = (memoMap: Layer.MemoMap, batch: Batch, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
+const partsOf = (memoMap: Layer.MemoMap): Parts => {
+  const parts = partsOfMaps.get(memoMap) ?? new Map<AnyLayer, Part>()
+  partsOfMaps.set(memoMap, parts)
+  return parts
+}
+
+/** Ends one build's use of a service, and with the last one the service. */
+const release = (parts: Parts, layer: AnyLayer, part: Part, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
   Effect.suspend(() => {
-    batch.builds -= 1
-    if (batch.builds > 0) return Effect.void
-    batches.delete(memoMap)
+    part.builds -= 1
+    if (part.builds > 0) return Effect.void
+    if (parts.get(layer) === part) parts.delete(layer)
     // Finalizers compare the context that they were added with to the one that they run with: the same one takes no time
-    return Effect.mapInputContext<void, never, never, never>(Scope.close(batch.scope, exit), () => batch.context)
+    return Effect.mapInputContext<void, never, never, never>(Scope.close(part.scope, exit), () => part.context)
   })
-
-/** Begins a build of a memo map's layers, which ends with the scope outside. One for a service of the same batch ends with that. */
-const begin = (memoMap: Layer.MemoMap, outside: Context.Context<never>) =>
-  Effect.flatMap(Scope.make(), (scope) =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const known = batches.get(memoMap)
-        const services = new Map<string, unknown>(outside.unsafeMap).set(Scope.Scope.key, known?.scope ?? scope)
-        const context = Context.unsafeMake<unknown>(services)
-        const batch = known ?? { scope, context, parts: new Map(), builds: 0 }
-        services.set(Within.key, batch)
-        batches.set(memoMap, batch)
-        const isInside = Option.contains(Context.getOption(outside, Within), batch)
-        if (!isInside) batch.builds += 1
-        return { batch, context, isInside, services }
-      }),
-      ({ batch, isInside }, exit) => (isInside ? Effect.void : release(memoMap, batch, exit))
-    )
-  )
 
 const build = (root: AnyLayer) =>
   Effect.gen(function* () {
     const memoMap = yield* Layer.CurrentMemoMap
-    const { batch, context, services } = yield* begin(memoMap, yield* Effect.context<never>())
-    /** What this build is making. */
-    const open = new Map<AnyLayer, Deferred.Deferred<Provided, unknown>>()
+    const parts = partsOf(memoMap)
+    // Also tells the services from those outside, which a fiber keeps if both are equal
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const services = new Map<string, unknown>((yield* Effect.context<never>()).unsafeMap).set(Scope.Scope.key, scope)
+    const context = Context.unsafeMake<unknown>(services)
+    /** What this build has made or found. */
+    const known = new Map<AnyLayer, Provided>()
+    /** The service that this build is making. */
+    let open: readonly [AnyLayer, Part] | undefined
 
     const add = (provided: Provided): Provided => {
       for (const [key, service] of provided) services.set(key, service)
       return provided
     }
 
-    function* make(plan: Plan): Steps<Provided> {
-      if ("make" in plan) return new Map([[plan.key, yield* plan.make]])
-      for (const each of plan.before) yield* provide(each)
+    const releaseLater = (layer: AnyLayer, part: Part) => Scope.addFinalizerExit(scope, (exit) => release(parts, layer, part, exit))
+
+    /** Waits where another build is making it. */
+    function* use(layer: AnyLayer, part: Part): Steps<Provided> {
+      const begin = Effect.suspend(() => {
+        part.builds += 1
+        return releaseLater(layer, part)
+      })
+      yield* Effect.uninterruptible(begin)
+      const provided: Provided = yield* Deferred.await(part.provided) as Effect.Effect<Provided, unknown>
+      return provided
+    }
+
+    function* one(layer: AnyLayer, { key, make }: ServicePlan): Steps<Provided> {
+      // Made before the look: another fiber may run at each step, so none may come between the look and the entry
+      const own = yield* Scope.make()
+      const present = parts.get(layer)
+      if (present !== undefined) return yield* use(layer, present)
+      const part: Part = { scope: own, context, provided: Deferred.unsafeMake(FiberId.none), builds: 1 }
+      parts.set(layer, part)
+      open = [layer, part]
+      yield* releaseLater(layer, part)
+      services.set(Scope.Scope.key, own)
+      const provided: Provided = new Map([[key, yield* make]])
+      services.set(Scope.Scope.key, scope)
+      open = undefined
+      Deferred.unsafeDone(part.provided, Exit.succeed(provided))
+      return provided
+    }
+
+    function* several({ before, provides }: LayersPlan): Steps<Provided> {
+      for (const each of before) yield* provide(each)
       const provided = new Map<string, unknown>()
-      for (const each of plan.provides) for (const [key, service] of yield* provide(each)) provided.set(key, service)
+      for (const each of provides) for (const [key, service] of yield* provide(each)) provided.set(key, service)
       return provided
     }
 
     /** Adds what a layer provides to the services. */
     function* provide(layer: AnyLayer): Steps<Provided> {
       const plan = plans.get(layer)
-      if (plan === undefined) return add((yield* Layer.buildWithMemoMap(layer, memoMap, batch.scope)).unsafeMap)
-      const present = batch.parts.get(layer)
-      if (present !== undefined) {
-        const provided: Provided = yield* Deferred.await(present) as Effect.Effect<Provided, unknown>
-        return add(provided)
-      }
-      const part = Deferred.unsafeMake<Provided, unknown>(FiberId.none)
-      batch.parts.set(layer, part)
-      open.set(layer, part)
-      const provided = add(yield* make(plan))
-      open.delete(layer)
-      Deferred.unsafeDone(part, Exit.succeed(provided))
-      return provided
+      if (plan === undefined) return add((yield* Layer.buildWithMemoMap(layer, memoMap, scope)).unsafeMap)
+      const provided = known.get(layer) ?? ("make" in plan ? yield* one(layer, plan) : yield* several(plan))
+      known.set(layer, provided)
+      return add(provided)
     }
 
     return yield* Effect.gen(function* () {
@@ -114,10 +134,10 @@ const build = (root: AnyLayer) =>
       Effect.onError((cause) =>
         // Another build may wait for what this one has not made; a later one makes it again
         Effect.sync(() => {
-          for (const [layer, part] of open) {
-            batch.parts.delete(layer)
-            Deferred.unsafeDone(part, Exit.failCause(cause))
-          }
+          if (open === undefined) return
+          const [layer, part] = open
+          parts.delete(layer)
+          Deferred.unsafeDone(part.provided, Exit.failCause(cause))
         })
       ),
       Effect.mapInputContext(() => context)

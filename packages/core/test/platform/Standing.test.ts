@@ -54,7 +54,7 @@ describe("layers of services", () => {
     expect(events.filter((event) => event === "base" || event === "base released")).toEqual(["base", "base released"])
   })
 
-  it("keeps a shared service until the last scope that uses it closes", async () => {
+  it("releases each service with the last scope that uses it", async () => {
     const { events, left, right } = example()
     await Effect.runPromise(
       Effect.gen(function* () {
@@ -63,11 +63,11 @@ describe("layers of services", () => {
         yield* Layer.buildWithMemoMap(left, memoMap, first)
         yield* Layer.buildWithMemoMap(right, memoMap, second)
         yield* Scope.close(first, Exit.void)
-        expect(events).toEqual(["base", "left", "right"])
+        expect(events).toEqual(["base", "left", "right", "left released"])
         yield* Scope.close(second, Exit.void)
       })
     )
-    expect(events).toEqual(["base", "left", "right", "right released", "left released", "base released"])
+    expect(events).toEqual(["base", "left", "right", "left released", "right released", "base released"])
   })
 
   it("waits for a service that another build is making", async () => {
@@ -116,7 +116,7 @@ describe("layers of services", () => {
     expect(events.toSorted()).toEqual(["base", "base released", "left", "left released", "right", "right released"])
   })
 
-  it("shares a service with a later build while any build lasts", async () => {
+  it("shares a service with a later build while any build uses it", async () => {
     await Effect.runPromise(
       Effect.gen(function* () {
         const { events, left, right } = example()
@@ -127,11 +127,41 @@ describe("layers of services", () => {
         yield* Scope.close(first, Exit.void)
         yield* Layer.buildWithMemoMap(right, memoMap, third)
         yield* Scope.close(second, Exit.void)
-        expect(events).toEqual(["base", "left", "right"])
+        expect(events).toEqual(["base", "left", "right", "left released"])
         yield* Scope.close(third, Exit.void)
-        expect(events).toHaveLength(6)
+        expect(events).toEqual(["base", "left", "right", "left released", "right released", "base released"])
       })
     )
+  })
+
+  it.each([
+    ["in one build", (inner: Layer.Layer<Left>, base: Layer.Layer<Base, Error>) => together(inner, base)],
+    ["in one build, behind another service", (inner: Layer.Layer<Left>, base: Layer.Layer<Base, Error>) => together(base, inner)],
+    ["in builds at once", (inner: Layer.Layer<Left>, base: Layer.Layer<Base, Error>) => Layer.mergeAll(base, inner)],
+    ["in builds one after the other", (inner: Layer.Layer<Left>, base: Layer.Layer<Base, Error>) => Layer.provideMerge(inner, base)]
+  ])("releases a service before what Effect's own layer provides it with, %s", async (_, whole) => {
+    class Store extends Context.Tag("test/Store")<Store, string>() {}
+    const { base, events } = example()
+    const store = Effect.acquireRelease(Effect.succeed("store"), () => Effect.sync(() => events.push("store released")))
+    const stored = Effect.acquireRelease(Effect.as(Store, { base: 1 }), () => Effect.sync(() => events.push("left released")))
+    const inner = Layer.provide(service(Left, stored), Layer.scoped(Store, store))
+    await Effect.runPromise(Effect.provide(Effect.all([Base, Left]), whole(inner, base)))
+    expect(events.indexOf("left released")).toBeLessThan(events.indexOf("store released"))
+  })
+
+  it("releases what a failed build has acquired while another build lasts", async () => {
+    class Broken extends Context.Tag("test/Broken")<Broken, number>() {}
+    const { base, events } = example()
+    const acquired = Effect.acquireRelease(Effect.void, () => Effect.sync(() => events.push("broken released")))
+    const broken = service(Broken, Effect.zipRight(acquired, Effect.fail(new Error("no luck"))))
+    const answer = Layer.orElse(broken, () => Layer.succeed(Broken, 1))
+    await Effect.runPromise(
+      Effect.provide(
+        Effect.sync(() => expect(events).toEqual(["base", "broken released"])),
+        together(base, answer)
+      )
+    )
+    expect(events).toEqual(["base", "broken released", "base released"])
   })
 
   it("releases the other services when the release of one dies", async () => {
