@@ -3,9 +3,11 @@ import type { AgentStream, AgentUnreachable } from "@atelier/core/network"
 import { Cause, Effect, Option, type Scope } from "effect"
 import { Duplex } from "node:stream"
 
+const brokenOff = "the stream was broken off"
+
 const errorOf = (cause: Cause.Cause<AgentUnreachable>): Error =>
   Option.match(Cause.failureOption(cause), {
-    onNone: () => new Error("the stream was broken off"),
+    onNone: () => new Error(brokenOff),
     onSome: ({ message }) => new Error(message)
   })
 
@@ -28,6 +30,13 @@ export const agentSocket = ({ finish, read, write }: AgentStream): Effect.Effect
       given = next
       isGiven.unsafeOpen()
     }
+    const made = ({ done, effect }: Write): Effect.Effect<void> => {
+      const over = (error?: Error): void => {
+        given = undefined
+        done(error)
+      }
+      return Effect.matchCause(effect, { onFailure: (cause) => over(errorOf(cause)), onSuccess: () => over() })
+    }
     const socket = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
@@ -42,6 +51,8 @@ export const agentSocket = ({ finish, read, write }: AgentStream): Effect.Effect
           // Pending operations may still fail, without a waiter
           socket.on("error", () => undefined)
           socket.destroy()
+          // Node calls the writes behind it back with it
+          given?.done(new Error(brokenOff))
         })
     )
     const reading = Effect.flatMap(isWanted.await, () => {
@@ -50,10 +61,11 @@ export const agentSocket = ({ finish, read, write }: AgentStream): Effect.Effect
     })
     const writing = Effect.flatMap(isGiven.await, () => {
       isGiven.unsafeClose()
-      const { done, effect } = given ?? { done: () => undefined, effect: Effect.void }
-      return Effect.matchCause(effect, { onFailure: (cause) => done(errorOf(cause)), onSuccess: () => done() })
+      return given === undefined ? Effect.void : made(given)
     })
-    yield* Effect.forkScoped(Effect.catchAllCause(Effect.forever(reading), (cause) => Effect.sync(() => socket.destroy(errorOf(cause)))))
-    yield* Effect.forkScoped(Effect.forever(writing))
+    const failed = (cause: Cause.Cause<AgentUnreachable>) => Effect.sync(() => socket.destroy(errorOf(cause)))
+    // They end with the scope, wherever the socket is made
+    yield* Effect.forkScoped(Effect.interruptible(Effect.catchAllCause(Effect.forever(reading), failed)))
+    yield* Effect.forkScoped(Effect.interruptible(Effect.forever(writing)))
     return socket
   })
