@@ -1,8 +1,9 @@
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { freshDatabaseUrl } from "../../../test/databases.js"
+import { makePool } from "../src/Pool.js"
 import { makeNames } from "../src/PreparedStatements.js"
 
 const connected = Effect.gen(function* () {
@@ -39,6 +40,42 @@ describe.each([
       expect(yield* sql.withTransaction(divide(2))).toStrictEqual([{ quotient: 3 }])
       expect(yield* connection).toStrictEqual(before)
     }).pipe(Effect.withTracerEnabled(tracing))
+  )
+})
+
+describe("the columns of a prepared statement", () => {
+  it.scopedLive("are described once per connection, and read as before", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const { pool } = yield* makePool(Redacted.make(url), { max: 1, connectionTimeout: 5_000 })
+      const client = yield* Effect.acquireRelease(
+        Effect.promise(() => pool.connect()),
+        (client) => Effect.sync(() => client.release())
+      )
+      let descriptions = 0
+      client.connection.on("rowDescription", () => descriptions++)
+      const query = (text: string, values: ReadonlyArray<unknown>) =>
+        Effect.async<ReadonlyArray<object>, Error>((resume) =>
+          client.query(text, [...values], (cause: Error | undefined, result) =>
+            resume(cause ? Effect.fail(cause) : Effect.succeed(result.rows))
+          )
+        )
+      const rows = (count: number) =>
+        query(
+          `SELECT n AS number, CAST('{"a": 1}' AS jsonb) AS object, CAST(NULL AS text) AS nothing, CAST('2026-01-31T23:59:59.123Z' AS timestamptz) AS instant
+            FROM generate_series(1, CAST($1 AS bigint)) AS n`,
+          [count]
+        )
+      const row = (number: number) => ({ number, object: '{"a": 1}', nothing: null, instant: "2026-01-31T23:59:59.123Z" })
+      yield* Effect.replicateEffect(rows(1), 6)
+      expect(descriptions).toBe(6)
+      expect(yield* rows(2)).toStrictEqual([row(1), row(2)])
+      expect(yield* rows(0)).toStrictEqual([])
+      expect(yield* rows(1)).toStrictEqual([row(1)])
+      yield* Effect.flip(query("SELECT CAST($1 AS integer)", ["none"]))
+      expect(yield* rows(1)).toStrictEqual([row(1)])
+      expect(descriptions).toBe(6)
+    })
   )
 })
 
