@@ -39,12 +39,17 @@ type Tables = ReadonlyMap<string, ReadonlyArray<Column>>
 /** PostgreSQL takes a tenth of a second of the processor to tell its columns, and a test stores a hundred rows. */
 const known = new WeakMap<SqlClient.SqlClient, Tables>()
 
+const readTables = Effect.map(readColumns, (all): Tables => {
+  const tables = new Map<string, Array<Column>>()
+  for (const column of all) tables.set(column.table, [...(tables.get(column.table) ?? []), column])
+  return tables
+})
+
 const byTable = Effect.gen(function* () {
   const sql = yield* sqlClient
   const told = known.get(sql)
   if (told !== undefined) return told
-  const tables = new Map<string, Array<Column>>()
-  for (const column of yield* readColumns) tables.set(column.table, [...(tables.get(column.table) ?? []), column])
+  const tables = yield* readTables
   known.set(sql, tables)
   return tables
 })
@@ -109,7 +114,8 @@ export const placesOf = (text: string, beside: ReadonlyArray<string> = []) =>
         orElse: () => sql`instr(CAST(${sql(name)} AS BLOB), CAST(${needle} AS BLOB)) > 0`
       })
     const found: Array<string> = []
-    for (const [table, its] of yield* byTable) {
+    // Anew: a migration may have changed them since the rows were stored
+    for (const [table, its] of yield* readTables) {
       const anyHolds = (needle: string) => sql.or(its.map((column) => holds(column, needle)))
       const [row] = yield* sql<Record<string, number>>`SELECT ${sql.csv(
         its.map((column) => sql`count(CASE WHEN ${holds(column, text)} THEN 1 END) AS ${sql(column.name)}`)
