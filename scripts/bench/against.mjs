@@ -11,7 +11,10 @@ import { openEvents, openMany } from "./sections/watchers.mjs"
 import { idOf, runningOf, sessionOf } from "./seed.mjs"
 
 const workspaces = 10_000
-const rounds = 3
+const starts = 3
+const rounds = 5
+/** V8 has compiled what a request runs after some 4,000 of `GET /users/me`: before that, it takes up to three times the processor time. */
+const warmUpSeconds = 2
 const watchers = 500
 const linesPerCall = 100
 /** An agent's log holds 1 MiB: after so many calls of about 8 kB its place is taken by the next one. */
@@ -102,7 +105,7 @@ const measureRequests = async ({ database, report, seconds, sides }) => {
       load: { connections, expect, request: of(server) },
       rounds: []
     }))
-    for (const { load, server } of subjects) await round(server, load, seconds / 2)
+    for (const { load, server } of subjects) await round(server, load, Math.max(warmUpSeconds, seconds / 2))
     for (let turn = 0; turn < rounds; turn++) {
       for (const { load, rounds, server } of subjects) rounds.push(await round(server, load, seconds))
     }
@@ -138,7 +141,7 @@ const measureStart = async ({ database, databases, other, report }) => {
     const directory = await mkdtemp(join(databases.directory, "workspaces-"))
     runs.push({ empty: [await start(storage, directory, from)], from, directory, existing: [], storage })
   }
-  for (let turn = 0; turn < rounds; turn++) {
+  for (let turn = 0; turn < starts; turn++) {
     for (const { directory, existing, from, storage } of runs) existing.push(await start(storage, directory, from))
   }
   const [ours, theirs] = runs
