@@ -33,20 +33,23 @@ const maximumDepth = 64
 /** Templates in each other. The readers of expressions have bounds of their own, which are narrower. */
 const maximumTemplates = 500
 
-/** Characters of the expression of an attribute, which is read in one piece. */
-export const maximumExpression = 256 * 1024
+/** Characters of the expression of an attribute, and of the label of a block. Each is read in one piece. */
+const maximumExpression = 256 * 1024
+const maximumLabel = 4096
 
 const identifier = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 const blank = /(?:[ \t\r]+|\/\*[\s\S]*?\*\/)*/y
 const comment = /(?:#|\/\/)[^\n]*/y
+const skippableInLine: ReadonlySet<string> = new Set([" ", "\t", "\r", "#", "/"])
+const skippable: ReadonlySet<string> = new Set([...skippableInLine, "\n"])
 const closing: Readonly<Record<string, string>> = { "{": "}", "[": "]", "(": ")" }
 
 class Reader {
   position = 0
   /** Of templates in each other. */
   private depth = 0
-  /** The place that the present expression must not reach. */
-  private limit = Infinity
+  /** Where the present expression or label began, and how many characters it may have. */
+  private bound = { from: 0, size: Infinity }
   /** Lines are asked for in the order of the text. */
   private counted = { position: 0, line: 1 }
 
@@ -75,6 +78,8 @@ class Reader {
 
   /** Skips blanks and comments; lines too where they mean nothing. */
   skip(lines: boolean): void {
+    // Most places have none, and the patterns take much longer to see that
+    if (!(lines ? skippable : skippableInLine).has(this.next)) return
     for (let before = -1; before < this.position;) {
       before = this.position
       this.match(blank)
@@ -89,12 +94,25 @@ class Reader {
     return this.text[this.position] ?? ""
   }
 
+  private checkBound(name: string, place = this.position): void {
+    const { from, size } = this.bound
+    if (place > from + size) this.fail(`${name} has more than ${size} characters`)
+  }
+
+  /** Reads what may have so many characters. */
+  private within<A>(size: number, read: () => A): A {
+    this.bound = { from: this.position, size }
+    const result = read()
+    this.bound = { from: 0, size: Infinity }
+    return result
+  }
+
   /** Skips a quoted text with the templates in it. */
   skipQuoted(): void {
     this.position++
     for (;;) {
       const character = this.next
-      if (this.position > this.limit) this.fail(`a text has more than ${maximumExpression} characters`)
+      this.checkBound("a text")
       if (character === "" || character === "\n") this.fail("a quoted text has no end")
       if (character === '"') {
         this.position++
@@ -130,7 +148,7 @@ class Reader {
 
   /** Skips what is between brackets: a text, a heredoc, a comment, or one character. */
   skipToken(): void {
-    if (this.position > this.limit) this.fail(`an expression has more than ${maximumExpression} characters`)
+    this.checkBound("an expression")
     if (this.next === '"') return this.skipQuoted()
     if (this.text.startsWith("<<", this.position) && this.skipHeredoc()) return
     const before = this.position
@@ -146,6 +164,7 @@ class Reader {
     if (start === undefined || word === undefined) return false
     const from = this.position + start.length
     for (let line = from; line < this.text.length;) {
+      this.checkBound("a text", line)
       const newline = this.text.indexOf("\n", line)
       const end = newline < 0 ? this.text.length : newline
       if (this.text.slice(line, end).trim() === word) {
@@ -160,26 +179,30 @@ class Reader {
   expression(): string {
     this.skip(false)
     const from = this.position
-    this.limit = from + maximumExpression
-    while (this.next !== "" && this.next !== "\n" && this.next !== "}" && this.next !== ",") {
-      if (closing[this.next] !== undefined) this.skipBrackets()
-      else if (this.next === "#" || this.text.startsWith("//", this.position)) break
-      else this.skipToken()
-    }
-    this.limit = Infinity
+    this.within(maximumExpression, () => {
+      while (this.next !== "" && this.next !== "\n" && this.next !== "}" && this.next !== ",") {
+        if (closing[this.next] !== undefined) this.skipBrackets()
+        else if (this.next === "#" || this.text.startsWith("//", this.position)) break
+        else this.skipToken()
+      }
+    })
     const source = this.text.slice(from, this.position).trim()
     return source === "" ? this.fail("an expression is missing") : source
   }
 
-  /** Reads the attributes and blocks, and stops before each of them. */
-  *body(depth: number): Generator<undefined, Body> {
+  /** Reads the attributes and blocks, and stops at each of them, each of their labels and each line. Yields its place. */
+  *body(depth: number): Generator<number, Body> {
     if (depth > maximumDepth) this.fail("blocks are too deep in each other")
     const attributes = new Map<string, string>()
     const lines = new Map<string, number>()
     const blocks: Array<Block> = []
     for (;;) {
-      yield
-      this.skip(true)
+      yield this.position
+      this.skip(false)
+      if (this.next === "\n") {
+        this.position++
+        continue
+      }
       if (this.next === "" || this.next === "}") {
         if ((this.next === "") !== (depth === 0)) this.fail(depth === 0 ? "a bracket closes none" : "a block has no end")
         return { attributes, blocks, lines }
@@ -196,12 +219,13 @@ class Reader {
     }
   }
 
-  private *block(type: string, depth: number, line: number): Generator<undefined, Block> {
+  private *block(type: string, depth: number, line: number): Generator<number, Block> {
     const labels: Array<string> = []
     while (this.next !== "{") {
+      yield this.position
       if (this.next === '"') {
         const from = this.position
-        this.skipQuoted()
+        this.within(maximumLabel, () => this.skipQuoted())
         labels.push(quotedText(this.text.slice(from, this.position)) ?? "")
       } else labels.push(this.match(identifier) ?? this.fail(`the block ${type} has no body`))
       this.skip(false)
@@ -224,15 +248,15 @@ const run = <A>(text: string, read: (reader: Reader) => A): Either.Either<A, Hcl
   })
 
 /** Reads a file in steps. Throws `HclError` at the first place that is not HCL. */
-export const bodyInSteps = (text: string): Generator<undefined, Body> => new Reader(text.replace(/^\uFEFF/, "")).body(0)
+export const bodyInSteps = (text: string): Generator<number, Body> => new Reader(text.replace(/^\uFEFF/, "")).body(0)
 
 /** Reads a file at once. Fails at the first place that is not HCL. */
 export const parseBody = (text: string): Either.Either<Body, HclError> =>
   run(text, () => {
     const steps = bodyInSteps(text)
     for (;;) {
-      const { done, value } = steps.next()
-      if (done === true) return value
+      const step = steps.next()
+      if (step.done === true) return step.value
     }
   })
 

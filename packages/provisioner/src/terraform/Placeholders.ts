@@ -6,6 +6,7 @@ import { compilePattern, matchesPattern } from "@atelier/core/platform"
 import type { ParameterValue } from "@atelier/core/provisioning"
 import { Effect, Option } from "effect"
 import { type Block, literalValue } from "./Hcl.js"
+import { makePace } from "./Pace.js"
 import { readBody } from "./ReadBody.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
 
@@ -31,15 +32,21 @@ const valueFor = (rule: Block): string | undefined => {
 /** The values by the names of their parameters; none for a rule that is no literal, or whose pattern matches no text known here. */
 export const placeholders = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<ReadonlyArray<ParameterValue>> =>
   Effect.gen(function* () {
-    const paths = configurationFiles(files.keys()).filter((path) => path.endsWith(".tf"))
-    const read = (path: string) => Effect.option(readBody(new TextDecoder().decode(files.get(path))))
-    const bodies = yield* Effect.forEach(paths, read)
-    return bodies.flatMap(Option.match({ onNone: () => [], onSome: ({ blocks }) => blocks })).flatMap((block) => {
-      const { body, labels, type } = block
-      if (type !== "data" || labels[0] !== "coder_parameter" || body.attributes.has("default")) return []
-      const name = literalOf(block, "name")
-      const rule = body.blocks.find((inner) => inner.type === "validation")
-      const value = rule === undefined ? undefined : valueFor(rule)
-      return typeof name !== "string" || value === undefined ? [] : [{ name, value }]
-    })
+    const pace = yield* makePace
+    const values: Array<ParameterValue> = []
+    for (const path of configurationFiles(files.keys()).filter((path) => path.endsWith(".tf"))) {
+      const read = yield* Effect.option(readBody(new TextDecoder().decode(files.get(path)), pace))
+      if (Option.isNone(read)) continue
+      for (const block of read.value.blocks) {
+        const { body, labels, type } = block
+        if (type !== "data" || labels[0] !== "coder_parameter" || body.attributes.has("default")) continue
+        const name = literalOf(block, "name")
+        yield* pace
+        const rule = body.blocks.find((inner) => inner.type === "validation")
+        const value = rule === undefined ? undefined : valueFor(rule)
+        if (typeof name === "string" && value !== undefined) values.push({ name, value })
+        yield* pace
+      }
+    }
+    return values
   })

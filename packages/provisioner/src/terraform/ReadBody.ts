@@ -1,25 +1,25 @@
 /** Reading files of HCL while other requests have their turn. */
-import { nextTurn } from "@atelier/core/platform"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { type Body, bodyInSteps, HclError } from "./Hcl.js"
+import type { Pace } from "./Pace.js"
 
-/** Milliseconds for which files are read before others have their turn. */
-const turn = 10
-
-/** Attributes and blocks that are read between two looks at the clock. */
+/** Steps that are taken, and characters that are read, between two looks at the pace. A step may read more characters. */
 const stepsOfLook = 200
+const charactersOfLook = 16 * 1024
 
 /** Reads a file. Fails at the first place that is not HCL. */
-export const readBody = (text: string): Effect.Effect<Body, HclError> =>
+export const readBody = (text: string, pace: Pace): Effect.Effect<Body, HclError> =>
   Effect.gen(function* () {
     const steps = bodyInSteps(text)
-    let begunAt = yield* Clock.currentTimeMillis
+    let position = 0
     for (;;) {
       const read = yield* Effect.try({
         try: () => {
-          for (let count = 0; count < stepsOfLook; count++) {
+          const from = position
+          for (let count = 0; count < stepsOfLook && position - from < charactersOfLook; count++) {
             const step = steps.next()
             if (step.done === true) return step.value
+            position = step.value
           }
           return undefined
         },
@@ -30,9 +30,6 @@ export const readBody = (text: string): Effect.Effect<Body, HclError> =>
         }
       })
       if (read !== undefined) return read
-      if ((yield* Clock.currentTimeMillis) - begunAt > turn) {
-        yield* nextTurn
-        begunAt = yield* Clock.currentTimeMillis
-      }
+      yield* pace
     }
   })

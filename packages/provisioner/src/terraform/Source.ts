@@ -1,18 +1,21 @@
 /** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform.md §2. */
 import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
-import { mapInTurns, nextTurn } from "@atelier/core/platform"
-import { Effect, Either, Schema } from "effect"
+import { Effect, Either } from "effect"
 import { configurationFiles } from "./ConfigurationFiles.js"
 import { type Block, type Body, HclError, literalValue, withoutLastComments } from "./Hcl.js"
 import { jsonFault } from "./Json.js"
+import { makePace, type Pace } from "./Pace.js"
 import { readBody } from "./ReadBody.js"
 
 /** Bytes of all files that Terraform reads in the root module, and of one in JSON, which is read in one piece. */
 const maximumConfiguration = 4 * 1024 * 1024
 const maximumJson = 1024 * 1024
 
-/** Variables that are read in one piece. */
-const variablesOfTurn = 200
+/** Variables of a template. */
+const maximumVariables = 20_000
+
+/** Characters of the expressions of all tags. A job's tags have at most 4096 bytes. */
+const maximumTags = 64 * 1024
 
 /** Bytes of a `README.md` that are kept. */
 const maximumReadme = 1024 * 1024
@@ -43,8 +46,9 @@ const declareBlock = (declarations: Declarations, { body, labels, type }: Block)
   if (tags !== undefined) declarations.tags.push({ source: tags })
 }
 
-const JsonObject = Schema.Record({ key: Schema.String, value: Schema.Unknown })
-const isObject = Schema.is(JsonObject)
+/** Without a schema, which would look at each of the values. */
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** The bodies of blocks in JSON syntax: one, or a list of them. */
 const bodies = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
@@ -77,12 +81,14 @@ const readJson = (text: string): Either.Either<unknown, HclError> =>
     catch: (error) => jsonFault(text) ?? new HclError({ line: 1, cause: error instanceof Error ? error.message : String(error) })
   })
 
-const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<Declarations, ProvisionFailure> =>
+const tooManyVariables = new ProvisionFailure({ message: `the template has more than ${maximumVariables} variables` })
+
+const declarationsOf = (files: ReadonlyMap<string, Uint8Array>, pace: Pace): Effect.Effect<Declarations, ProvisionFailure> =>
   Effect.gen(function* () {
     const declarations: Declarations = { variables: new Map(), tags: [] }
     let size = 0
     for (const path of configurationFiles(files.keys())) {
-      yield* nextTurn
+      yield* pace
       const bytes = files.get(path) ?? new Uint8Array(0)
       size += bytes.byteLength
       if (size > maximumConfiguration) {
@@ -98,10 +104,13 @@ const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<D
         continue
       }
       const body = yield* Effect.mapError(
-        readBody(text),
+        readBody(text, pace),
         ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` })
       )
-      for (const block of body.blocks) declareBlock(declarations, block)
+      for (const block of body.blocks) {
+        declareBlock(declarations, block)
+        if (declarations.variables.size > maximumVariables) return yield* tooManyVariables
+      }
     }
     return declarations
   })
@@ -124,25 +133,32 @@ const typeOf = (value: Value | undefined): string => {
 }
 
 /** A default as a value is given to Terraform: texts as they are, all else as an expression. */
-const defaultOf = (value: Value | undefined): string => {
-  const literal = literalOf(value)
+const defaultOf = (literal: unknown): string => {
   if (literal === undefined || literal === null) return ""
   return typeof literal === "object" ? JSON.stringify(literal) : String(literal)
 }
 
-const variableOf = ([name, attributes]: readonly [string, ReadonlyMap<string, Value>]): TemplateVariable => {
-  const default_value = defaultOf(attributes.get("default"))
-  const fallback = attributes.get("default")
-  return {
-    name,
-    description: textOf(attributes.get("description")),
-    type: typeOf(attributes.get("type")),
-    default_value,
-    // A default of null is as good as none
-    required: fallback === undefined || literalOf(fallback) === null,
-    sensitive: literalOf(attributes.get("sensitive")) === true
-  }
-}
+const variablesOf = (declared: Declarations["variables"], pace: Pace): Effect.Effect<ReadonlyArray<TemplateVariable>> =>
+  Effect.gen(function* () {
+    const variables: Array<TemplateVariable> = []
+    for (const [name, attributes] of declared) {
+      const fallback = literalOf(attributes.get("default"))
+      yield* pace
+      const description = textOf(attributes.get("description"))
+      yield* pace
+      variables.push({
+        name,
+        description,
+        type: typeOf(attributes.get("type")),
+        default_value: defaultOf(fallback),
+        // A default of null is as good as none
+        required: !attributes.has("default") || fallback === null,
+        sensitive: literalOf(attributes.get("sensitive")) === true
+      })
+      yield* pace
+    }
+    return variables.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  })
 
 type Tags = ReadonlyArray<readonly [key: string, value: string]>
 
@@ -156,16 +172,24 @@ const literalTagsOf = (value: Value): Tags | undefined => {
 /** The tags if they are literals, else the expression of all of them under one name: only an evaluation tells their keys. */
 const tagsOf = (value: Value): Tags => literalTagsOf(value) ?? ("source" in value ? [["tags", value.source]] : [])
 
+const sizeOf = (value: Value): number => ("source" in value ? value.source : JSON.stringify(value.value ?? null)).length
+
 /** Reads variables, tags and the readme. Fails with the file and line of what is not HCL or JSON. */
 export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Effect.Effect<ParsedTemplate, ProvisionFailure> =>
   Effect.gen(function* () {
-    const { tags, variables } = yield* declarationsOf(files)
+    const pace = yield* makePace
+    const { tags, variables } = yield* declarationsOf(files, pace)
     const readme = files.get("README.md") ?? new Uint8Array(0)
     if (readme.byteLength > maximumReadme) {
       return yield* new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` })
     }
+    if (variables.size > maximumVariables) return yield* tooManyVariables
+    const size = tags.reduce((sum, value) => sum + sizeOf(value), 0)
+    if (size > maximumTags) {
+      return yield* new ProvisionFailure({ message: `coder_workspace_tags: the tags have more than ${maximumTags} characters` })
+    }
     return {
-      variables: (yield* mapInTurns([...variables], variablesOfTurn, variableOf)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      variables: yield* variablesOf(variables, pace),
       readme: new TextDecoder().decode(readme),
       workspace_tags: Object.fromEntries(tags.flatMap(tagsOf)),
       literal_tags: Object.fromEntries(tags.flatMap((value) => literalTagsOf(value) ?? []))

@@ -2,6 +2,7 @@ import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { literalValue } from "../../src/terraform/Hcl.js"
 import { configurationFiles } from "../../src/terraform/ConfigurationFiles.js"
+import { readBody } from "../../src/terraform/ReadBody.js"
 import { parseSource, variableFile } from "../../src/terraform/Source.js"
 
 const parse = (files: Readonly<Record<string, string>>) =>
@@ -122,6 +123,18 @@ resource "null_resource" "x" {
     ["comments without an end", `a = [${"/* ".repeat(300_000)}]`, "main.tf:1: a comment has no end"],
     ["a long expression", `a = [${"1,".repeat(200_000)}]`, "main.tf:1: an expression has more than 262144 characters"],
     ["a long text", `a = "${"x".repeat(300_000)}"`, "main.tf:1: a text has more than 262144 characters"],
+    ["a long text on many lines", `a = <<E\n${"x\n".repeat(200_000)}E\n`, "main.tf:1: a text has more than 262144 characters"],
+    ["a long label", `a "${"x".repeat(5_000)}" {}`, "main.tf:1: a text has more than 4096 characters"],
+    [
+      "many variables",
+      Array.from({ length: 20_001 }, (_, index) => `variable "v${index}" {}\n`).join(""),
+      "the template has more than 20000 variables"
+    ],
+    [
+      "many tags",
+      `data "coder_workspace_tags" "a" {\n  tags = {\n${"    a = 1\n".repeat(7_000)}  }\n}\n`,
+      "coder_workspace_tags: the tags have more than 65536 characters"
+    ],
     ["much configuration", "locals {}\n".repeat(420_000), "main.tf: the configuration has more than 4194304 bytes"],
     ["templates in each other", `a = ${'"${'.repeat(100_000)}`, "main.tf:1: templates are too deep in each other"]
   ])("is refused for %s", async (_, text, message) => {
@@ -137,6 +150,41 @@ it("other requests have their turn while a source is read", async () => {
   clearInterval(counting)
   expect(Either.getOrThrow(read).variables).toHaveLength(20_000)
   expect(turns).toBeGreaterThan(5)
+})
+
+it.each([
+  ["empty lines", "\n".repeat(20_000)],
+  ["labels", `variable ${"a ".repeat(20_000)}{}`],
+  ["quoted labels", `variable ${'"" '.repeat(20_000)}{}`],
+  ["long expressions", Array.from({ length: 100 }, (_, index) => `a${index} = [${"1,".repeat(10_000)}]\n`).join("")]
+])("other requests may have their turn at many places of a file of %s", async (_, text) => {
+  let places = 0
+  await Effect.runPromise(
+    readBody(
+      text,
+      Effect.sync(() => void places++)
+    )
+  )
+  expect(places).toBeGreaterThanOrEqual(100)
+})
+
+it("other requests have their turn between the long defaults of variables", async () => {
+  let longest = 0
+  let before = process.cpuUsage()
+  const look = (): void => {
+    const { system, user } = process.cpuUsage(before)
+    longest = Math.max(longest, (system + user) / 1000)
+    before = process.cpuUsage()
+  }
+  const looking = setInterval(look, 0)
+  look()
+  await parse({
+    "main.tf": Array.from({ length: 8 }, (_, index) => `variable "a${index}" {\n  default = [${"1,".repeat(125_000)}]\n}\n`).join("")
+  })
+  look()
+  clearInterval(looking)
+  // Without turns, half a second
+  expect(longest).toBeLessThan(150)
 })
 
 it("Terraform reads the files at the root, override files last", () => {
