@@ -77,7 +77,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       right: StreamRight,
       handler: (connection: Connection) => Effect.Effect<void, E, R>,
       options?: Options
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | Scope.Scope>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -110,7 +110,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
               Effect.sync(socket.release)
             )
             return HttpServerResponse.empty()
-          }).pipe(Effect.scoped)
+          })
       })
     })
   )
