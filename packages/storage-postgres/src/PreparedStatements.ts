@@ -75,13 +75,15 @@ export const prepareOn = (client: pg.PoolClient, nameOf: (text: string) => strin
 
   const execute = (name: string, text: string, values: Array<unknown>, answer: Answer): unknown => {
     const columns = known.get(name)
-    const made: pg.Query = new pg.Query({ name, text, values }, (cause, result) => {
+    // Given a name with the text, the driver copies both property by property
+    const made: pg.Query = new pg.Query(text, values, (cause, result) => {
       if (columns === undefined && !cause) {
         const found = columnsOf(made, result)
         if (found !== undefined) known.set(name, found)
       }
       answer(cause, result)
     })
+    Object.assign(made, { name })
     if (columns !== undefined) {
       const { submit } = made
       Object.assign(Reflect.get(made, "_result"), columns)
