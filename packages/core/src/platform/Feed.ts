@@ -24,7 +24,7 @@ const streamed = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> =>
     })
   )
 
-/** Makes a feed. Each of its runs opens it, and pulls one value after the other until there is none. */
+/** Makes a feed. Each of its runs opens it, and pulls one value after the other until the pull answers none. */
 export const make = <A, E, R>(open: Open<A, E, R>): Stream.Stream<A, E, R> => {
   // Made when it is run as a stream: the operators alone take 2 KB
   const stream = Stream.suspend(() => Stream.unwrapScopedWith((scope) => Effect.map(open(scope), streamed)))
