@@ -335,7 +335,7 @@ describe("a template's errors name file, line, column and cause", () => {
           for (const problem of problems(yaml)) expect(problem).toMatch(/^template\.yaml:[1-9]\d*:[1-9]\d*: /)
         }
       ),
-      { numRuns: 500 }
+      { numRuns: 200 }
     )
   })
 })

@@ -14,8 +14,8 @@ import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
 const limits = { maxSendAttempts: 5, retryInterval: Duration.minutes(5), leasePeriod: Duration.minutes(2) }
-const count = 10_000
-const batch = 500
+const count = 2_000
+const batch = 200
 
 const statuses = Struct.keys({
   pending: true,
