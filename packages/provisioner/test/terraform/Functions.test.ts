@@ -85,3 +85,12 @@ describe("a call of an ordinary size has a value", () => {
     expect(outcomeOf("yamldecode", ["- &a [b]\n- ? *a\n  : c"])).toBe("a key of a map is no text")
   })
 })
+
+it("looks for no more verbs of a format than there are arguments", () => {
+  const format = "%s".repeat(800_000)
+  const before = process.cpuUsage()
+  expect(outcomeOf("format", [format])).toBe("the format has more verbs than arguments")
+  const { system, user } = process.cpuUsage(before)
+  // With all verbs, 150 to 300 ms
+  expect((system + user) / 1000).toBeLessThan(50)
+})

@@ -102,39 +102,37 @@ export const formatText = (pattern: string, given: ReadonlyArray<Value>, work: W
   let highest = 0
   let isIndexed = false
   work.step(pattern.length / 100)
-  const text = pattern.replaceAll(
-    /%(?:%|([-+ #0]*)([1-9]\d*)?(?:\.(\d+))?(?:\[(\d+)\])?([A-Za-z])|)/g,
-    (
-      whole,
-      flags: string | undefined,
-      width: string | undefined,
-      precision: string | undefined,
-      index: string | undefined,
-      letter: string | undefined
-    ) => {
-      work.step(stepsOfVerb)
-      if (whole === "%%") return "%"
-      if (letter === undefined) return refuse("the format ends within a verb")
-      if (index !== undefined) isIndexed = true
-      const at = index === undefined ? next : Number(index) - 1
-      next = at + 1
-      highest = Math.max(highest, next)
-      const value = given[at]
-      if (value === undefined) return refuse("the format has more verbs than arguments")
-      const digits = precision === undefined ? undefined : Math.min(100, Number(precision))
-      const plainText = work.made(verb(letter, value, digits, work))
-      const signed =
-        "dfFeEgG".includes(letter) && !plainText.startsWith("-")
-          ? (flags?.includes("+") ? "+" : flags?.includes(" ") ? " " : "") + plainText
-          : plainText
-      const places = Math.min(maximumWidth, Number(width ?? 0))
-      if (flags?.includes("-")) return signed.padEnd(places)
-      if (flags?.includes("0") && letter !== "s" && letter !== "q") {
-        const sign = /^[-+ ]/.exec(signed)?.[0] ?? ""
-        return sign + signed.slice(sign.length).padStart(places - sign.length, "0")
-      }
-      return signed.padStart(places)
+  const replaced = ([whole, flags, width, precision, index, letter]: ReadonlyArray<string | undefined>): string => {
+    work.step(stepsOfVerb)
+    if (whole === "%%") return "%"
+    if (letter === undefined) return refuse("the format ends within a verb")
+    if (index !== undefined) isIndexed = true
+    const at = index === undefined ? next : Number(index) - 1
+    next = at + 1
+    highest = Math.max(highest, next)
+    const value = given[at]
+    if (value === undefined) return refuse("the format has more verbs than arguments")
+    const digits = precision === undefined ? undefined : Math.min(100, Number(precision))
+    const plainText = work.made(verb(letter, value, digits, work))
+    const signed =
+      "dfFeEgG".includes(letter) && !plainText.startsWith("-")
+        ? (flags?.includes("+") ? "+" : flags?.includes(" ") ? " " : "") + plainText
+        : plainText
+    const places = Math.min(maximumWidth, Number(width ?? 0))
+    if (flags?.includes("-")) return signed.padEnd(places)
+    if (flags?.includes("0") && letter !== "s" && letter !== "q") {
+      const sign = /^[-+ ]/.exec(signed)?.[0] ?? ""
+      return sign + signed.slice(sign.length).padStart(places - sign.length, "0")
     }
-  )
+    return signed.padStart(places)
+  }
+  let text = ""
+  let from = 0
+  // `replaceAll` would look for all verbs before the first of them is counted
+  for (const match of pattern.matchAll(/%(?:%|([-+ #0]*)([1-9]\d*)?(?:\.(\d+))?(?:\[(\d+)\])?([A-Za-z])|)/g)) {
+    text += pattern.slice(from, match.index) + replaced(match)
+    from = match.index + match[0].length
+  }
+  text += pattern.slice(from)
   return !isIndexed && highest < given.length ? refuse("the format has fewer verbs than arguments") : text
 }
