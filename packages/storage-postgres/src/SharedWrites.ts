@@ -4,7 +4,7 @@
  */
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import type pg from "pg"
+import pg from "pg"
 import { isRefusal, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
 
 /** Writes of one transaction at most: their locks are held until all of them are written. */
@@ -28,6 +28,9 @@ export interface SharedWrites {
 
 /** Whether a statement gave up waiting for a lock. */
 const isLockTimeout = (cause: Error): boolean => "code" in cause && cause.code === "55P03"
+
+/** Whether the server has refused to commit, and goes on: it then has rolled back. One that is about to end a connection may have committed. */
+const isRolledBack = (cause: Error): boolean => cause instanceof pg.DatabaseError && !/^(08|25P|57P)/.test(cause.code ?? "")
 
 /**
  * Writes on one connection of a pool with pipelined clients, which have a `query_timeout` and a short `lock_timeout`. A statement of a transaction that is
@@ -54,7 +57,7 @@ export const makeSharedWrites = (pool: pg.Pool, alone: Run): SharedWrites => {
     client.query("BEGIN", () => {})
     for (const write of writes) write.send(client)
     client.query("COMMIT", (cause: Error | null, result) => {
-      if (cause && !isRefusal(cause)) {
+      if (cause && !isRolledBack(cause)) {
         release(client)
         for (const { fail } of writes) fail(cause)
       } else if (!cause && result.command === "COMMIT") for (const { answer } of writes) answer()

@@ -77,6 +77,19 @@ describe("short writes", () => {
     }).pipe(Effect.withTracerEnabled(false))
   )
 
+  it.scopedLive("that are refused when they are committed leave those around them as they were", () =>
+    Effect.gen(function* () {
+      const { sql, stored, write } = yield* connected
+      yield* sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'too late' USING ERRCODE = 'program_limit_exceeded'; END $$`
+      yield* sql`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW WHEN (NEW.note = 'refused') EXECUTE FUNCTION refuse()`
+      const [, refused] = yield* Effect.all([write("before"), Effect.flip(write("refused")), write("after")], atOnce)
+      expect(refused).toMatchObject({ cause: { code: "54000", message: "too late" } })
+      expect(yield* stored).toStrictEqual(["after", "before"])
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
   it.scopedLive("whose values cannot be sent fail alone", () =>
     Effect.gen(function* () {
       const { insert, stored } = yield* direct(yield* freshDatabaseUrl)
