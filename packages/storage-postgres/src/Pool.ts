@@ -144,6 +144,11 @@ export const makeWrites = (
   { connectionTimeout }: Pick<PoolOptions, "connectionTimeout">,
   pool: pg.Pool
 ): Effect.Effect<SharedWrites & { readonly servedBy: ServedBy }, never, Scope.Scope> =>
-  openShared(url, connectionTimeout, (shared) => ({ ...makeSharedWrites(shared, runOn(pool)), servedBy: serversOf(shared) }), {
-    lock_timeout: lockTimeout
-  })
+  openShared(
+    url,
+    connectionTimeout,
+    (shared) => ({ ...makeSharedWrites(shared, runOn(pool), connectionTimeout), servedBy: serversOf(shared) }),
+    {
+      lock_timeout: lockTimeout
+    }
+  )

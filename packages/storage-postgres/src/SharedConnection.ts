@@ -11,9 +11,14 @@ export const isRefusal = (cause: Error): boolean =>
 
 export const sqlError = (cause: unknown): SqlError.SqlError => new SqlError.SqlError({ cause, message: "Failed to execute statement" })
 
+/** As a pool says it of a statement that has waited too long for a connection. */
+const waitedTooLong = "timeout exceeded when trying to connect"
+
 /** A statement that waits until it is sent. */
 export interface Waiting {
   readonly fail: (cause: unknown) => void
+  /** When it fails unless it has been sent, in milliseconds of `performance.now()`: not before what was added earlier. Default never. */
+  readonly until?: number
 }
 
 export interface SharedConnection<A extends Waiting> {
@@ -50,9 +55,15 @@ export const makeSharedConnection = <A extends Waiting>(
     for (const { fail } of take(Infinity)) fail(cause)
   }
 
+  const failLate = (): void => {
+    const now = performance.now()
+    while (waiting[0]?.until !== undefined && waiting[0].until <= now) waiting.shift()?.fail(new Error(waitedTooLong))
+  }
+
   /** What is sent in one turn of the event loop goes out in one write. */
   const sendOn = (client: pg.PoolClient): void => {
     isScheduled = false
+    failLate()
     const { stream } = client.connection
     stream.cork()
     send(client, take)

@@ -34,9 +34,10 @@ const isRolledBack = (cause: Error): boolean => cause instanceof pg.DatabaseErro
 
 /**
  * Writes on one connection of a pool with pipelined clients, which have a `query_timeout` and a short `lock_timeout`. A statement of a transaction that is
- * rolled back, for whichever of its statements, runs again by `alone`: it then has its own error, and waits for locks without the others.
+ * rolled back, for whichever of its statements, runs again by `alone`: it then has its own error, and waits for locks without the others. A write that waits
+ * for longer than `timeout`, in milliseconds, fails.
  */
-export const makeSharedWrites = (pool: pg.Pool, alone: Run): SharedWrites => {
+export const makeSharedWrites = (pool: pg.Pool, alone: Run, timeout: number): SharedWrites => {
   let isWriting = false
 
   const ended = (): void => {
@@ -81,6 +82,7 @@ export const makeSharedWrites = (pool: pg.Pool, alone: Run): SharedWrites => {
       Effect.async<ReadonlyArray<A>, SqlError.SqlError>((resume) => {
         let kept: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> | undefined
         add({
+          until: performance.now() + timeout,
           send: (client, answered) =>
             client.query<A>(text, [...values], (cause: Error | null, result) => {
               // The driver calls again after it could not encode a value

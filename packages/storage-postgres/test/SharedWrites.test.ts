@@ -43,6 +43,7 @@ const direct = (url: string) =>
     const { write } = yield* makeWrites(Redacted.make(url), { connectionTimeout: 500 }, pool)
     return {
       insert: (note: unknown) => write("INSERT INTO notes VALUES ($1)", [note]),
+      insertSlowly: (note: unknown) => write("INSERT INTO notes SELECT $1 FROM pg_sleep(0.1)", [note]),
       stored: Effect.map(
         Effect.promise(() => pool.query<{ note: string }>("SELECT note FROM notes ORDER BY note")),
         ({ rows }) => rows.map(({ note }) => note)
@@ -117,6 +118,22 @@ describe("short writes", () => {
         lost.map(() => expect.stringMatching(/^Error: (Query read timeout|Connection terminated)/))
       )
       unblock()
+      yield* insert("after")
+      expect(yield* stored).toStrictEqual(["after", "before"])
+    })
+  )
+
+  it.scopedLive("that have waited too long for others fail without being sent", () =>
+    Effect.gen(function* () {
+      const { insert, insertSlowly, stored } = yield* direct(yield* freshDatabaseUrl)
+      yield* insert("before")
+      const causes = yield* Effect.forEach(
+        Arr.range(1, 320),
+        () => Effect.map(Effect.flip(insertSlowly("late")), ({ cause }) => String(cause)),
+        atOnce
+      )
+      // The first 32 are sent, and given up. All others have waited for as long by then, or for as long as the next ones
+      expect(causes.slice(64)).toStrictEqual(Arr.makeBy(256, () => "Error: timeout exceeded when trying to connect"))
       yield* insert("after")
       expect(yield* stored).toStrictEqual(["after", "before"])
     })
