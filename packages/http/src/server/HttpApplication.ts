@@ -1,6 +1,6 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { type Context, Effect, type Scope } from "effect"
+import { type Context, Duration, Effect, type Scope } from "effect"
 import { make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../apps/appPath.js"
 import { type Answer, type Implementation, makeRoutes, patternOf, type Route, type Routes } from "./Routes.js"
@@ -63,7 +63,12 @@ export const make = <const Groups extends Implementations<string>>(
           () => services as Context.Context<unknown>
         )
         for (const { answer, method, path } of made.answers) answers.set(keyOf({ method, path }), answer)
-      }).pipe(Effect.uninterruptible, Effect.cached)
+      }).pipe(
+        Effect.uninterruptible,
+        Effect.cachedInvalidateWithTTL(Duration.infinity),
+        // A process that was out of file descriptors, for example, loads it with a later request
+        Effect.map(([made, forget]) => Effect.onError(made, () => forget))
+      )
     const implemented = new Map<string, Effect.Effect<void>>()
     for (const [group, load] of Object.entries(groups)) implemented.set(group, yield* implement(load))
     const answerOf = (route: Route): Answer | Effect.Effect<Answer> =>

@@ -59,6 +59,18 @@ describe("a group of endpoints", () => {
     })
   )
 
+  it.scopedLive("is implemented by a later request after the first one has failed to", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      const { url } = yield* serve(
+        Api,
+        Effect.suspend(() => (++attempts === 1 ? Effect.die(new Error("too many open files")) : handlers))
+      )
+      const read = Effect.map(request(`${url}/api/v2/things`), ({ status }) => status)
+      expect([yield* read, yield* read, yield* read, attempts]).toStrictEqual([500, 200, 200, 2])
+    })
+  )
+
   it.scopedLive("has none of the services of the first request", () =>
     Effect.gen(function* () {
       let seen: unknown
