@@ -9,7 +9,7 @@ export interface Alarms {
 }
 
 interface Alarm {
-  /** Milliseconds since 1970. */
+  /** Milliseconds of a clock that only goes forward: one of the day may be set. */
   readonly at: number
   readonly ring: () => void
 }
@@ -17,6 +17,7 @@ interface Alarm {
 /** Makes alarms that ring until the scope closes. */
 export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Effect.clock
+  const current = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000
   /** By the time after which they ring, so that each list is in the order of ringing. */
   const lists = new Map<number, Set<Alarm>>()
   /** Opens when an alarm is set that rings before what is waited for. */
@@ -31,7 +32,7 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
 
   const set: Alarms["set"] = (after, ring) => {
     const length = Duration.toMillis(after)
-    const alarm = { at: clock.unsafeCurrentTimeMillis() + length, ring }
+    const alarm = { at: current() + length, ring }
     lists.set(length, (lists.get(length) ?? new Set()).add(alarm))
     if (alarm.at < waitedFor) isEarlier.unsafeOpen()
     return () => remove(length, alarm)
@@ -61,7 +62,7 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
   }
 
   const wait = Effect.suspend(() => {
-    const now = clock.unsafeCurrentTimeMillis()
+    const now = current()
     ringDue(now)
     isEarlier.unsafeClose()
     waitedFor = next()

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { makeAlarms } from "@atelier/core/platform"
-import { Effect, Exit, Scope, TestClock } from "effect"
+import { type Clock, Effect, Exit, Scope, TestClock } from "effect"
 import { expect } from "vitest"
 
 /** Alarms, and the names of those that have rung. */
@@ -67,6 +67,22 @@ describe("alarms", () => {
       cancel()
       yield* TestClock.adjust("1 minutes")
       expect(rung).toHaveLength(3)
+    })
+  )
+
+  it.scoped("ring in time when the time of day is set back", () =>
+    Effect.gen(function* () {
+      const clock = yield* Effect.clock
+      const setBack: Clock.Clock = Object.create(clock, {
+        unsafeCurrentTimeMillis: { value: () => -clock.unsafeCurrentTimeMillis() },
+        unsafeCurrentTimeNanos: { value: () => clock.unsafeCurrentTimeNanos() }
+      })
+      const { alarms, note, rung } = yield* Effect.withClock(theAlarms, setBack)
+      alarms.set("1 seconds", note("first"))
+      yield* TestClock.adjust("1 seconds")
+      alarms.set("1 seconds", note("second"))
+      yield* TestClock.adjust("1 seconds")
+      expect(rung).toStrictEqual(["first", "second"])
     })
   )
 
