@@ -1,10 +1,10 @@
 /**
  * What operators measure: Effect metrics with a bounded number of series. The registry of Effect never forgets a series, and names of templates or
- * agents are the users' own, so a metric has at most `maximumSeries` of them.
+ * agents are the users' own, so a metric has at most `maximumSeries` of them, or as many as its declaration says.
  */
 import { Metric, MetricBoundaries, MetricLabel } from "effect"
 
-/** Series of one metric. The values of further label sets are added up in one series whose labels all read `other`. */
+/** Series of one metric that does not say how many it has. The values of further label sets are added up in one series whose labels all read `other`. */
 export const maximumSeries = 1_000
 
 /** One series of a metric. */
@@ -25,7 +25,8 @@ export const isOwn = (name: string): boolean => declared.has(name)
 const measure = <Type, Out, const Labels extends ReadonlyArray<string>>(
   name: string,
   metric: Metric.Metric<Type, number, Out>,
-  labels: Labels
+  labels: Labels,
+  maximum = maximumSeries
 ): Measure<Labels> => {
   declared.add(name)
   const known = new Map<string, Series>()
@@ -39,16 +40,20 @@ const measure = <Type, Out, const Labels extends ReadonlyArray<string>>(
     const key = values.length === 1 ? (values[0] ?? "") : values.join("\0")
     const found = known.get(key)
     if (found !== undefined) return found
-    if (known.size >= maximumSeries - 1) return (rest ??= seriesOf(labels.map(() => "other")))
+    if (known.size >= maximum - 1) return (rest ??= seriesOf(labels.map(() => "other")))
     const made = seriesOf(values)
     known.set(key, made)
     return made
   }
 }
 
-/** A number that only grows. */
-export const counter = <const Labels extends ReadonlyArray<string>>(name: string, description: string, labels: Labels): Measure<Labels> =>
-  measure(name, Metric.counter(name, { description, incremental: true }), labels)
+/** A number that only grows. `maximum` bounds its series. */
+export const counter = <const Labels extends ReadonlyArray<string>>(
+  name: string,
+  description: string,
+  labels: Labels,
+  maximum?: number
+): Measure<Labels> => measure(name, Metric.counter(name, { description, incremental: true }), labels, maximum)
 
 /** A number of things under way: begun ones add 1, ended ones -1. */
 export const level = <const Labels extends ReadonlyArray<string>>(name: string, description: string, labels: Labels): Measure<Labels> =>

@@ -47,4 +47,14 @@ describe("the text of metrics", () => {
     expect(lines).toHaveLength(Measure.maximumSeries)
     expect(lines).toContain('testd_test_many_total{name="other"} 11')
   })
+
+  it("has as many series as its declaration says", () => {
+    const few = Measure.counter("test_few_total", "Few.", ["name"], 3)
+    for (const name of ["a", "b", "c", "d"]) few(name).update(1)
+    expect(linesOf("testd_test_few_total{")).toEqual([
+      'testd_test_few_total{name="a"} 1',
+      'testd_test_few_total{name="b"} 1',
+      'testd_test_few_total{name="other"} 2'
+    ])
+  })
 })

@@ -1,7 +1,14 @@
 /** How many requests there are, how long they take, and how they end. notifications-audit-insights.md Part E. */
 import { Measure } from "@atelier/core/platform"
+import { STATUS_CODES } from "node:http"
 
-const processed = Measure.counter("api_requests_processed_total", "Requests that were answered.", ["code", "method", "path"])
+/** The status that is counted where the client went before its answer. */
+const clientGone = 499
+
+/** Enough for every route with all statuses that it answers. */
+const maximumSeries = 10_000
+
+const processed = Measure.counter("api_requests_processed_total", "Requests that were answered.", ["code", "method", "path"], maximumSeries)
 
 const latencies = Measure.histogram(
   "api_request_latencies_seconds",
@@ -20,6 +27,9 @@ const durations = Measure.histogram(
   [0.001, 1, 60, 600, 3_600, 36_000, 86_400],
   ["path"]
 )
+
+/** Apps choose the statuses of their own answers: those that HTTP does not define are one. */
+const codeOf = (status: number): string => (status in STATUS_CODES || status === clientGone ? String(status) : "other")
 
 const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"])
 
@@ -82,10 +92,10 @@ export const requestMetrics = () => {
           running.update(-1)
           latency.update(seconds)
         }
-        const code = isSocket ? 101 : (status ?? 499)
+        const code = isSocket ? 101 : (status ?? clientGone)
         let count = codes.get(code)
         if (count === undefined) {
-          count = processed(String(code), method, path)
+          count = processed(codeOf(code), method, path)
           codes.set(code, count)
         }
         count.update(1)
