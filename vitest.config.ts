@@ -11,8 +11,6 @@ export default defineConfig({
   test: {
     // Loading the modules takes longer than most files' tests, so files share one load per worker: no test changes what another could see
     isolate: false,
-    // Threads end with the run, whatever ends it
-    pool: "threads",
     // Idle workers stay: the pool may end one twice, which fails the run
     minWorkers: workers,
     maxWorkers: workers,
