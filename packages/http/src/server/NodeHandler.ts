@@ -1,5 +1,6 @@
 /**
- * Runs an application for each request of a Node server: one fiber with one map of services, and one write for an answer that is a text or bytes.
+ * Runs an application for each request of a Node server: one fiber with one map of services, and one write for an answer that is a text or bytes,
+ * together with those of other requests.
  * `NodeHttpServer.makeHandler` takes twice the time of what else a small request needs; docs/decisions.md.
  */
 import * as Cookies from "@effect/platform/Cookies"
@@ -10,6 +11,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Cause, Context, Effect, Runtime, RuntimeFlags, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
+import * as Endings from "./Endings.js"
 import type { HttpApplication } from "./HttpApplication.js"
 import { LiveBody } from "./LiveBody.js"
 import { NodeRequest } from "./NodeRequest.js"
@@ -76,17 +78,19 @@ const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<v
   })
 
 /** Sends an answer. A response that fails on its way has been logged by what made it. */
-const send = (method: string, target: ServerResponse, response: Response): Effect.Effect<void> => {
+const send = (method: string, target: ServerResponse, response: Response, endLater: Endings.End): Effect.Effect<void> => {
   if (target.writableEnded) return Effect.void
   target.writeHead(response.status, headersOf(response))
-  const { body } = response
-  if (method === "HEAD" || body._tag === "Empty") target.end()
-  else if (body._tag === "Uint8Array") target.end(body.body)
+  const { body, headers } = response
+  // What follows a refused head may be no HTTP, which Node would answer by itself
+  const end: Endings.End = headers["connection"] === undefined ? endLater : (target, rest) => void target.end(rest)
+  if (method === "HEAD" || body._tag === "Empty") end(target)
+  else if (body._tag === "Uint8Array") end(target, body.body)
   else if (body._tag === "Stream") return sendStream(target, body.stream)
   else if (body._tag === "Raw" && body.body instanceof Readable) {
     return Effect.interruptible(sendReadable(target, body.body))
   } else if (body._tag === "Raw" && body.body instanceof LiveBody) return sendLive(target, body.body)
-  else if (body._tag === "Raw") target.end(body.body)
+  else if (body._tag === "Raw") end(target, body.body)
   else return Effect.dieMessage("no route answers a form")
   return Effect.void
 }
@@ -109,9 +113,10 @@ export const make = (
 ): ((source: IncomingMessage, target: ServerResponse) => void) => {
   // Every request's fiber begins uninterruptible: an endpoint says which of its work ends when the client goes
   const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
+  const endLater = Endings.make()
   const lean = (target: ServerResponse, method: string, services: Map<string, unknown>) => {
     const answered = Effect.matchCauseEffect(
-      Effect.flatMap(application, (response) => send(method, target, response)),
+      Effect.flatMap(application, (response) => send(method, target, response, endLater)),
       { onFailure: (cause) => abandon(target, cause), onSuccess: () => Effect.void }
     )
     return Effect.flatMap(Scope.make(), (scope) => {
@@ -123,7 +128,7 @@ export const make = (
     const request = new NodeRequest(source, target)
     const services = new Map<string, unknown>([[HttpServerRequest.HttpServerRequest.key, request]])
     const handled = tracing
-      ? HttpApp.toHandled(application, (_, response) => send(request.method, target, response))
+      ? HttpApp.toHandled(application, (_, response) => send(request.method, target, response, endLater))
       : lean(target, request.method, services)
     // A runtime of its own gives the fiber its services without another copy of them
     const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({
