@@ -8,7 +8,7 @@ import { sharedWrite } from "../platform/SharedWrite.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { auditValues } from "../audit/AuditRepository.js"
 import { dieOf, inTransaction, orDefect } from "../platform/Unavailability.js"
-import { service } from "@atelier/core/platform"
+import { Duplicate, service } from "@atelier/core/platform"
 import { makeKeyCounts } from "./KeyCounts.js"
 
 const columns = {
@@ -30,6 +30,10 @@ const key = row(columns)
 const owner = row({ username: text() })
 const counted = row({ count: number })
 const judged = row({ has_user: boolean, is_valid: boolean, keys: number })
+const judgedAtOnce = row({ has_user: boolean, is_valid: boolean, keys: number, is_stored: boolean })
+
+/** The index by which a user's tokens have different names. */
+const tokenNames = "api_keys_user_id_token_name"
 
 /** The columns of a key. */
 const valuesOf = (key: ApiKey, hashedSecret: Uint8Array) => ({
@@ -72,24 +76,28 @@ export const layer = service(
 
     /**
      * One statement. A change that ends keys locks the user for itself: a call that waits for it finds the credential gone afterwards, since rows that are
-     * locked are read anew, and one that it waits for has stored a key that the change then finds.
+     * locked are read anew, and one that it waits for has stored a key that the change then finds. A name that is taken is no failure of the statement,
+     * which would undo the others of its transaction: a caller could make them run twice over and over.
      */
     const storeAtOnce = (issue: KeyIssue, known: number | undefined) => {
       const { actor, credential, entry, hashedSecret, key, limit, now } = issue
       const [stored, audited] = [list(valuesOf(key, hashedSecret)), list(auditValues(entry))]
-      return Effect.flatMap(
-        runUnique(
+      return Effect.filterOrFail(
+        one(
+          judgedAtOnce,
           sharedWrite(sql`WITH locked AS (SELECT id FROM users WHERE ${sql.in("id", [key.user_id, actor])} AND NOT deleted ORDER BY id FOR SHARE),
             credential AS (SELECT id FROM api_keys
               WHERE id = ${credential ?? ""} AND expires_at >= ${now} AND (SELECT count(*) FROM locked) > 0 FOR KEY SHARE),
             judged AS (SELECT EXISTS (SELECT 1 FROM locked WHERE id = ${key.user_id}) AS has_user,
               ${credential === undefined ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM credential)`} AS is_valid, ${countOr(known, key.user_id, limit)} AS keys),
             stored AS (INSERT INTO api_keys (${stored.columns})
-              SELECT ${stored.values} FROM judged WHERE has_user AND is_valid AND keys < ${limit} RETURNING id),
+              SELECT ${stored.values} FROM judged WHERE has_user AND is_valid AND keys < ${limit}
+              ON CONFLICT (user_id, token_name) WHERE login_type = 'token' DO NOTHING RETURNING id),
             audited AS (INSERT INTO audit_logs (${audited.columns}) SELECT ${audited.values} FROM stored)
-          SELECT has_user, is_valid, keys FROM judged`)
+          SELECT has_user, is_valid, keys, EXISTS (SELECT 1 FROM stored) AS is_stored FROM judged`)
         ),
-        (rows) => one(judged, Effect.succeed(rows))
+        (found) => found.is_stored || outcomeOf(found, limit) !== "issued",
+        () => new Duplicate({ constraint: tokenNames })
       )
     }
 

@@ -1,10 +1,10 @@
 import { unrestrictedAllowList } from "@atelier/core/access"
 import type { AuditEntry } from "@atelier/core/audit"
 import { AccountRepository, ApiKeyRepository, newApiKey, newCredential, UserRepository } from "@atelier/core/identity"
-import { Ids, Timestamp, Transactor, Uuid } from "@atelier/core/platform"
+import { Duplicate, Ids, Timestamp, Transactor, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import { Deferred, Duration, Effect, Either, Fiber, Layer } from "effect"
 import { aUser } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
@@ -142,6 +142,33 @@ for (const [name, database] of databases) {
         expect((yield* issue(user.id, credential, 164)).outcome).toBe("issued")
         expect((yield* issue(user.id, credential, 164)).outcome).toBe("limit_reached")
       })
+    )
+
+    it.effect("that has the name of another token is refused, and undoes none of those around it", () =>
+      Effect.gen(function* () {
+        const { credential, user } = yield* aHolder
+        const keys = yield* ApiKeyRepository
+        const sql = yield* SqlClient.SqlClient
+        const issueAs = (name: string) =>
+          Effect.gen(function* () {
+            const issued = yield* aKey(user.id, name)
+            const entry = yield* anEntry(user.id, issued.now)
+            return keys.issue({ ...issued, entry, actor: user.id, credential, limit: 10 })
+          })
+        const calls = yield* Effect.forEach(["before", "in use", "after"], issueAs)
+        const outcomes = yield* Effect.all(calls.map(Effect.either), { concurrency: "unbounded" })
+        expect(outcomes).toStrictEqual([
+          Either.right("issued"),
+          Either.left(new Duplicate({ constraint: "api_keys_user_id_token_name" })),
+          Either.right("issued")
+        ])
+        const stored = yield* sql<{ count: number }>`SELECT count(*) AS count FROM audit_logs WHERE user_id = ${user.id}`
+        expect(stored.map(({ count }) => Number(count))).toStrictEqual([2])
+        if (name === "SQLite") return
+        // The transaction of a row that was written again would be another one
+        const transactions = yield* sql`SELECT DISTINCT xmin FROM api_keys WHERE user_id = ${user.id} AND token_name <> 'in use'`
+        expect(transactions).toHaveLength(1)
+      }).pipe(Effect.withTracerEnabled(false))
     )
 
     it.effect("takes one statement where the store can do both in one", () =>
