@@ -1,5 +1,6 @@
 /** The standalone server as its users have it: a process of its own, reached over HTTP. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { createInterface } from "node:readline"
@@ -8,15 +9,28 @@ import { fileURLToPath } from "node:url"
 /** The program in this repository. */
 const built = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 
-/** A port of the loopback address that was free a moment ago. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return address.port
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer().listen(port, "127.0.0.1")
+  const isListening = await once(server, "listening").then(
+    () => true,
+    () => false
+  )
+  if (isListening) await once(server.close(), "close")
+  return isListening
 }
+
+/**
+ * The first of some ports in a row that were free a moment ago. They lie below those that Linux gives to connections of clients, which keep them for
+ * a minute after their end.
+ */
+export const freePorts = async (count: number): Promise<number> => {
+  const first = randomInt(20_000, 32_000)
+  for (let port = first; port < first + count; port++) if (!(await isFree(port))) return freePorts(count)
+  return first
+}
+
+/** A port of the loopback address that was free a moment ago. */
+export const freePort = (): Promise<number> => freePorts(1)
 
 export interface ServerOptions {
   /** 0 takes a free one. */
