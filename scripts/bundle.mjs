@@ -25,6 +25,27 @@ const launcher = {
   setup: ({ onResolve }) => onResolve({ filter: /^\.\/commands\.js$/ }, () => ({ path: join(root, "scripts/bundle/commands.mjs") }))
 }
 
+/**
+ * Has our code import the modules of Effect, and not their index. What an index passes on as a namespace is an object for the bundler, of which it
+ * keeps every function, and calls each through a getter.
+ */
+const effectModules = {
+  name: "effect-modules",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/](?:packages|examples)[\\/][^\\/]+[\\/]dist[\\/].*\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, "utf8")).replace(/^import \{([^}]+)\} from "effect";$/gm, (_, names) =>
+        names
+          .split(",")
+          .map((name) => name.trim().split(" as "))
+          .map(([name, local = name]) =>
+            /^[A-Z]/.test(name) ? `import * as ${local} from "effect/${name}";` : `import { ${name} as ${local} } from "effect/Function";`
+          )
+          .join(" ")
+      ),
+      resolveDir: dirname(path)
+    }))
+}
+
 /** Compiled for the machine, or not installed at all. */
 const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-native", "bufferutil", "utf-8-validate"]
 
@@ -54,7 +75,7 @@ const bundle = async ({ from, isLauncher = false, isScript = false, isSingle = i
     lineLimit: 160,
     external,
     ...(isScript ? { define: { "import.meta": "importMeta" } } : { banner: { js: banner } }),
-    plugins: isLauncher ? [launcher] : [],
+    plugins: isLauncher ? [launcher] : [effectModules],
     metafile: true,
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" }
