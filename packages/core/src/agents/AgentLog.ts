@@ -31,7 +31,7 @@ export const AgentLog = Schema.Struct({
 export interface AgentLog extends Schema.Schema.Type<typeof AgentLog> {}
 
 /** A line that is not stored yet. */
-export type NewAgentLog = Pick<AgentLog, "created_at" | "level" | "output">
+export type NewAgentLog = Pick<AgentLog, "level" | "output">
 
 /** The source of lines that name none; made when it is first used. */
 export const externalSource = {

@@ -1,4 +1,5 @@
 import { type Array as Arr, Context, type Effect, type Option } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { AgentLog, AgentLogSource, NewAgentLog } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
@@ -7,6 +8,8 @@ import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 export interface LogBatch {
   readonly agent_id: WorkspaceAgentId
   readonly source_id: Uuid
+  /** The time of the first line. Each of the others is a microsecond later than the one before. */
+  readonly created_at: Timestamp
   readonly lines: Arr.NonEmptyReadonlyArray<NewAgentLog>
   /** Bytes of the lines in UTF-8, before they were cut. */
   readonly bytes: number

@@ -14,8 +14,15 @@ const makeWriter = (): ((micros: number) => Timestamp) => {
   }
 }
 
-/** Gives the next line its time. */
-export type NextLineTime = () => Timestamp
+/** The times of lines that arrive together, by their index: the first is given, and each of the others is a microsecond later than the one before. */
+export const timesFrom = (first: Timestamp): ((line: number) => Timestamp) => {
+  const fromMicros = makeWriter()
+  const start = Date.parse(`${first.slice(0, 19)}Z`) * 1000 + Number(first.slice(20, -1).padEnd(6, "0"))
+  return (line) => (line === 0 ? first : fromMicros(start + line))
+}
+
+/** Gives the next line its time, or the first of some that arrive together. */
+export type NextLineTime = (lines?: number) => Timestamp
 
 /** Makes a source of times that starts at the present: each is at least a microsecond later than all that the source has given before. */
 export const makeLineTimes = (): Effect.Effect<NextLineTime> => {
@@ -23,6 +30,10 @@ export const makeLineTimes = (): Effect.Effect<NextLineTime> => {
   const fromMicros = makeWriter()
   return Effect.map(Clock.currentTimeMillis, (now) => {
     last = Math.max(last, now * 1000 - 1)
-    return () => fromMicros(++last)
+    return (lines = 1) => {
+      const first = last + 1
+      last += lines
+      return fromMicros(first)
+    }
   })
 }

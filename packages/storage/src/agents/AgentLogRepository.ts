@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { type AgentLog, AgentLogRepository, type LogBatch, type WorkspaceAgentId } from "@atelier/core/agents"
-import { LogLevel, type Timestamp, service } from "@atelier/core/platform"
+import { LogLevel, service, type Timestamp, timesFrom } from "@atelier/core/platform"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { as } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -13,19 +13,20 @@ import { log, logSource } from "./columns.js"
 /** Lines of a row. One call of an agent has about a hundred; a larger row would be read whole for one of its lines. */
 const linesPerRow = 100
 
-type OtherLine = readonly [level: LogLevel, output: string, created_at: Timestamp.Timestamp]
+/** A line behind the first of its row: its output, with its level if the first has another, and the time in rows that stored one for each line. */
+type OtherLine = string | readonly [level: LogLevel, output: string, created_at?: Timestamp.Timestamp]
 
 const isLevel = Schema.is(LogLevel)
 
-const areLines = (value: unknown): value is ReadonlyArray<OtherLine> =>
-  Array.isArray(value) &&
-  value.every((line) => Array.isArray(line) && isLevel(line[0]) && typeof line[1] === "string" && typeof line[2] === "string")
+const isLine = (value: unknown): value is OtherLine =>
+  typeof value === "string" ||
+  (Array.isArray(value) && isLevel(value[0]) && typeof value[1] === "string" && (value.length === 2 || typeof value[2] === "string"))
 
 /** Checked without a schema, which would take most of the time of reading a page. */
 const otherLines: Column<ReadonlyArray<OtherLine>> = {
   read: (value) => {
     const lines: unknown = JSON.parse(text().read(value))
-    if (!areLines(lines)) throw new TypeError("The store answered other JSON where lines are declared")
+    if (!Array.isArray(lines) || !lines.every(isLine)) throw new TypeError("The store answered other JSON where lines are declared")
     return lines
   },
   type: "json"
@@ -39,9 +40,13 @@ const stored = row({ logs_length: number })
 const linesOf = (from: object): ReadonlyArray<AgentLog> => {
   const { created_at, id, level, more, output, source_id } = batchRow(from)
   const others = more ?? []
+  const timeOf = timesFrom(created_at)
   return [
     { id: id - others.length, created_at, level, output, source_id },
-    ...others.map(([level, output, created_at], index) => ({ id: id - others.length + 1 + index, created_at, level, output, source_id }))
+    ...others.map((line, index) => {
+      const [ownLevel, output, time] = typeof line === "string" ? [level, line] : line
+      return { id: id - others.length + 1 + index, created_at: time ?? timeOf(index + 1), level: ownLevel, output, source_id }
+    })
   ]
 }
 
@@ -66,21 +71,22 @@ export const layer = service(
       sql`UPDATE workspace_agents SET logs_length = logs_length + ${bytes}, logs_count = logs_count + ${lines.length}
         WHERE id = ${agent_id} AND logs_length + ${bytes} <= ${maximum} AND logs_count + ${lines.length} <= ${maximum}
           AND ${afterOverflow ? sql`1 = 1` : sql`NOT logs_overflowed`}
-        RETURNING logs_length, logs_count`
+        RETURNING logs_length`
 
-    /** Takes an id for each line; a row has that of its last line. `column5` is its number of lines, `column6` that of the batch up to its end. */
+    /** The id of a row, which is that of its last line. `column5` is its number of lines, `column6` that of the batch up to its end. */
     const lastId = sql.onDialectOrElse({
-      pg: () =>
-        sql`(SELECT max(nextval('workspace_agent_logs_id_seq')) FROM generate_series(counted.logs_count - column5 + 1, counted.logs_count))`,
+      // The sequence counts by the lines that a row may have
+      pg: () => sql`nextval('workspace_agent_logs_id_seq') - ${sql.literal(String(linesPerRow))} + column5`,
       orElse: () => sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'workspace_agent_logs'), 0) + column6`
     })
 
-    const add = ({ agent_id, lines, source_id }: LogBatch) => {
+    const add = ({ agent_id, created_at, lines, source_id }: LogBatch) => {
+      const timeOf = timesFrom(created_at)
       const rows = Arr.chunksOf(lines, linesPerRow).map(([first, ...others], index) => {
-        const more = others.length === 0 ? null : JSON.stringify(others.map(({ created_at, level, output }) => [level, output, created_at]))
-        const length = others.length + 1
-        return sql`(${as(sql, "line_time", sql`${first.created_at}`)}, CAST(${first.output} AS TEXT), CAST(${first.level} AS TEXT),
-          CAST(${more} AS TEXT), CAST(${length} AS INTEGER), CAST(${index * linesPerRow + length} AS INTEGER))`
+        const more = others.map(({ level, output }) => (level === first.level ? output : [level, output]))
+        const start = index * linesPerRow
+        return sql`(${as(sql, "line_time", sql`${timeOf(start)}`)}, CAST(${first.output} AS TEXT), CAST(${first.level} AS TEXT),
+          CAST(${more.length === 0 ? null : JSON.stringify(more)} AS TEXT), CAST(${more.length + 1} AS INTEGER), CAST(${start + more.length + 1} AS INTEGER))`
       })
       return sql`INSERT INTO workspace_agent_logs (id, workspace_agent_id, created_at, output, level, source_id, more, lines) ${overriding}
         SELECT ${lastId}, ${as(sql, "uuid", sql`${agent_id}`)}, column1, column2, column3, ${as(sql, "uuid", sql`${source_id}`)},

@@ -15,6 +15,7 @@ import agentMonitors from "./migrations/0401_agent_monitors.js"
 import agentDevcontainers from "./migrations/0480_agent_devcontainers.js"
 import logBatches from "./migrations/0490_log_batches.js"
 import logRows from "./migrations/0491_log_rows.js"
+import logIds from "./migrations/0497_log_ids.js"
 import { together } from "@atelier/core/platform"
 
 export const layer = together(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
@@ -30,5 +31,6 @@ export const migrations = {
   "0401_agent_monitors": agentMonitors,
   "0480_agent_devcontainers": agentDevcontainers,
   "0490_log_batches": logBatches,
-  "0491_log_rows": logRows
+  "0491_log_rows": logRows,
+  "0497_log_ids": logIds
 }

@@ -16,7 +16,8 @@ for (const [name, database] of databases) {
       Effect.map(Timestamp.now, (created_at) => ({
         agent_id,
         source_id: agent_id,
-        lines: Arr.map(outputs, (output) => ({ created_at, level: "info" as const, output })),
+        created_at,
+        lines: Arr.map(outputs, (output) => ({ level: "info" as const, output })),
         bytes: outputs.join("").length,
         afterOverflow: true
       }))
@@ -95,6 +96,30 @@ for (const [name, database] of databases) {
         const outputs = [`'";--$1?`, "\\u0000 \\ \n\t", "日本 😀", "\u0001\u001b[0m"]
         yield* agent.act((self) => report(self, { log_source_id: undefined, logs: outputs.map((output) => ({ level: "info", output })) }))
         expect((yield* after(agent.id, 0, 10)).map(({ output }) => output)).toStrictEqual(outputs)
+      })
+    )
+
+    it.effect("keep the level of each line", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after } = yield* AgentLogRepository
+        const { report } = yield* AgentLogs
+        const logs = ["info", "error", "info", "warn"].map((level) => ({ level, output: `of ${level}` }))
+        yield* agent.act((self) => report(self, { log_source_id: undefined, logs }))
+        expect((yield* after(agent.id, 0, 10)).map(({ level, output }) => ({ level, output }))).toStrictEqual(logs)
+      })
+    )
+
+    it.effect("are read from rows that have a level and a time for each line", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after, append } = yield* AgentLogRepository
+        const sql = yield* SqlClient.SqlClient
+        yield* append(yield* batchOf(agent.id, ["first", "second"]), maximumLogsLength)
+        const more = JSON.stringify([["warn", "older", "2026-01-31T23:59:59.000007Z"]])
+        yield* sql`UPDATE workspace_agent_logs SET more = ${more} WHERE workspace_agent_id = ${agent.id}`
+        const [, line] = yield* after(agent.id, 0, 10)
+        expect(line).toMatchObject({ level: "warn", output: "older", created_at: "2026-01-31T23:59:59.000007Z" })
       })
     )
 

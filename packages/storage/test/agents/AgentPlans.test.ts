@@ -29,7 +29,7 @@ layer(agentServices(sqlite))("what is asked about agents", (it) => {
           logs.addSource(source, 10),
           logs.sourcesOf(id),
           logs.append(
-            { agent_id: id, source_id: id, lines: [{ created_at: now, level: "info", output: "x" }], bytes: 1, afterOverflow: false },
+            { agent_id: id, source_id: id, created_at: now, lines: [{ level: "info", output: "x" }], bytes: 1, afterOverflow: false },
             10
           ),
           logs.after(id, 0, 10),
