@@ -19,6 +19,7 @@ import type { Platform } from "./AgentEvaluation.js"
 import { type ArchiveFile, readFiles } from "./Archive.js"
 import { evaluate, type Evaluation, type EvaluationFailure, preview, resourceType } from "./Evaluation.js"
 import { type LocalWorkspaceError, type LocalWorkspaces, type Report, type WorkspaceStart } from "./LocalWorkspaces.js"
+import { madeOnce } from "./madeOnce.js"
 import { templateVariables } from "./ParameterEvaluation.js"
 import { readTemplate, type Template } from "./TemplateSource.js"
 import { decodeState, encodeState, type WorkspaceState } from "./WorkspaceState.js"
@@ -160,7 +161,7 @@ export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Eng
         ({ message }) => new ProvisionFailure({ message: `the template's ${message}` })
       )
       yield* say(log, "Setting up", `The template's source has ${files.size} files.`)
-      const template = yield* Effect.cached(Effect.mapError(readTemplate(files), refusal))
+      const template = yield* madeOnce(Effect.mapError(readTemplate(files), refusal))
 
       return {
         parse: Effect.gen(function* () {

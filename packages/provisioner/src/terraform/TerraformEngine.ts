@@ -2,6 +2,7 @@
 import type { Engine } from "@atelier/core/provisioning"
 import { Effect, Scope } from "effect"
 import { readFiles } from "../Archive.js"
+import { madeOnce } from "../madeOnce.js"
 import { downloadedFiles } from "./DownloadedModules.js"
 import { evaluateForm } from "./Form.js"
 import { operationsOn } from "./Job.js"
@@ -17,8 +18,8 @@ export const open =
     Effect.gen(function* () {
       const files = yield* Effect.mapError(readFiles(source), refused)
       const contents = new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))
-      const parsed = yield* Effect.cached(parseSource(contents))
-      const tree = yield* Effect.cached(
+      const parsed = yield* madeOnce(parseSource(contents))
+      const tree = yield* madeOnce(
         Effect.suspend(() => (downloaded === undefined ? Effect.succeed(new Map<string, Uint8Array>()) : downloadedFiles(downloaded))).pipe(
           Effect.flatMap((modules) => loadModules(new Map([...contents].filter(([path]) => !isOfTerraform(path))), modules))
         )
