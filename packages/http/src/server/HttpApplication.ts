@@ -1,6 +1,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { type Context, Duration, Effect, type Scope } from "effect"
+import { type Context, Effect, type Scope } from "effect"
+import { kept } from "./kept.js"
 import { make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../apps/appPath.js"
 import { type Answer, type Implementation, makeRoutes, patternOf, type Route, type Routes } from "./Routes.js"
@@ -55,19 +56,16 @@ export const make = <const Groups extends Implementations<string>>(
       pages.map(({ handler, method, path }) => [keyOf({ method, path }), () => Effect.interruptible(handler)])
     )
     const implement = (load: Implementations<string>[string]) =>
-      Effect.gen(function* () {
-        const implementation = yield* Effect.promise(load)
-        // Without the services of the request, which would be kept
-        const made = yield* Effect.mapInputContext<Implementation<string>, never, unknown, never>(
-          implementation,
-          () => services as Context.Context<unknown>
-        )
-        for (const { answer, method, path } of made.answers) answers.set(keyOf({ method, path }), answer)
-      }).pipe(
-        Effect.uninterruptible,
-        Effect.cachedInvalidateWithTTL(Duration.infinity),
-        // A process that was out of file descriptors, for example, loads it with a later request
-        Effect.map(([made, forget]) => Effect.onError(made, () => forget))
+      kept(
+        Effect.gen(function* () {
+          const implementation = yield* Effect.promise(load)
+          // Without the services of the request, which would be kept
+          const made = yield* Effect.mapInputContext<Implementation<string>, never, unknown, never>(
+            implementation,
+            () => services as Context.Context<unknown>
+          )
+          for (const { answer, method, path } of made.answers) answers.set(keyOf({ method, path }), answer)
+        })
       )
     const implemented = new Map<string, Effect.Effect<void>>()
     for (const [group, load] of Object.entries(groups)) implemented.set(group, yield* implement(load))

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
+import { kept } from "./kept.js"
 
 /** Seconds for which browsers need not ask again for a file: a day. An update of the service may bring other ones. */
 const cacheSeconds = 86_400
@@ -49,20 +50,27 @@ export interface PackagedFile {
   readonly contentType: string
 }
 
+const read = (path: string) =>
+  Effect.gen(function* () {
+    const content = yield* Effect.promise(() => readFile(path))
+    return { ...(yield* compressible(content)), etag: `"${createHash("sha256").update(content).digest("base64url")}"` }
+  })
+
 /** Answers requests for files of packages, which are read when they are first asked for; undefined for another name. */
 export const packagedFiles = (files: Readonly<Record<string, PackagedFile>>, headers: Readonly<Record<string, string>>) =>
   Effect.map(
-    Effect.cachedFunction((path: string) =>
-      Effect.gen(function* () {
-        const content = yield* Effect.promise(() => readFile(path))
-        return { ...(yield* compressible(content)), etag: `"${createHash("sha256").update(content).digest("base64url")}"` }
-      })
+    Effect.forEach(Object.entries(files), ([name, { contentType, path }]) =>
+      Effect.map(kept(read(path)), (content) => [name, { content, contentType }] as const)
     ),
-    (read) =>
-      (request: HttpServerRequest.HttpServerRequest, name: string): Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined => {
-        const file = Object.hasOwn(files, name) ? files[name] : undefined
+    (entries) => {
+      const known = new Map(entries)
+      return (
+        request: HttpServerRequest.HttpServerRequest,
+        name: string
+      ): Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined => {
+        const file = known.get(name)
         if (file === undefined) return undefined
-        return Effect.map(read(file.path), (content) => {
+        return Effect.map(file.content, (content) => {
           // Not for caches that users share: each response may set a cookie
           const cached = { ...headers, etag: content.etag, "cache-control": `private, max-age=${cacheSeconds}` }
           return request.headers["if-none-match"]?.includes(content.etag) === true
@@ -70,4 +78,5 @@ export const packagedFiles = (files: Readonly<Record<string, PackagedFile>>, hea
             : bytes(request, content, file.contentType, cached)
         })
       }
+    }
   )

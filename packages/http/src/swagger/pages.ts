@@ -9,6 +9,7 @@ import type { Names } from "../Brand.js"
 import { type Dialect, Wire } from "../dialect.js"
 import type { Page } from "../server/HttpApplication.js"
 import { stringify } from "../server/json.js"
+import { kept } from "../server/kept.js"
 import { bytes, compressible, packagedFiles } from "../server/packagedFiles.js"
 import { pageHeaders, scriptedPolicy } from "../server/pageHeaders.js"
 import { refuse } from "../server/respond.js"
@@ -63,10 +64,10 @@ export const swaggerPages = (describe: (presented: Presented) => Promise<object>
     const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
 
     // Generated at the first request: it takes about a second
-    const description = yield* Effect.cached(
-      Effect.promise(() => describe({ names: settings.names, version: settings.version, wire })).pipe(
-        Effect.flatMap((described) => compressible(Buffer.from(stringify(described)))),
-        Effect.uninterruptible
+    const description = yield* kept(
+      Effect.flatMap(
+        Effect.promise(() => describe({ names: settings.names, version: settings.version, wire })),
+        (described) => compressible(Buffer.from(stringify(described)))
       )
     )
     const files = yield* packagedFiles(
