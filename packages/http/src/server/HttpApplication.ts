@@ -2,8 +2,10 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Context, Effect, type Scope } from "effect"
 import { kept } from "./kept.js"
+import { loaded } from "./loaded.js"
 import { make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../apps/appPath.js"
+import type { Unavailable } from "../errors.js"
 import { type Answer, type Implementation, makeRoutes, patternOf, type Route, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { targetReader } from "./Target.js"
@@ -58,7 +60,7 @@ export const make = <const Groups extends Implementations<string>>(
     const implement = (load: Implementations<string>[string]) =>
       kept(
         Effect.gen(function* () {
-          const implementation = yield* Effect.promise(load)
+          const implementation = yield* loaded(load)
           // Without the services of the request, which would be kept
           const made = yield* Effect.mapInputContext<Implementation<string>, never, unknown, never>(
             implementation,
@@ -67,9 +69,9 @@ export const make = <const Groups extends Implementations<string>>(
           for (const { answer, method, path } of made.answers) answers.set(keyOf({ method, path }), answer)
         })
       )
-    const implemented = new Map<string, Effect.Effect<void>>()
+    const implemented = new Map<string, Effect.Effect<void, Unavailable>>()
     for (const [group, load] of Object.entries(groups)) implemented.set(group, yield* implement(load))
-    const answerOf = (route: Route): Answer | Effect.Effect<Answer> =>
+    const answerOf = (route: Route): Answer | Effect.Effect<Answer, Unavailable> =>
       answers.get(keyOf(route)) ??
       Effect.flatMap(implemented.get(route.group ?? "") ?? Effect.void, () => {
         const answer = answers.get(keyOf(route))

@@ -76,7 +76,7 @@ const isSpan = (value: unknown): value is Tracer.Span =>
 const retryAfter = 5
 
 /** The whole interface. `answerOf` returns what answers a route, or loads it first. */
-export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect.Effect<Answer>) =>
+export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const users = yield* UserCredentials
@@ -170,7 +170,8 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
       }
       const answer = answerOf(route)
-      return Effect.isEffect(answer) ? Effect.flatMap(answer, run) : run(answer)
+      if (!Effect.isEffect(answer)) return run(answer)
+      return Effect.matchEffect(answer, { onFailure: (refusal) => Effect.succeed(refuseForNow(info.path, refusal)), onSuccess: run })
     }
 
     const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<never>): App<never, never> => {
@@ -199,10 +200,11 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     /** An answer to a request that needs a store which cannot answer now: nothing has been changed, or all of it. */
     const withoutStore = (path: string, unavailable: StoreUnavailable): Response => {
       const message = faults.textOf(unavailable)
-      return unavailable.reason === "full"
-        ? refuseAt(path, new StorageFull({ message }))
-        : HttpServerResponse.setHeader(refuseAt(path, new Unavailable({ message })), "retry-after", String(retryAfter))
+      return unavailable.reason === "full" ? refuseAt(path, new StorageFull({ message })) : refuseForNow(path, new Unavailable({ message }))
     }
+
+    const refuseForNow = (path: string, refusal: Unavailable): Response =>
+      HttpServerResponse.setHeader(refuseAt(path, refusal), "retry-after", String(retryAfter))
 
     /** Answers a request to an app, whose own answer is passed on as it is. */
     const serveApp = (

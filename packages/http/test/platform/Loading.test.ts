@@ -1,6 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Deferred, Effect, Schema } from "effect"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { commonRefusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { CurrentRequest } from "../../src/server/CurrentRequest.js"
@@ -68,6 +71,31 @@ describe("a group of endpoints", () => {
       )
       const read = Effect.map(request(`${url}/api/v2/things`), ({ status }) => status)
       expect([yield* read, yield* read, yield* read, attempts]).toStrictEqual([500, 200, 200, 2])
+    })
+  )
+
+  it.scopedLive("is refused for now while files are short", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      const load = async () => {
+        if (++attempts === 1) throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" })
+      }
+      const { url } = yield* serve(Api, handlers, { load })
+      const { headers, json, status } = yield* request(`${url}/api/v2/things`)
+      expect([status, headers.get("retry-after"), json()]).toStrictEqual([503, "5", { message: "The service has too many open files." }])
+      expect((yield* request(`${url}/api/v2/things`)).status).toBe(200)
+    })
+  )
+
+  it.scopedLive("is not loaded while the process can open few more files", () =>
+    Effect.gen(function* () {
+      const module = fileURLToPath(new URL("../../dist/server/requireFiles.js", import.meta.url))
+      const program = `import { requireFiles } from ${JSON.stringify(module)}
+        const codeOf = (count) => { try { return requireFiles(count) } catch ({ code }) { return code } }
+        console.log(codeOf(64), codeOf(8), codeOf(64), codeOf(8))`
+      const words = ["-c", 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, program]
+      const { stdout } = yield* Effect.promise(() => promisify(execFile)("sh", words))
+      expect(stdout).toBe("EMFILE undefined EMFILE undefined\n")
     })
   )
 

@@ -76,6 +76,8 @@ export interface Options extends Partial<HttpSettings> {
   readonly logger?: Logger.Logger<unknown, void>
   readonly drainTimeout?: Duration.DurationInput
   readonly lingerTimeout?: Duration.DurationInput
+  /** Loads what implements the endpoints; at once unless given. */
+  readonly load?: () => Promise<void>
 }
 
 /** What the handlers of a test may need. */
@@ -94,14 +96,22 @@ type Provided =
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   implemented: Effect.Effect<Implementation<string>, never, Provided>,
-  { clock, drainTimeout = "5 seconds", lingerTimeout = "5 seconds", logger, wire = "standard", ...changed }: Options = {}
+  {
+    clock,
+    drainTimeout = "5 seconds",
+    lingerTimeout = "5 seconds",
+    load = () => Promise.resolve(),
+    logger,
+    wire = "standard",
+    ...changed
+  }: Options = {}
 ) =>
   // They ring until the scope closes, and not only until the layers are built
   Effect.flatMap(clock === undefined ? makeAlarms : Effect.withClock(makeAlarms, clock), (alarms) =>
     Effect.gen(function* () {
       const pages = yield* swaggerPages((presented) => Promise.resolve(describe(api, presented)))
       const routes = routesOf(api)
-      const groups = Object.fromEntries(routes.map(({ group = "" }) => [group, () => Promise.resolve(implemented)]))
+      const groups = Object.fromEntries(routes.map(({ group = "" }) => [group, () => load().then(() => implemented)]))
       const { application, owns } = yield* HttpApplication.make(routes, groups, pages).pipe(Effect.provide(layerUsers))
       return yield* NodeListener.make(application, {
         owns,
