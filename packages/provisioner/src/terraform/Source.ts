@@ -54,7 +54,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const bodies = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   (Array.isArray(value) ? value : [value]).filter(isObject)
 
-const declareJson = (declarations: Declarations, root: unknown): void => {
+/** Steps that declare what a file in JSON syntax has. */
+function* declareJson(declarations: Declarations, root: unknown): Generator<void, void> {
   for (const file of bodies(root)) {
     for (const variables of bodies(file["variable"])) {
       for (const [name, blocks] of Object.entries(variables)) {
@@ -64,14 +65,28 @@ const declareJson = (declarations: Declarations, root: unknown): void => {
             name,
             Object.entries(body).map(([key, value]) => [key, { value }])
           )
+          yield
         }
       }
     }
     for (const data of bodies(file["data"])) {
       for (const named of bodies(data["coder_workspace_tags"])) {
-        for (const blocks of Object.values(named)) for (const body of bodies(blocks)) declarations.tags.push({ value: body["tags"] })
+        for (const blocks of Object.values(named)) {
+          for (const body of bodies(blocks)) {
+            declarations.tags.push({ value: body["tags"] })
+            yield
+          }
+        }
       }
     }
+  }
+}
+
+/** Steps that declare what a file in the native syntax has. */
+function* declareBlocks(declarations: Declarations, blocks: ReadonlyArray<Block>): Generator<void, void> {
+  for (const block of blocks) {
+    declareBlock(declarations, block)
+    yield
   }
 }
 
@@ -83,9 +98,19 @@ const readJson = (text: string): Either.Either<unknown, HclError> =>
 
 const tooManyVariables = new ProvisionFailure({ message: `the template has more than ${maximumVariables} variables` })
 
+/** Steps between two looks at the pace. */
+const stepsOfLook = 200
+
 const declarationsOf = (files: ReadonlyMap<string, Uint8Array>, pace: Pace): Effect.Effect<Declarations, ProvisionFailure> =>
   Effect.gen(function* () {
     const declarations: Declarations = { variables: new Map(), tags: [] }
+    const inTurns = (steps: Generator<void, void>) =>
+      Effect.gen(function* () {
+        for (let count = 1; steps.next().done !== true; count++) {
+          if (declarations.variables.size > maximumVariables) return yield* tooManyVariables
+          if (count % stepsOfLook === 0) yield* pace
+        }
+      })
     let size = 0
     for (const path of configurationFiles(files.keys())) {
       yield* pace
@@ -100,17 +125,16 @@ const declarationsOf = (files: ReadonlyMap<string, Uint8Array>, pace: Pace): Eff
       const text = new TextDecoder().decode(bytes)
       if (path.endsWith(".json")) {
         const json = Either.mapLeft(readJson(text), ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` }))
-        declareJson(declarations, yield* json)
+        const root = yield* json
+        yield* pace
+        yield* inTurns(declareJson(declarations, root))
         continue
       }
       const body = yield* Effect.mapError(
         readBody(text, pace),
         ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` })
       )
-      for (const block of body.blocks) {
-        declareBlock(declarations, block)
-        if (declarations.variables.size > maximumVariables) return yield* tooManyVariables
-      }
+      yield* inTurns(declareBlocks(declarations, body.blocks))
     }
     return declarations
   })

@@ -1,4 +1,5 @@
 import { Effect, Either } from "effect"
+import { longestTurn, maximumTurn } from "../../../core/test/platform/longestTurn.js"
 import { describe, expect, it } from "vitest"
 import { literalValue } from "../../src/terraform/Hcl.js"
 import { configurationFiles } from "../../src/terraform/ConfigurationFiles.js"
@@ -220,4 +221,12 @@ it("values of variables are texts or expressions, by their types", () => {
     ["undeclared", "x"]
   ])
   expect(variableFile(declared, values)).toBe('text = "a \\u0022b\\u0022 $${c} %%{d}\\u000a\\u005c"\nlist = (\n["a"]\n)\nuntyped = "1"')
+})
+
+it.each([
+  ["variables", Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`v${index}`, {}]))],
+  ["declarations of a variable", Array.from({ length: 40_000 }, () => ({ v: { default: 1 } }))]
+])("other requests have their turn between many %s in JSON", async (_, variable) => {
+  const text = JSON.stringify({ variable })
+  expect(await longestTurn(() => parse({ "main.tf.json": text }))).toBeLessThan(maximumTurn)
 })
