@@ -42,10 +42,25 @@ export const boolean: Column<boolean> = {
 
 export const bytes: Column<Uint8Array> = { read: (value) => (value instanceof Uint8Array ? value : mismatch("bytes", value)) }
 
-/** A JSON column, checked against a schema. */
+/** Characters of a JSON text up to which what was read of it is kept for the next row. */
+const maximumKept = 256
+
+/**
+ * A JSON column, checked against a schema. Rows of a page mostly have the same text in it, such as `{}`: it is then read once, and they share the value.
+ */
 export const json = <A, I>(schema: Schema.Schema<A, I>): Column<A> => {
   const decode = Schema.decodeUnknownSync(Schema.parseJson(schema))
-  return { read: (value) => decode(readText(value)), type: "json" }
+  let kept: { readonly text: string; readonly value: A } | undefined
+  return {
+    read: (given) => {
+      const text = readText(given)
+      if (kept?.text === text) return kept.value
+      const value = decode(text)
+      if (text.length <= maximumKept) kept = { text, value }
+      return value
+    },
+    type: "json"
+  }
 }
 
 const isListOfTexts = (value: unknown): value is ReadonlyArray<string> =>
