@@ -53,6 +53,8 @@ export const laterSlices = (
 export interface WorkspaceList {
   /** Answers `count` and `favorites`: the lengths of the list, and of its first part. */
   readonly total: Statement.Statement<object>
+  /** The length of the list where the database keeps it, within a statement that begins with `page`. */
+  readonly knownCount: Statement.Fragment | undefined
   /** A `WITH` clause that names the rows `page`: ids with the columns that order them. */
   readonly page: (slices: Slices) => Statement.Fragment
   /** The order of the statement that reads `page`. */
@@ -88,13 +90,15 @@ export const workspaceList = (sql: SqlClient.SqlClient, query: WorkspaceQuery): 
   const sums = [own, shared].flatMap((part) =>
     part === null ? [] : [sql`(SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${part})`]
   )
-  const count =
+  const knownCount =
     filters.length > 0 || wholeByOrganization === null
-      ? sql`(SELECT count(*) ${matching})`
+      ? undefined
       : sql.join(" + ", false)([sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${wholeByOrganization})`, ...sums])
+  const count = knownCount ?? sql`(SELECT count(*) ${matching})`
 
   return {
     total: sql`WITH ${first} SELECT ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
+    knownCount,
     page: (slices) =>
       sql`WITH ${first}, page AS (
         SELECT * FROM (${part(0, matchingFavorites, slices.favorites)}) f

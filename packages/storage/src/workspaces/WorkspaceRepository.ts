@@ -1,4 +1,4 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
 import { Uuid, service } from "@atelier/core/platform"
 import {
@@ -120,6 +120,7 @@ const outlinesOf = (rows: ReadonlyArray<ReturnType<typeof outlined>>): ReadonlyA
   })
 
 const counted = row({ count: number, favorites: number })
+const lengthOf = row({ list_length: nullable(number) })
 const identified = row({ id: uuid })
 
 export const layer = service(
@@ -139,20 +140,22 @@ export const layer = service(
 
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
-    const pageOf = (list: WorkspaceList, slices: Slices) =>
-      all(
-        readDetails,
-        sql`${list.page(slices)} SELECT ${selectedDetails} FROM page JOIN workspaces w ON w.id = page.id ${joined}
-          ORDER BY ${list.order} LIMIT ${slices.size}`
-      )
+    const pageOf = (list: WorkspaceList, slices: Slices, columns: Statement.Fragment = selectedDetails) =>
+      sql`${list.page(slices)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
+        ORDER BY ${list.order} LIMIT ${slices.size}`
 
+    /** A length that is known without counting comes with the page. */
     const firstPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
       Effect.gen(function* () {
         const list = workspaceList(sql, query)
         const slices = firstSlices(query)
-        const found = yield* pageOf(list, slices)
+        const columns = list.knownCount === undefined ? selectedDetails : sql`${selectedDetails}, ${list.knownCount} AS list_length`
+        const rows = yield* all((from) => ({ ...lengthOf(from), workspace: readDetails(from) }), pageOf(list, slices, columns))
+        const [first] = rows
+        const isFull = first !== undefined && rows.length >= slices.size
         // A page that is not full ends the list
-        return { workspaces: found, count: found.length < slices.size ? found.length : (yield* totalOf(list)).count }
+        const count = isFull ? (first.list_length ?? (yield* totalOf(list)).count) : rows.length
+        return { workspaces: rows.map(({ workspace }) => workspace), count }
       })
 
     const laterPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
@@ -160,7 +163,7 @@ export const layer = service(
         const list = workspaceList(sql, query)
         const total = yield* totalOf(list)
         const slices = laterSlices(query, total)
-        return { count: total.count, workspaces: slices.size === 0 ? [] : yield* pageOf(list, slices) }
+        return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices)) }
       })
 
     const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Workspace) => ({
