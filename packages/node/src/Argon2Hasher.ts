@@ -34,14 +34,16 @@ export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Lay
       const permits = yield* Effect.makeSemaphore(hashingConcurrency)
       // A caller that goes leaves the thread at work: its permit is taken until the hash is there
       const inTurn = <A>(work: Effect.Effect<A>): Effect.Effect<A> => permits.withPermits(1)(Effect.uninterruptible(work))
-      /** Compared with where there is no hash. */
-      const nobodys = yield* Effect.flatMap(randomBytes(32), (secret) => Effect.promise(() => hash(secret, cost)))
+      /** Compared with where there is no hash. The first verification makes it, whether there is one or not: at a start it would take the time of a login. */
+      const nobodys = yield* Effect.cached(Effect.flatMap(randomBytes(32), (secret) => Effect.promise(() => hash(secret, cost))))
       return PasswordHasher.of({
         hash: (password) => inTurn(Effect.promise(() => hash(Redacted.value(password), cost))),
         scheme,
         verify: (password, stored, isOnlyScheme = false) => {
           const isArgon2 = stored !== null && stored.startsWith(scheme)
-          const fits = Effect.tryPromise(() => verify(isArgon2 ? stored : nobodys, Redacted.value(password)))
+          const fits = Effect.flatMap(nobodys, (other) =>
+            Effect.tryPromise(() => verify(isArgon2 ? stored : other, Redacted.value(password)))
+          )
           return inTurn(
             Effect.zipWith(
               // A text that is no hash fits no password
