@@ -8,7 +8,7 @@ import { own } from "../DirectoryOwner.js"
 import { openLater } from "../openLater.js"
 import { ProcessTable } from "../ProcessTable.js"
 import { kill } from "../ProcessTree.js"
-import { attempt, prepareRoot } from "../WorkspaceDirectory.js"
+import { attempt, attemptUnless, prepareRoot } from "../WorkspaceDirectory.js"
 import { mark, type Options } from "./Machine.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
 
@@ -27,9 +27,12 @@ const prepareDirectory = (directory: string) =>
   Effect.gen(function* () {
     yield* prepareRoot(directory)
     yield* own(directory)
-    yield* kill({ leaders: [], marks: [`${mark}=${directory}`] })
+    const jobs = join(directory, "jobs")
+    const left = yield* attemptUnless(["ENOENT"], `${jobs} cannot be read`, () => fs.readdir(jobs))
+    // A job has its folder as long as its processes; to look at all processes of the machine takes a start 10 milliseconds
+    if (left !== undefined && left.length > 0) yield* kill({ leaders: [], marks: [`${mark}=${directory}`] })
     yield* attempt(`${directory} cannot be prepared`, async () => {
-      await fs.rm(join(directory, "jobs"), { recursive: true, force: true })
+      await fs.rm(jobs, { recursive: true, force: true })
       for (const folder of ["jobs", "plugins"]) await fs.mkdir(join(directory, folder), { recursive: true, mode: 0o700 })
     })
   })
