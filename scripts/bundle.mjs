@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process"
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { split } from "./bundle/split.mjs"
 import { flagsOf } from "./flags.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -14,10 +15,20 @@ const programs = [
   // What workspaces on other machines download has to be one file
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", isSingle: true },
   { from: "packages/provisioner/dist/daemon/main.js", to: "packages/provisioner/dist/program.js" },
-  // What is behind a look at the version of Node is a script of its own: V8 keeps the compiled code of scripts, and not of modules
-  { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js", isSingle: true, isLauncher: true },
-  { from: "examples/standalone/dist/commands.js", to: "examples/standalone/dist/program-main.cjs", isScript: true }
+  { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js", isSingle: true, isLauncher: true }
 ]
+
+/** What is behind a look at the version of Node is in scripts of their own: V8 keeps the compiled code of scripts, and not of modules. */
+const standalone = {
+  from: "examples/standalone/dist/commands.js",
+  to: "examples/standalone/dist/program-main.cjs",
+  starts: [
+    "examples/standalone/dist/run.js",
+    "examples/standalone/dist/serve.js",
+    "packages/storage-postgres/dist/index.js",
+    "packages/storage-sqlite/dist/index.js"
+  ]
+}
 
 /** Has a program load the script that holds its parts. */
 const launcher = {
@@ -53,34 +64,60 @@ const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-n
 const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`
 
 /** Parts that a program loads by itself, such as after it has looked at the version of Node, and compiled code. */
-const isPart = (name) => /^program-.*\.(?:js|cache)$/.test(name)
+const isPart = (name) => /^program-.*\.(?:cjs|js|cache)$/.test(name)
 
-const bundle = async ({ from, isLauncher = false, isScript = false, isSingle = isScript, to }) => {
-  const folder = dirname(to)
-  const left = isSingle && !isScript ? [] : (await readdir(join(root, folder))).filter(isPart)
+const removeParts = async (folder) => {
+  const left = (await readdir(join(root, folder))).filter(isPart)
   for (const name of left) await rm(join(root, folder, name))
+}
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20.19",
+  // Lines are short enough for a stack to say where an error is
+  lineLimit: 160,
+  external,
+  logLevel: "warning"
+}
+
+const bundle = async ({ from, isLauncher = false, isSingle = false, to }) => {
+  const folder = dirname(to)
+  if (!isSingle) await removeParts(folder)
   const { metafile } = await build({
-    absWorkingDir: root,
+    ...common,
     entryPoints: { [basename(to, extname(to))]: from },
     outExtension: { ".js": extname(to) },
     outdir: folder,
     chunkNames: "program-[name]-[hash]",
     splitting: !isSingle,
-    bundle: true,
-    platform: "node",
-    format: isScript ? "cjs" : "esm",
-    target: "node20.19",
-    // V8 keeps the source in memory. Names stay, and lines are short enough for a stack to say where an error is
-    minifyWhitespace: isScript,
-    lineLimit: 160,
-    external,
-    ...(isScript ? { define: { "import.meta": "importMeta" } } : { banner: { js: banner } }),
+    format: "esm",
+    banner: { js: banner },
     plugins: isLauncher ? [launcher] : [effectModules],
-    metafile: true,
-    logLevel: "warning",
-    logOverride: { "empty-import-meta": "silent" }
+    metafile: true
   })
-  const folders = Object.keys(metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
+  await writeLicences(to, metafile.inputs)
+}
+
+const bundleScripts = async ({ from, starts, to }) => {
+  const folder = dirname(to)
+  await removeParts(folder)
+  const options = {
+    ...common,
+    // V8 keeps the source in memory. Names stay for stacks
+    minifyWhitespace: true,
+    define: { "import.meta": "importMeta" },
+    plugins: [effectModules],
+    logOverride: { "empty-import-meta": "silent" }
+  }
+  const { inputs, scripts } = await split({ from, main: basename(to), options, starts })
+  for (const [name, text] of scripts) await writeFile(join(root, folder, name), text)
+  await writeLicences(to, inputs)
+}
+
+const writeLicences = async (to, inputs) => {
+  const folders = Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
   await writeFile(join(root, `${to.replace(/[cm]?js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
 }
 
@@ -106,6 +143,7 @@ const licence = async () => {
 await licence()
 // One after the other: both of the agent go into one folder, whose older parts are removed first
 for (const program of programs) await bundle(program)
+await bundleScripts(standalone)
 // A variable of the builder's could be one of the server's options
 const variables = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SystemRoot", "TEMP"].filter((name) => name in process.env)
 const env = Object.fromEntries(variables.map((name) => [name, process.env[name]]))

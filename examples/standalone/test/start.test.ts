@@ -1,7 +1,7 @@
 /** What the standalone server says when it cannot start. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -32,6 +32,22 @@ const printed = (source: string, flags: ReadonlyArray<string> = []) =>
   text(spawn(process.execPath, [...flags, "--input-type=module", "-e", source], { stdio: ["ignore", "pipe", "inherit"] }).stdout)
 
 const checkout = new URL("../../../", import.meta.url)
+
+describe("the parts of the bundled server that it loads later", () => {
+  it("all load", async () => {
+    const dist = new URL("../dist/", import.meta.url)
+    const parts = (await readdir(dist)).filter((name) => /^program-.*\.cjs$/.test(name) && name !== "program-main.cjs")
+    const names = JSON.stringify(parts.map((name) => `./${name}`))
+    const look = `
+      const { load } = await import("${loader}")
+      const { required } = load(new URL("program-main.cjs", "${dist.href}"), { url: "${dist.href}", resolve: (name) => name })
+      for (const name of ${names}) required(name)
+      console.log(${names}.length)
+    `
+    expect(await printed(look)).toBe(`${parts.length}\n`)
+    expect(parts.length).toBeGreaterThan(20)
+  })
+})
 
 describe("the compiled code that the build kept", () => {
   it.each([
