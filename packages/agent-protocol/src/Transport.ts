@@ -14,7 +14,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{ readonl
  * - `receive` gives each payload to `take` as it arrives. It completes when the peer closed the connection properly (WebSocket codes 1000 and
  *   1001) and fails when it broke. It is run once. `take` never waits: the session's windows bound what it keeps.
  * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB. A transport may let a payload of less than
- *   `fullPayload` complete only after other work, so that the session joins what is written meanwhile to one payload.
+ *   32 KiB complete only after other work, so that the session joins what is written meanwhile to one payload (`makePauses`).
  * - `close` is called once, when the session ended: normally or with the reason. A WebSocket closes with 1000 or 1011; the service closes with 1000 in both cases (wire.md §5.1).
  */
 export interface Transport {
@@ -24,7 +24,24 @@ export interface Transport {
 }
 
 /** Bytes of a payload with which no more is joined: a transport that waited after each of these would send one in a turn of the event loop. */
-export const fullPayload = 32 * 1024
+const fullPayload = 32 * 1024
+
+/** Bytes that a transport sends at most in one turn of the event loop. */
+const bytesOfTurn = 512 * 1024
+
+/**
+ * Tells a transport of each payload whether it is to complete only after other work: where more may be joined to the next one, and after 512 KiB. While
+ * the system takes all bytes at once, what the windows of many streams let through would keep everything else waiting.
+ */
+export const makePauses = (): ((payload: Uint8Array) => boolean) => {
+  let sent = 0
+  return ({ length }) => {
+    sent += length
+    if (length >= fullPayload && sent < bytesOfTurn) return false
+    sent = 0
+    return true
+  }
+}
 
 /** Chunks in flight in each direction of an in-memory pair. */
 const pairCapacity = 16

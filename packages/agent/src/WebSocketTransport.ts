@@ -2,7 +2,7 @@ import { Data, Deferred, Duration, Effect, Exit, Option, type Scope } from "effe
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { WebSocket, type RawData } from "ws"
-import { fullPayload, TransportError, type Transport } from "@atelier/agent-protocol"
+import { makePauses, TransportError, type Transport } from "@atelier/agent-protocol"
 
 /** The server does not open the connection. `status` is that of its answer, if there was one. */
 export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{ readonly status: number | undefined; readonly message: string }> {}
@@ -102,6 +102,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
   Effect.gen(function* () {
     const ended = yield* Deferred.make<void, TransportError>()
     const closed = yield* Effect.makeLatch()
+    const pausesAfter = makePauses()
     let take: (bytes: Uint8Array) => void = () => undefined
     // Until there is a receiver
     socket.pause()
@@ -138,7 +139,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
               traffic.sentBytes += bytes.length
               traffic.sentMessages += 1
               // After what else has arrived: what is sent meanwhile needs one write to the connection
-              if (bytes.length < fullPayload) setImmediate(() => resume(Effect.void))
+              if (pausesAfter(bytes)) setImmediate(() => resume(Effect.void))
               else resume(Effect.void)
             }
           })

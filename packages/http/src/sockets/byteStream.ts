@@ -1,6 +1,6 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { fullPayload, type Transport, TransportError } from "@atelier/agent-protocol"
+import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { StreamRight } from "@atelier/core/access"
 import { Deferred, Effect, Stream } from "effect"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
@@ -39,6 +39,7 @@ export const byteStreamSocket = <E, R>(
         Effect.gen(function* () {
           const intruded = yield* Deferred.make<never, CloseSocket>()
           let hasIntruded = false
+          const pausesAfter = makePauses()
           const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
             if (typeof message !== "string") return message
             hasIntruded = true
@@ -57,10 +58,7 @@ export const byteStreamSocket = <E, R>(
               })
               return Effect.mapError(Effect.raceFirst(received, Deferred.await(intruded)), broken)
             },
-            send: (bytes) => {
-              const sent = Effect.mapError(send(bytes), broken)
-              return bytes.length < fullPayload ? Effect.zipRight(sent, otherWork) : sent
-            },
+            send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes) ? otherWork : Effect.void)),
             // The socket is closed when the handler ends
             close: () => Effect.void
           }).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))

@@ -364,6 +364,33 @@ describe("server-sent events", () => {
 })
 
 describe("a byte stream", () => {
+  it.scopedLive("leaves others their turn while the system takes all that it sends", () =>
+    Effect.gen(function* () {
+      const longest = yield* Deferred.make<number>()
+      const payload = new Uint8Array(64 * 1024)
+      const { ws } = yield* start({
+        bytes: ({ send }) =>
+          Effect.gen(function* () {
+            let most = 0
+            let sent = 0
+            const look = (): void => {
+              most = Math.max(most, sent)
+              sent = 0
+              next = setImmediate(look)
+            }
+            let next = setImmediate(look)
+            const counted = Effect.map(send(payload), () => void sent++)
+            yield* Effect.replicateEffect(counted, 64, { discard: true })
+            clearImmediate(next)
+            yield* Deferred.succeed(longest, Math.max(most, sent))
+          })
+      })
+      yield* client(`${ws}/api/v2/bytes`, { headers })
+      // 512 KiB
+      expect(yield* Deferred.await(longest)).toBeLessThanOrEqual(8)
+    })
+  )
+
   const headers = { "Service-Session-Token": memberToken }
 
   it.scopedLive("has no borders, ends with 1000 and answers in kind", () =>
