@@ -19,10 +19,26 @@ export class Outbox {
   private size = 0
   private ended = false
   private readonly filled = Effect.unsafeMakeLatch()
-  private readonly drained = Effect.unsafeMakeLatch(true)
+  private readonly waiting = new Set<() => void>()
 
-  /** Completes when a stream may add data. */
-  readonly room: Effect.Effect<void> = this.drained.await
+  /**
+   * Completes when a stream may add data: for one stream at a time, since each would wake up only to find that another has taken the room. It calls `passOn`
+   * when it adds no more.
+   */
+  readonly room: Effect.Effect<void> = Effect.async((resume) => {
+    const go = (): void => resume(Effect.void)
+    if (this.ended || this.hasRoom) return go()
+    this.waiting.add(go)
+    return Effect.sync(() => void this.waiting.delete(go))
+  })
+
+  /** Lets the stream that has waited longest add data, if there is room. */
+  passOn(): void {
+    const [first] = this.hasRoom || this.ended ? this.waiting : []
+    if (first === undefined) return
+    this.waiting.delete(first)
+    first()
+  }
 
   /** Whether a stream may add data now. */
   get hasRoom(): boolean {
@@ -34,7 +50,6 @@ export class Outbox {
     if (this.ended) return true
     this.frames.push(frame)
     this.size += frame.length
-    if (!this.hasRoom) this.drained.unsafeClose()
     this.filled.unsafeOpen()
     return this.frames.length <= maximumFrames
   }
@@ -43,7 +58,7 @@ export class Outbox {
   end(): void {
     this.ended = true
     this.filled.unsafeOpen()
-    this.drained.unsafeOpen()
+    while (this.waiting.size > 0) this.passOn()
   }
 
   /** The next bytes to send, waiting for some; an empty array after the end. */
@@ -62,7 +77,7 @@ export class Outbox {
     const batch = concatenate(this.frames.slice(0, count))
     this.frames = this.frames.slice(count)
     this.size -= bytes
-    if (this.hasRoom) this.drained.unsafeOpen()
+    this.passOn()
     return Effect.succeed(batch)
   })
 }

@@ -78,7 +78,17 @@ export class YamuxStream implements ByteStream {
   )
 
   /** Sends all bytes, waiting while the peer's window is used up or the connection is slow. */
-  readonly write = (bytes: Uint8Array): Effect.Effect<void, StreamError> => this.writing.withPermits(1)(this.writeFrom(bytes, 0))
+  readonly write = (bytes: Uint8Array): Effect.Effect<void, StreamError> =>
+    this.writing.withPermits(1)(
+      Effect.suspend(() =>
+        bytes.length > 0 && this.fits(bytes) && this.push(bytes)
+          ? Effect.void
+          : Effect.ensuring(
+              this.writeFrom(bytes, 0),
+              Effect.sync(() => this.host.outbox.passOn())
+            )
+      )
+    )
 
   private writeFrom(bytes: Uint8Array, offset: number): Effect.Effect<void, StreamError> {
     return Effect.suspend(() => {
@@ -88,6 +98,7 @@ export class YamuxStream implements ByteStream {
         if (this.sentFin) return Effect.fail(new StreamReset({ by: "here", message: "The stream is closed for writing" }))
         if (from === bytes.length) return Effect.void
         if (this.sendWindow === 0) {
+          this.host.outbox.passOn()
           this.writable.unsafeClose()
           return Effect.zipRight(this.writable.await, this.writeFrom(bytes, from))
         }

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Option } from "effect"
+import { makePair, Session } from "@atelier/agent-protocol"
+import { Outbox } from "../../src/yamux/Outbox.js"
+
+const payload = 64 * 1024
+
+/** All fibers have run until they wait. */
+const settled = Effect.repeatN(Effect.yieldNow(), 100)
+
+describe("streams that wait for room", () => {
+  it.effect("get it one after the other, in their order", () =>
+    Effect.gen(function* () {
+      const outbox = new Outbox()
+      for (let count = 0; count < 5; count++) outbox.add(new Uint8Array(payload))
+      const woken: Array<number> = []
+      const waiting = yield* Effect.forEach([0, 1, 2, 3], (index) => Effect.fork(Effect.map(outbox.room, () => void woken.push(index))))
+      yield* Effect.yieldNow()
+      yield* outbox.next
+      // Four payloads are left: there is no room yet
+      yield* Effect.yieldNow()
+      expect(woken).toStrictEqual([])
+      yield* outbox.next
+      yield* Effect.yieldNow()
+      expect(woken).toStrictEqual([0])
+      outbox.passOn()
+      yield* Effect.yieldNow()
+      expect(woken).toStrictEqual([0, 1])
+      outbox.end()
+      yield* Fiber.joinAll(waiting)
+      expect(woken).toStrictEqual([0, 1, 2, 3])
+    })
+  )
+
+  it.scoped("send all of their bytes also where others go or wait for their windows meanwhile", () =>
+    Effect.gen(function* () {
+      const [near, far] = yield* makePair
+      const gate = yield* Effect.makeLatch(false)
+      const client = yield* Session.make({ ...near, send: (bytes) => Effect.zipRight(gate.await, near.send(bytes)) }, { role: "client" })
+      const server = yield* Session.make(far, { role: "server" })
+      const bytes = new Uint8Array(3 * payload)
+      const streams = yield* Effect.replicateEffect(client.open, 24)
+      // Every third stream has more bytes than its window lets through
+      const writes = yield* Effect.forEach(streams, (stream, index) =>
+        Effect.fork(Effect.zipRight(stream.write(index % 3 === 2 ? new Uint8Array(6 * payload) : bytes), stream.finish))
+      )
+      yield* Effect.yieldNow()
+      for (const [index, write] of writes.entries()) if (index % 3 === 0) yield* Fiber.interruptFork(write)
+      yield* gate.open
+      const lengths = yield* Effect.forEach(
+        streams,
+        (_, index) =>
+          Effect.gen(function* () {
+            const stream = yield* server.accept
+            if (index % 3 === 0) return 0
+            let length = 0
+            for (let read = yield* stream.read; Option.isSome(read); read = yield* stream.read) length += read.value.length
+            return length
+          }),
+        { concurrency: "unbounded" }
+      )
+      expect(lengths).toStrictEqual(streams.map((_, index) => [0, 3 * payload, 6 * payload][index % 3]))
+    })
+  )
+
+  it.scoped("send little in few payloads", () =>
+    Effect.gen(function* () {
+      const [near, far] = yield* makePair
+      const gate = yield* Effect.makeLatch(true)
+      let payloads = 0
+      const send = (bytes: Uint8Array) =>
+        Effect.zipRight(
+          gate.await,
+          Effect.tap(near.send(bytes), () => void payloads++)
+        )
+      const client = yield* Session.make({ ...near, send }, { role: "client" })
+      const server = yield* Session.make(far, { role: "server" })
+      const streams = yield* Effect.replicateEffect(client.open, 64)
+      const accepted = yield* Effect.replicateEffect(server.accept, 64)
+      yield* gate.close
+      // One payload is on its way, and four fill the room
+      const large = streams.slice(0, 2)
+      yield* Effect.forEach(large, (stream) => Effect.fork(stream.write(new Uint8Array(4 * payload))))
+      yield* settled
+      yield* Effect.forEach(streams.slice(2), (stream) => Effect.fork(Effect.zipRight(stream.write(new Uint8Array(10)), stream.finish)))
+      yield* settled
+      payloads = 0
+      yield* gate.open
+      yield* Effect.forEach(accepted.slice(2), (stream) => stream.read)
+      expect(payloads).toBeLessThan(20)
+    })
+  )
+})
