@@ -10,7 +10,8 @@ import { agentOf, agentsOf, build, firstClient, isRunning, outputOf, templateFro
 
 /**
  * The whole path with real processes: from an empty server to a workspace that was started, stopped, started again and deleted. `databaseIn` makes
- * a database, maybe in the directory, and answers how to reach it. What no crash interrupts runs on the database that its title decides.
+ * a database, maybe in the directory, and answers how to reach it. Most tests run on the database that their title decides: \`lifeCycleKills.test.ts\`
+ * kills servers on PostgreSQL.
  */
 export const journey = (kind: Database[0], databaseIn: (directory: string) => Promise<string>, args: ReadonlyArray<string> = []): void => {
   const once = (title: string, test: () => Promise<void>): void => onceOn(title, kind)(title, test)
@@ -126,7 +127,7 @@ export const journey = (kind: Database[0], databaseIn: (directory: string) => Pr
       await expect(tasks.getTask(client, named)).rejects.toMatchObject({ status: 404 })
     })
 
-    it("loses no line of a script's output when it is killed while the output streams", async () => {
+    once("loses no line of a script's output when it is killed while the output streams", async () => {
       const lines = 400
       const template = await templateFrom(client, "talkative", {
         files: {
@@ -150,7 +151,7 @@ export const journey = (kind: Database[0], databaseIn: (directory: string) => Pr
       expect(await outputOf(client, agentOf(ready), lines)).toStrictEqual(Array.from({ length: lines }, (_, index) => `line ${index + 1}`))
     })
 
-    it("continues a build that was running when it was killed", async () => {
+    once("continues a build that was running when it was killed", async () => {
       const template = await templateFrom(client, "slow-stop", {
         files: {
           "template.yaml": [

@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { lastingDatabaseUrl } from "../../../test/databases.js"
+import { databasesOf, lastingDatabaseUrl } from "../../../test/databases.js"
 import { freePort, Server, type ServerOptions } from "./Server.js"
 import { firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
@@ -32,10 +32,9 @@ const postgres = async (): Promise<Database> => {
   return { url, client: Layer.orDie(PgClient.layer({ url: Redacted.make(url), applicationName: "test" })) }
 }
 
-describe.each([
-  ["SQLite", sqlite],
-  ["PostgreSQL", postgres]
-])("a server on %s", (_, databaseIn) => {
+const databaseOf = { SQLite: sqlite, PostgreSQL: postgres }
+
+describe.each(databasesOf("automatic builds"))("automatic builds on %s", (kind) => {
   let directory: string
   let database: Database
   let options: ServerOptions
@@ -65,7 +64,7 @@ describe.each([
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "atelier-life-cycle-"))
-    database = await databaseIn(directory)
+    database = await databaseOf[kind](directory)
     options = {
       port: await freePort(),
       database: database.url,
