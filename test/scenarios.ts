@@ -11,23 +11,26 @@ import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { WebSocket } from "ws"
+import type { NewPerson, Person } from "./server.js"
 
 const texts = Schema.Array(Schema.String)
 
-const Person = Schema.Struct({
+const Role = Schema.Struct({
   /** Roles of the deployment. */
   roles: Schema.optionalWith(texts, { default: () => [] }),
   organization_roles: Schema.optionalWith(texts, { default: () => [] }),
   /** Whether the user is a member of the default organization. */
   member: Schema.optionalWith(Schema.Boolean, { default: () => true })
 })
-type Person = typeof Person.Type
+type Role = typeof Role.Type
 
 const Head = Schema.Struct({
   /** Users made first: those of the cast by name, others with their roles. */
-  people: Schema.optionalWith(Schema.Array(Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Person }))), {
+  people: Schema.optionalWith(Schema.Array(Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Role }))), {
     default: () => []
   }),
+  /** Whether users are made and logged in by calls: these leave entries, messages, keys and times that the conversation is about. */
+  enrolled: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   /** Fields that are not compared, nor whether they are there. */
   ignore: Schema.optionalWith(texts, { default: () => [] }),
   /** Fields whose lists are compared without regard to order; the empty text names the answer itself. */
@@ -184,7 +187,7 @@ const readHead = Schema.decodeUnknownSync(Head, strict)
 const readStep = Schema.decodeUnknownSync(Step, strict)
 
 /** Users that many conversations have. */
-const cast: Readonly<Record<string, Partial<Person>>> = {
+const cast: Readonly<Record<string, Partial<Role>>> = {
   owner2: { roles: ["owner"] },
   tadmin: { roles: ["template-admin"] },
   uadmin: { roles: ["user-admin"] },
@@ -200,6 +203,8 @@ export interface Stage {
   readonly url: string
   /** The header of session tokens. */
   readonly header: string
+  /** Makes a user with a session. */
+  readonly enter: (person: NewPerson) => Promise<Person>
   /** Milliseconds of the server's clock. */
   readonly now?: () => number
   /** The passcode of the next message to an address. */
@@ -396,7 +401,7 @@ export const jsonLines = (file: URL): ReadonlyArray<unknown> =>
     .map((line): unknown => JSON.parse(line))
 
 /** The player of a server; makes its first user. */
-export const makePlayer = async ({ header, now = Date.now, patience = usualPatience, url, ...stage }: Stage) => {
+export const makePlayer = async ({ enter, header, now = Date.now, patience = usualPatience, url, ...stage }: Stage) => {
   const addressOf = (path: string): string => url + (path.startsWith("//") ? path.slice(1) : `/api/v2${path}`)
 
   const send = async (call: string, token?: string, { base64, body, headers = {}, type = "application/json" }: Partial<Request> = {}) => {
@@ -435,8 +440,18 @@ export const makePlayer = async ({ header, now = Date.now, patience = usualPatie
   }
   let runs = 0
 
-  /** Makes a person and answers its id and a session. */
-  const enter = async (name: string, { member = true, organization_roles = [], roles = [] }: Partial<Person>, run: string) => {
+  /** Stores a person and answers its id and a session. */
+  const store = async (name: string, { member = true, organization_roles = [], roles = [] }: Partial<Role>, run: string) => {
+    const { token, user } = await enter({
+      fields: { username: `${name}-${run}`, name, email: `${name}-${run}@example.com`, rbac_roles: roles },
+      password,
+      organizationRoles: member ? organization_roles : undefined
+    })
+    return { id: user.id, token }
+  }
+
+  /** As `store`, by calls. */
+  const enroll = async (name: string, { member = true, organization_roles = [], roles = [] }: Partial<Role>, run: string) => {
     const email = `${name}-${run}@example.com`
     const organization_ids = [opening.organization]
     const made = await must("POST /users", token, {
@@ -473,10 +488,10 @@ export const makePlayer = async ({ header, now = Date.now, patience = usualPatie
     const administrators: Array<string> = []
     for (const entry of head.people) {
       for (const [name, person] of Object.entries(typeof entry === "string" ? { [entry]: cast[entry] ?? {} } : entry)) {
-        const entered = await enter(name, person, run)
-        if (person.roles !== undefined && person.roles.length > 0) administrators.push(entered.id)
-        names.set(name, entered.id)
-        tokens.set(name, entered.token)
+        const made = await (head.enrolled ? enroll : store)(name, person, run)
+        if (person.roles !== undefined && person.roles.length > 0) administrators.push(made.id)
+        names.set(name, made.id)
+        tokens.set(name, made.token)
       }
     }
 

@@ -4,7 +4,7 @@ import { Atelier, type Options } from "@atelier/http"
 import { serverOptions } from "@atelier/http/node"
 import { Argon2Hasher } from "@atelier/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
-import { ApiKeys, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
+import { ApiKeys, PasswordHasher, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
@@ -51,7 +51,17 @@ export interface TestServer {
   readonly owner: () => Person
   /** A new user who is a member of the default organization, with a session. */
   readonly aMember: (fields?: Partial<User>, organizationRoles?: ReadonlyArray<string>) => Promise<Person>
+  /** A new user with a session, whose data the test decides. */
+  readonly aPerson: (person: NewPerson) => Promise<Person>
   readonly close: () => Promise<void>
+}
+
+export interface NewPerson {
+  readonly fields: Partial<User>
+  /** Without one, the user cannot log in by a password. */
+  readonly password?: string
+  /** The roles in the default organization; of a user who is no member of it, undefined. */
+  readonly organizationRoles?: ReadonlyArray<string> | undefined
 }
 
 /** The password of the first user. */
@@ -179,18 +189,27 @@ export const startServer = async (
       return Redacted.value(yield* Effect.provideService(keys.create("me"), CurrentActor, actor))
     })
 
-  const aMember: TestServer["aMember"] = (fields = {}, roles = []) =>
+  const aPerson: TestServer["aPerson"] = ({ fields, organizationRoles, password }) =>
     run(
       Effect.gen(function* () {
         const users = yield* UserRepository
         const organizations = yield* OrganizationRepository
         const user = yield* aUser(fields)
-        const organization = yield* Effect.flatten(organizations.default)
-        yield* users.insert(user, null)
-        yield* organizations.addMember({ organization_id: organization.id, user_id: user.id, roles, created_at: yield* Timestamp.now })
-        return { user, token: yield* session({ ...user, organization_ids: [organization.id] }) }
+        const hash = password === undefined ? null : yield* (yield* PasswordHasher).hash(Redacted.make(password))
+        yield* users.insert(user, hash)
+        if (organizationRoles === undefined) return { user, token: yield* session({ ...user, organization_ids: [] }) }
+        const { id } = yield* Effect.flatten(organizations.default)
+        yield* organizations.addMember({
+          organization_id: id,
+          user_id: user.id,
+          roles: organizationRoles,
+          created_at: yield* Timestamp.now
+        })
+        return { user, token: yield* session({ ...user, organization_ids: [id] }) }
       })
     )
+
+  const aMember: TestServer["aMember"] = (fields = {}, organizationRoles = []) => aPerson({ fields, organizationRoles })
 
   const owner = empty ? undefined : await createOwner(call, run)
   return {
@@ -200,6 +219,7 @@ export const startServer = async (
     run,
     advance,
     aMember,
+    aPerson,
     owner: () => {
       if (owner === undefined) throw new Error("the server was started without a first user")
       return owner

@@ -37,7 +37,7 @@ for (const [database, names] of spread(readdirSync(folder))) {
       let play: Awaited<ReturnType<typeof makePlayer>>
 
       beforeAll(async () => {
-        play = await makePlayer({ url: server().url, header: "Coder-Session-Token", passcode })
+        play = await makePlayer({ url: server().url, enter: server().aPerson, header: "Coder-Session-Token", passcode })
       })
 
       for (const name of names) {

@@ -115,6 +115,7 @@ export const describeScenarios = (
         if (hooks !== undefined) hooks.length = 0
         play = await makePlayer({
           url: server().url,
+          enter: server().aPerson,
           now: () => Date.now() + ahead,
           header: "Coder-Session-Token",
           source: (template) =>

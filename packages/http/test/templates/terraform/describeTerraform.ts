@@ -34,6 +34,7 @@ export const describeTerraform = (name: string, define: (play: Play) => void): v
         beforeAll(async () => {
           player = await makePlayer({
             url: server().url,
+enter: server().aPerson,
             header: "Coder-Session-Token",
             source: (template) => aTar(typeof template === "string" ? {} : template),
             // A busy machine takes long for a command
