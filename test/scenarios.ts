@@ -11,6 +11,7 @@ import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { WebSocket } from "ws"
+import { exchange } from "./request.js"
 import type { NewPerson, Person } from "./server.js"
 
 const texts = Schema.Array(Schema.String)
@@ -408,18 +409,16 @@ export const makePlayer = async ({ enter, header, now = Date.now, patience = usu
     const [method = "", path = ""] = call.split(/ (.*)/s)
     const payload =
       base64 === undefined ? (typeof body === "string" || body === undefined ? body : JSON.stringify(body)) : Buffer.from(base64, "base64")
-    const response = await fetch(addressOf(path), {
+    const answer = await exchange(addressOf(path), {
       method,
-      redirect: "manual",
       headers: {
         ...(token === undefined ? {} : { [header]: token }),
         ...(payload === undefined ? {} : { "content-type": type }),
         ...headers
       },
-      ...(payload === undefined ? {} : { body: payload })
+      body: payload
     })
-    const answer: Answer = { status: response.status, type: response.headers.get("content-type"), body: parsed(await response.text()) }
-    return answer
+    return { status: answer.status, type: answer.headers.get("content-type"), body: parsed(answer.text) } satisfies Answer
   }
 
   /** A call that prepares a conversation. */

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, it } from "vitest"
 import { aUser } from "./builders.js"
 import { type Database, databases, databasesOf, oneDatabase } from "./databases.js"
 import { checkAnswer } from "./description.js"
+import { exchange } from "./request.js"
 
 export interface Call {
   /** A session or API token. */
@@ -90,25 +91,16 @@ const send = async (
   { body, headers, token }: Call,
   check: (answer: Pick<Answer, "status" | "headers" | "text">) => void
 ): Promise<Answer> => {
-  const response = await fetch(url, {
+  const answer = await exchange(url, {
     method,
-    redirect: "manual",
     headers: { ...(token === undefined ? {} : { "Service-Session-Token": token }), ...headers },
-    ...(body === undefined
-      ? {}
-      : { body: typeof body === "string" ? body : body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) })
+    body: body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
   })
-  const text = await response.text()
-  check({ status: response.status, headers: response.headers, text })
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
+  check(answer)
+  const { text } = answer
+  const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true
   const parsed: unknown = isJson && text !== "" ? JSON.parse(text) : undefined
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: parsed,
-    as: (schema) => Schema.decodeUnknownSync(schema)(parsed)
-  }
+  return { ...answer, body: parsed, as: (schema) => Schema.decodeUnknownSync(schema)(parsed) }
 }
 
 export interface ServerOptions extends Partial<Options> {
