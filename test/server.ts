@@ -4,9 +4,9 @@ import { Atelier, type Options } from "@atelier/http"
 import { serverOptions } from "@atelier/http/node"
 import { Argon2Hasher } from "@atelier/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
-import { ApiKeys, PasswordHasher, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
+import { ApiKeys, PasswordHasher, type User, UserRepository, Users, type UserWithOrganizations } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Timestamp } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
 import { afterAll, beforeAll, describe, it } from "vitest"
@@ -108,17 +108,6 @@ export interface ServerOptions extends Partial<Options> {
   readonly empty?: boolean
 }
 
-/** The first user of a server, logged in. */
-const createOwner = async (call: TestServer["call"], run: TestServer["run"]): Promise<Person> => {
-  const credentials = { email: "owner@example.com", password: ownerPassword }
-  const created = await call("POST", "/users/first", { body: { ...credentials, username: "owner" } })
-  const { user_id } = created.as(Schema.Struct({ user_id: Uuid.Uuid }))
-  const session = await call("POST", "/users/login", { body: credentials })
-  const { session_token } = session.as(Schema.Struct({ session_token: Schema.String }))
-  const user = await run(Effect.flatMap(UserRepository, ({ byId }) => Effect.flatten(byId(user_id))))
-  return { user, token: session_token }
-}
-
 /** Hashes in no time worth mentioning: most tests are about something else. */
 const quickHasher = Argon2Hasher.layerOf({ memoryCost: 8, timeCost: 1, parallelism: 1, pbkdf2Iterations: 100 })
 
@@ -203,7 +192,14 @@ export const startServer = async (
 
   const aMember: TestServer["aMember"] = (fields = {}, organizationRoles = []) => aPerson({ fields, organizationRoles })
 
-  const owner = empty ? undefined : await createOwner(call, run)
+  const createOwner = Effect.gen(function* () {
+    const password = Redacted.make(ownerPassword)
+    const { user_id } = yield* (yield* Users).createFirst({ email: "owner@example.com", username: "owner", name: "", password })
+    const user = yield* Effect.flatten((yield* UserRepository).byId(user_id))
+    return { user, token: yield* session(user) } satisfies Person
+  })
+  // By services: the first call to a group of endpoints loads it
+  const owner = empty ? undefined : await run(createOwner)
   return {
     url,
     atelier,
