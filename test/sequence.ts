@@ -3,20 +3,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** Files that take at least seven seconds, the longest first. */
 export const longest: ReadonlyArray<string> = [
   "test/pack.test.ts",
-  "examples/standalone/test/lifeCycleKills.test.ts",
-  "packages/http/test/workspaces/Scenarios.test.ts",
   "examples/standalone/test/sqlite.test.ts",
-  "examples/standalone/test/postgres.test.ts",
+  "packages/http/test/workspaces/Scenarios.test.ts",
+  "examples/standalone/test/lifeCycleKills.test.ts",
   "packages/http/test/templates/TerraformOutcomes.test.ts",
   "packages/http/test/templates/Prebuilds.test.ts",
   "packages/http/test/oauth2/Chromium.test.ts",
+  "packages/http/test/templates/Terraform.test.ts",
+  "examples/standalone/test/postgres.test.ts",
   "packages/provisioner/test/terraform/Real.test.ts",
   "packages/http/test/identity/Scenarios.test.ts",
+  "packages/http/test/templates/TerraformRules.test.ts",
   "examples/embed-express/test/mount.test.ts",
   "packages/http/test/platform/Fuzz.test.ts",
   "packages/provisioner/test/LocalProvisioner.test.ts",
   "examples/standalone/test/browser.test.ts",
-  "packages/http/test/identity/Passcodes.test.ts",
   "examples/standalone/test/proxy.test.ts",
   "examples/standalone/test/processes.test.ts",
   "examples/embed-next/test/mount.test.ts",
@@ -26,12 +27,10 @@ export const longest: ReadonlyArray<string> = [
   "examples/standalone/test/supervise.test.ts",
   "packages/http/test/templates/Scenarios.test.ts",
   "packages/http/test/notifications/Scenarios.test.ts",
-  "packages/http/test/identity/EncryptionKeys.test.ts",
   "test/seed.test.ts",
   "examples/standalone/test/pair.test.ts",
   "packages/http/test/provisioning/SilentDaemons.test.ts",
-  "packages/agent/test/Reports.test.ts",
-  "packages/storage/test/notifications/NotificationRepository.test.ts"
+  "packages/agent/test/Reports.test.ts"
 ]
 
 /** Begins with the longest files: of one that begins last, the other workers would await the end. Without an earlier run, vitest knows only their sizes. */
