@@ -3,6 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
+import { keptFor } from "../platform/Kept.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -206,7 +207,7 @@ const make = Effect.gen(function* () {
       }
     }
   })
-  const cachedStats = yield* Effect.cachedWithTTL(stats, options.agentStatsRefreshInterval)
+  const cachedStats = yield* keptFor(options.agentStatsRefreshInterval)(stats)
 
   return {
     /** How templates are used, by step and on the whole. §C4. */

@@ -1,6 +1,6 @@
 import { Access, SystemActor } from "@atelier/core/access"
 import { type CryptoKeyFeature, CryptoKeys } from "@atelier/core/deployment"
-import type { Timestamp } from "@atelier/core/platform"
+import { keptFor, type Timestamp } from "@atelier/core/platform"
 import { Effect, type Redacted } from "effect"
 
 /** A key of the deployment, as `CryptoKeys` or the deployment's interface gives it. */
@@ -22,6 +22,5 @@ export const appKeys = (feature: CryptoKeyFeature): Effect.Effect<Effect.Effect<
     const { verifying } = yield* CryptoKeys
     const services = yield* Effect.context<never>()
     const read = verifying(feature).pipe(Access.actingAs(SystemActor.cryptoKeyReader), Effect.orDie, Effect.provide(services))
-    const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(read, "1 minute")
-    return Effect.onError(cached, () => forget)
+    return yield* keptFor("1 minute")(read)
   })

@@ -10,13 +10,14 @@ import { gauges, type Labels, type MetricFamily, metricsOfProcess, textOf } from
 import { PrebuildRepository } from "../../workspaces/PrebuildRepository.js"
 import { type MeasuredAgent, type MeasuredReport, MetricsRepository } from "./MetricsRepository.js"
 import { prebuildFamilies } from "./PrebuildMetrics.js"
+import { keptFor } from "../../platform/Kept.js"
 import { service } from "../../platform/Standing.js"
 
 /** Rows of one list. Series of workspaces and agents beyond are left out. */
 export const maximumRows = 10_000
 
 /** How old the values of the store may be: several servers that read metrics cost as much as one. */
-const keptFor = Duration.seconds(15)
+const validity = Duration.seconds(15)
 
 /** The time in which users and agents count as active. */
 const activeFor = Duration.hours(1)
@@ -189,7 +190,7 @@ const make = Effect.gen(function* () {
     ]
   })
 
-  const kept = yield* Effect.cachedWithTTL(ofStore, keptFor)
+  const kept = yield* keptFor(validity)(ofStore)
 
   const exposition = Effect.gen(function* () {
     const started = yield* Clock.currentTimeNanos
