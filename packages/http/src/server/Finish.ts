@@ -11,20 +11,19 @@ import * as Csrf from "./Csrf.js"
 import type { RequestInfo } from "./CurrentRequest.js"
 import type { HttpSettings } from "./Settings.js"
 
+type Headers = Record<string, string | ReadonlyArray<string>>
+
 /**
- * Adds headers in lower case. Node sends a header with several texts as several lines. `HttpServerResponse.setHeaders` copies all of them
- * four times over, at a twentieth of a request's cost.
+ * The response with other headers, whose names are in lower case. Node sends a header with several texts as several lines. `HttpServerResponse.setHeaders`
+ * copies all of them four times over, at a twentieth of a request's cost.
  */
-const withHeaders = (
-  response: HttpServerResponse.HttpServerResponse,
-  added: Readonly<Record<string, string | ReadonlyArray<string>>>
-): HttpServerResponse.HttpServerResponse => {
-  const { body, cookies, headers, status, statusText } = response
+const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: Headers): HttpServerResponse.HttpServerResponse => {
+  const { body, cookies, status, statusText } = response
   const copy = Object.create(Object.getPrototypeOf(response))
   copy[HttpServerResponse.TypeId] = HttpServerResponse.TypeId
   copy.status = status
   copy.statusText = statusText
-  copy.headers = { ...headers, ...added }
+  copy.headers = headers
   copy.cookies = cookies
   copy.body = body
   return copy
@@ -74,53 +73,57 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
 
   return (request: HttpServerRequest.HttpServerRequest, info: RequestInfo, response: HttpServerResponse.HttpServerResponse) => {
     const { checks, quota, refused } = info
-    const added: Record<string, string | ReadonlyArray<string>> = {
-      [requestIdHeader]: info.id,
-      [buildVersionHeader]: settings.version,
-      "x-content-type-options": "nosniff"
+    // One by one: spread objects and computed names took 4 µs more, a fifteenth of a small request
+    const headers: Headers = {}
+    for (const name in response.headers) {
+      const value = response.headers[name]
+      if (value !== undefined) headers[name] = value
     }
+    headers[requestIdHeader] = info.id
+    headers[buildVersionHeader] = settings.version
+    headers["x-content-type-options"] = "nosniff"
     // Without a length Node would announce chunks of an empty body
-    if (response.body._tag === "Empty" && response.status !== 204 && response.status !== 304) added["content-length"] = "0"
-    if (leavesUnread(request, response.status)) added["connection"] = "close"
-    if (unstoredPaths.test(info.path)) Object.assign(added, { "cache-control": "no-store", pragma: "no-cache" })
-    if (response.headers["vary"] === undefined) added["vary"] = "Origin, Cookie"
+    if (response.body._tag === "Empty" && response.status !== 204 && response.status !== 304) headers["content-length"] = "0"
+    if (leavesUnread(request, response.status)) headers["connection"] = "close"
+    if (unstoredPaths.test(info.path)) Object.assign(headers, { "cache-control": "no-store", pragma: "no-cache" })
+    if (response.headers["vary"] === undefined) headers["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
       const code = refused._tag === "Forbidden" ? "insufficient_scope" : "invalid_token"
       // A quoted string of a header may contain these characters (RFC 9110 §5.6.4)
       const description = refused.message.replace(/["\\]|[^\x20-\x7e]/g, "")
       // A request without a credential is told of no error (RFC 6750 §3.1)
       const error = info.credential === undefined ? "" : ` error="${code}", error_description="${description}",`
-      added["www-authenticate"] = `Bearer realm="${names.realm}",${error} resource_metadata="${resourceMetadata}"`
+      headers["www-authenticate"] = `Bearer realm="${names.realm}",${error} resource_metadata="${resourceMetadata}"`
     }
     if (quota !== undefined) {
-      added["x-ratelimit-limit"] = String(quota.limit)
-      added["x-ratelimit-remaining"] = String(quota.remaining)
-      added["x-ratelimit-reset"] = String(quota.reset)
-      if (response.status === 429) added["retry-after"] = "60"
+      headers["x-ratelimit-limit"] = String(quota.limit)
+      headers["x-ratelimit-remaining"] = String(quota.remaining)
+      headers["x-ratelimit-reset"] = String(quota.reset)
+      if (response.status === 429) headers["retry-after"] = "60"
     }
     // The upstream may be back soon
-    if (response.status === 502) added["retry-after"] = "5"
+    if (response.status === 502) headers["retry-after"] = "5"
     if (info.routed && info.user?._tag === "Right" && refused === undefined) {
       const texts = warnings()
       if (texts.length > 0 && permits(info.user.right.subject, "read", AccessObjects.bare("deployment_config"))) {
-        added[warningsHeader] = texts
+        headers[warningsHeader] = texts
           .map(headerText)
           .filter((text) => text !== "")
           .slice(0, maximumWarnings)
       }
     }
-    if (checks !== undefined) added["x-authz-checks"] = checks.summary()
+    if (checks !== undefined) headers["x-authz-checks"] = checks.summary()
     const isPreflight = request.headers["access-control-request-method"] !== undefined
-    if (request.headers["origin"] !== undefined && !isPreflight) Object.assign(added, originHeaders(info.path, settings.allowAllCors))
+    if (request.headers["origin"] !== undefined && !isPreflight) Object.assign(headers, originHeaders(info.path, settings.allowAllCors))
 
     const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : (info.csrfToken ?? Csrf.newToken())
     const isPlain = cookies.hostPrefix && cookieOf(request, names.sessionCookie) !== undefined
-    if (isPlain) added["set-cookie"] = `${names.sessionCookie}=; Max-Age=-1; Path=/`
-    if (token === undefined) return withHeaders(response, added)
+    if (isPlain) headers["set-cookie"] = `${names.sessionCookie}=; Max-Age=-1; Path=/`
+    if (token === undefined) return withHeaders(response, headers)
     if (isPlain || response.headers["set-cookie"] !== undefined) {
-      return HttpServerResponse.unsafeSetCookie(withHeaders(response, added), Csrf.cookieName, token, options)
+      return HttpServerResponse.unsafeSetCookie(withHeaders(response, headers), Csrf.cookieName, token, options)
     }
-    added["set-cookie"] = `${Csrf.cookieName}=${token}${attributes}`
-    return withHeaders(response, added)
+    headers["set-cookie"] = `${Csrf.cookieName}=${token}${attributes}`
+    return withHeaders(response, headers)
   }
 }
