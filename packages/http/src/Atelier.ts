@@ -20,7 +20,7 @@ import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
-import { Ids, Name, service, stacked, standingOn, StartError, together } from "@atelier/core/platform"
+import { Ids, Name, service, stacked, standingOn, StartError, together, Worker } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
@@ -227,6 +227,12 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
 }
 
+/** Ends the turn of the event loop in which the service is made: its host opens the listener in that turn, and requests may wait for it. */
+const nextTurn = Effect.async<void>((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})
+
 /** Prepares what the first request needs, and runs the background work as long as the scope is open. */
 const start = Effect.gen(function* () {
   const { version: reported } = yield* Settings
@@ -234,7 +240,7 @@ const start = Effect.gen(function* () {
   yield* organizations.ensureDefault
   // Before lost leases are looked for: daemons know from the start which are lost
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
-  yield* Effect.all(workers, { discard: true })
+  yield* Effect.provideService(Effect.all(workers, { discard: true }), Worker.Beginning, nextTurn)
 })
 
 const served = (options: Options) =>

@@ -1,4 +1,4 @@
-import { type Cause, type Duration, Effect, Schedule, type Scope } from "effect"
+import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
 import { Locks } from "./Locks.js"
 
 /** Background work: a name, a period, and what one run does. */
@@ -7,6 +7,11 @@ export interface Worker<R> {
   readonly every: Duration.DurationInput
   readonly run: Effect.Effect<void, never, R>
 }
+
+/** What the first run of each worker waits for. A program that is starting has other work first. */
+export class Beginning extends Context.Reference<Beginning>()("@atelier/core/Worker/Beginning", {
+  defaultValue: (): Effect.Effect<void> => Effect.void
+}) {}
 
 const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))
 
@@ -17,9 +22,9 @@ export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lo
   attempt(worker).pipe(Effect.catchAllCause(logFailure), Effect.annotateLogs({ worker: worker.name }), Effect.asVoid)
 
 /**
- * Starts a worker in the scope: a run at once and then one each period, at most one at a time among all processes that share the
- * store. A run that dies does not end the worker. Of several that die one after the other the first is logged, and the first that
- * succeeds again.
+ * Starts a worker in the scope: a run after `Beginning`, which is at once by default, and then one each period, at most one at a time
+ * among all processes that share the store. A run that dies does not end the worker. Of several that die one after the other the first is
+ * logged, and the first that succeeds again.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.suspend(() => {
@@ -36,9 +41,10 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
         return hasFailed ? Effect.logInfo("a worker's run succeeded again") : Effect.void
       }
     })
-    return run.pipe(
+    return Beginning.pipe(
+      Effect.flatten,
+      Effect.zipRight(Effect.repeat(run, Schedule.fixed(worker.every))),
       Effect.annotateLogs({ worker: worker.name }),
-      Effect.repeat(Schedule.fixed(worker.every)),
       Effect.forkScoped,
       Effect.asVoid
     )

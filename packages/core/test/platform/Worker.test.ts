@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, TestClock } from "effect"
+import { Deferred, Effect, Layer, Logger, Option, TestClock } from "effect"
 import { Locks, Worker } from "../../src/platform/index.js"
 
 /** No other process works. */
@@ -23,3 +23,17 @@ it.scoped("a worker's failures are logged once, until a run succeeds again", () 
     expect(lines).toStrictEqual(["a worker's run failed", "a worker's run succeeded again", "a worker's run failed"])
   }).pipe(Effect.provide(Layer.merge(alone, logger)))
 })
+
+it.scoped("a worker's first run waits for its beginning", () =>
+  Effect.gen(function* () {
+    const begins = yield* Deferred.make<void>()
+    const runs: Array<string> = []
+    const worker = { name: "sweeper", every: "1 minute", run: Effect.sync(() => void runs.push("run")) } as const
+    yield* Effect.provideService(Worker.start(worker), Worker.Beginning, Deferred.await(begins))
+    yield* TestClock.adjust("4 minutes")
+    expect(runs).toStrictEqual([])
+    yield* Deferred.succeed(begins, undefined)
+    yield* TestClock.adjust("1 minute")
+    expect(runs).toStrictEqual(["run", "run"])
+  }).pipe(Effect.provide(alone))
+)
