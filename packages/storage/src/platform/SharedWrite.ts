@@ -5,7 +5,7 @@ const mark = Symbol.for("@atelier/storage/SharedWrite")
 /**
  * Marks a short write that many requests make, outside of transactions. On PostgreSQL those that wait at the same time are sent in one transaction, each with
  * its own answer. A transaction that fails is rolled back, and its statements then run one by one. So a statement must not depend on being alone in its
- * transaction, and should hold few locks.
+ * transaction, should hold few locks, and must not fail by what a caller can choose, such as a name that is taken.
  */
 export const sharedWrite = <A>(statement: Statement.Statement<A>): Statement.Statement<A> => Object.assign(statement, { [mark]: true })
 
