@@ -4,7 +4,6 @@ import { X509Certificate } from "node:crypto"
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { guardedLookup } from "../guardedLookup.js"
-import { readSignedMessage } from "./SignedMessage.js"
 
 const Content = Schema.parseJson(Schema.Struct({ vmId: Schema.NonEmptyString }))
 
@@ -118,6 +117,8 @@ export const azureVerifier = ({ fetchIssuer, intermediates, roots }: AzureAuthor
   return ({ signature }: { readonly signature: string }): Effect.Effect<string, Unauthenticated> =>
     Effect.gen(function* () {
       if (signature.length > maximumMessage) return yield* refused
+      // Loaded with the first message: few deployments have instances on Azure, and the library for ASN.1 is large
+      const { readSignedMessage } = yield* Effect.promise(() => import("./SignedMessage.js"))
       const { content, others, signer } = yield* Effect.try({
         try: () => readSignedMessage(Buffer.from(signature, "base64")),
         catch: () => refused
