@@ -33,7 +33,7 @@ const patience = 20_000
 
 /** Tests a program that serves Atelier below `/workspaces` and a page of its own at `/`, from its built file below `examples`. */
 export const mountTest = (name: string, file: string): void => {
-  it(`${name}: an agent connects, a log and a workspace are followed, and the process ends`, async () => {
+  it.concurrent(`${name}: an agent connects, a log and a workspace are followed, and the process ends`, async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-mount-"))
     const port = await freePort()
     const program = fileURLToPath(new URL(`../examples/${file}`, import.meta.url))
