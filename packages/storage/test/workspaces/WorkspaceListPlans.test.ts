@@ -123,6 +123,14 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("reads the first page and a known length of the list by one statement", () =>
+      Effect.gen(function* () {
+        const { plans: found, value } = yield* plans(() => ({}))
+        expect(found).toHaveLength(1)
+        expect(value).toMatchObject({ count, workspaces: { length: 25 } })
+      })
+    )
+
     it.effect("counts whole organizations without reading their workspaces", () =>
       Effect.gen(function* () {
         const { plans: found, value } = yield* plans(() => ({ offset: 25 }))
