@@ -113,7 +113,7 @@ export const make = (
 ): ((source: IncomingMessage, target: ServerResponse) => void) => {
   // Every request's fiber begins uninterruptible: an endpoint says which of its work ends when the client goes
   const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
-  const endLater = Endings.make()
+  const endLater = Endings.make((error) => void Runtime.runFork(runtime)(Effect.logError("an answer failed at its end", error)))
   const lean = (target: ServerResponse, method: string, services: Map<string, unknown>) => {
     const answered = Effect.matchCauseEffect(
       Effect.flatMap(application, (response) => send(method, target, response, endLater)),

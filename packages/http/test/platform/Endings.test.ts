@@ -6,9 +6,11 @@ import * as Endings from "../../src/server/Endings.js"
 
 const aResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()))
 
+const unexpected = (error: unknown): never => expect.unreachable(String(error))
+
 describe("answers of one turn of the event loop", () => {
   it("end together, at its end", async () => {
-    const end = Endings.make()
+    const end = Endings.make(unexpected)
     const responses = [aResponse(), aResponse()]
     for (const response of responses) end(response, "text")
     expect(responses.map(({ writableEnded }) => writableEnded)).toStrictEqual([false, false])
@@ -17,7 +19,7 @@ describe("answers of one turn of the event loop", () => {
   })
 
   it("end before if the turn takes long", () => {
-    const end = Endings.make()
+    const end = Endings.make(unexpected)
     const responses = [aResponse(), aResponse()]
     const [first, second] = responses
     if (first !== undefined) end(first)
@@ -28,7 +30,7 @@ describe("answers of one turn of the event loop", () => {
   })
 
   it("do not end twice", async () => {
-    const end = Endings.make()
+    const end = Endings.make(unexpected)
     const response = aResponse()
     const errors: Array<unknown> = []
     response.on("error", (error) => void errors.push(error))
@@ -36,5 +38,23 @@ describe("answers of one turn of the event loop", () => {
     response.end()
     await setImmediate()
     expect(errors).toStrictEqual([])
+  })
+
+  it("end also if another one throws, which is cut", async () => {
+    const failure = new Error("The wrapper of a middleware failed")
+    const failures: Array<unknown> = []
+    const end = Endings.make((error) => void failures.push(error))
+    const [broken, other] = [aResponse(), aResponse()]
+    broken.end = () => {
+      throw failure
+    }
+    end(broken, "text")
+    end(other, "text")
+    await setImmediate()
+    expect({ failures, isCut: broken.destroyed, hasEnded: other.writableEnded }).toStrictEqual({
+      failures: [failure],
+      isCut: true,
+      hasEnded: true
+    })
   })
 })
