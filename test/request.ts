@@ -22,7 +22,7 @@ const headersOf = (raw: ReadonlyArray<string>): Headers => {
   return headers
 }
 
-/** Sends a request with the headers that `fetch` would give it. Redirects are not followed. */
+/** Sends a request with those headers of `fetch` that the service reads. Redirects are not followed. */
 export const exchange = (url: string, { body, headers, method }: Outgoing): Promise<Received> =>
   new Promise((resolve, reject) => {
     const sent = request(
