@@ -1,5 +1,5 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
-import { AiProviders, type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
+import { AiProviders, CryptoKeys, type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, StartError, Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
@@ -68,9 +68,13 @@ describe.each(stores)("encryption keys on %s", (kind, store) => {
       Effect.scoped(
         Effect.flatMap(store, (storage) =>
           Effect.promise(() =>
-            test((...keys) =>
-              startServer(storage, { empty: true, ...(keys.length === 0 ? {} : { options: { externalTokenEncryptionKeys: keys } }) })
-            )
+            test(async (...keys) => {
+              const options = keys.length === 0 ? {} : { options: { externalTokenEncryptionKeys: keys } }
+              const server = await startServer(storage, { empty: true, ...options })
+              // Their worker's first run may come after a test's last call
+              await server.run(Effect.flatMap(CryptoKeys, ({ rotate }) => rotate).pipe(Access.actingAs(SystemActor.cryptoKeyRotator)))
+              return server
+            })
           )
         )
       )
