@@ -162,7 +162,7 @@ describe.concurrent.each(packages)("the packed package of %s", (name) => {
 const terraform = `#!/bin/sh
 touch "$STARTED"
 case $1 in
-plan) while [ ! -e "$GO" ]; do sleep 0.02; done;;
+plan) while [ -d "\${GO%/*}" ] && [ ! -e "$GO" ]; do sleep 0.02; done;;
 show) echo '{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"root_module":{}},"configuration":{"root_module":{}}}';;
 graph) echo 'digraph {}';;
 esac
