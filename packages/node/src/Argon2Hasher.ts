@@ -1,7 +1,7 @@
 import { hash, verify } from "@node-rs/argon2"
 import { hashingConcurrency, PasswordHasher } from "@atelier/core/identity"
-import { Cryptography } from "@atelier/core/platform"
-import { Effect, Layer, Redacted } from "effect"
+import { Cryptography, keptFor } from "@atelier/core/platform"
+import { Duration, Effect, Layer, Redacted } from "effect"
 
 /** The cost of a hash, and the older hashes that are verified as well. */
 export interface Argon2Options {
@@ -35,7 +35,9 @@ export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Lay
       // A caller that goes leaves the thread at work: its permit is taken until the hash is there
       const inTurn = <A>(work: Effect.Effect<A>): Effect.Effect<A> => permits.withPermits(1)(Effect.uninterruptible(work))
       /** Compared with where there is no hash. The first verification makes it, whether there is one or not: at a start it would take the time of a login. */
-      const nobodys = yield* Effect.cached(Effect.flatMap(randomBytes(32), (secret) => Effect.promise(() => hash(secret, cost))))
+      const nobodys = yield* keptFor(Duration.infinity)(
+        Effect.flatMap(randomBytes(32), (secret) => Effect.promise(() => hash(secret, cost)))
+      )
       return PasswordHasher.of({
         hash: (password) => inTurn(Effect.promise(() => hash(Redacted.value(password), cost))),
         scheme,
