@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { lastingDatabaseUrl } from "../../../test/databases.js"
 import { freePort, Server } from "./Server.js"
-import { agentOf, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import { agentOf, build, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String }), proxy_token: Schema.String })
 
@@ -101,6 +101,10 @@ it("two processes of a workspace proxy serve an app after crashes too", async ()
   }
   // Until the agent runs again, the terminal is refused or closed
   await expect.poll(() => reopened().catch(() => ""), { timeout: 30_000 }).toContain("came back")
+  // The agent would go on without the server
+  const running = await untilWorkspace(client, id, isRunning)
+  await build(client, running, "stop")
+  await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "stopped")
 })
 
 it("a standalone workspace proxy says what its command line lacks", async () => {
