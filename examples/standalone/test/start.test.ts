@@ -42,7 +42,7 @@ describe("the parts of the bundled server that it loads later", () => {
       const { load } = await import("${loader}")
       const { required } = load(new URL("program-main.cjs", "${dist.href}"), { url: "${dist.href}", resolve: (name) => name })
       for (const name of ${names}) required(name)
-      console.log(${names}.length)
+      process.stdout.write(${names}.length + "\\n")
     `
     expect(await printed(look)).toBe(`${parts.length}\n`)
     expect(parts.length).toBeGreaterThan(20)
