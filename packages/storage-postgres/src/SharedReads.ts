@@ -6,35 +6,53 @@ import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import type pg from "pg"
 import { isRefusal, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
+import { type Call, rowsOf, statementsOf, valuesOf } from "./SharedItems.js"
 
-interface Read extends Waiting {
-  readonly send: (client: pg.PoolClient) => void
+interface Read extends Call, Waiting {
+  readonly succeed: (rows: ReadonlyArray<object>) => void
 }
 
 export interface SharedReads {
-  readonly read: <A extends object>(text: string, values: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+  /** Runs a statement. With an item, it is the only one of the list that the statement has as its value. */
+  readonly read: <A extends object>(
+    text: string,
+    values: ReadonlyArray<unknown>,
+    item?: string
+  ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
   readonly close: () => void
 }
 
-/** Reads on one connection of a pool with pipelined clients, which have a `query_timeout`. */
+/** Reads on one connection of a pool with pipelined clients, which have a `query_timeout`. Reads with the same text that have items share a statement. */
 export const makeSharedReads = (pool: pg.Pool): SharedReads => {
+  const send = (client: pg.PoolClient, served: ReadonlyArray<Read>): void => {
+    const [first, another] = served
+    if (first === undefined) return
+    client.query<object>(first.text, valuesOf(served), (cause: Error | undefined, result) => {
+      if (!cause) return rowsOf(served, result.rows).forEach((rows, index) => served[index]?.succeed(rows))
+      const isRefused = isRefusal(cause)
+      // Each has its own answer or error then
+      if (isRefused && another !== undefined) return served.forEach((read) => send(client, [read]))
+      if (!isRefused) release(client)
+      for (const { fail } of served) fail(cause)
+    })
+  }
+
   const { add, close, release } = makeSharedConnection<Read>(pool, (client, take) => {
-    for (const read of take(Infinity)) read.send(client)
+    for (const served of statementsOf(take(Infinity))) send(client, served)
   })
+
   return {
-    read: <A extends object>(text: string, values: ReadonlyArray<unknown>) =>
-      Effect.async<ReadonlyArray<A>, SqlError.SqlError>((resume) => {
-        const fail = (cause: unknown): void => resume(sqlError(cause))
+    read: <A extends object>(text: string, values: ReadonlyArray<unknown>, item?: string) =>
+      Effect.async<ReadonlyArray<A>, SqlError.SqlError>((resume) =>
         add({
-          send: (client) =>
-            client.query<A>(text, [...values], (cause: Error | undefined, result) => {
-              if (!cause) return resume(Effect.succeed(result.rows))
-              if (!isRefusal(cause)) release(client)
-              fail(cause)
-            }),
-          fail
+          text,
+          values,
+          item,
+          // The rows are of the type that the caller names
+          succeed: (rows) => resume(Effect.succeed(rows as ReadonlyArray<A>)),
+          fail: (cause) => resume(sqlError(cause))
         })
-      }),
+      ),
     close
   }
 }

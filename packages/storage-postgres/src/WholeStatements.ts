@@ -1,5 +1,5 @@
 import { SqlClient, type SqlError, type Statement } from "@effect/sql"
-import { isSharedWrite } from "@atelier/storage"
+import { isSharedWrite, sharedItem } from "@atelier/storage"
 import { Effect, FiberRef } from "effect"
 import type pg from "pg"
 import { isRefusal, sqlError } from "./SharedConnection.js"
@@ -40,8 +40,7 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: Shar
 
   const uncut = <A extends object>(
     statement: Statement.Statement<A>,
-    run = (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
-      (isSharedWrite(statement) ? write : query)<A>(...statement.compile(true))
+    run: () => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
   ): Statement.Statement<A> =>
     Object.assign(statement, {
       // Runs the statement of an effect that the library made
@@ -54,12 +53,20 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: Shar
         )
     })
 
-  const unsafe = <A extends object>(text: string, parameters: ReadonlyArray<unknown> = []) =>
-    uncut(client.unsafe<A>(text, parameters), parameters.length === 0 ? undefined : () => read(text, parameters))
+  const built = (statement: Statement.Statement<object>): Statement.Statement<object> =>
+    uncut(statement, () => (isSharedWrite(statement) ? write : query)(...statement.compile(true)))
+
+  const unsafe = <A extends object>(text: string, parameters: ReadonlyArray<unknown> = []): Statement.Statement<A> => {
+    const statement = client.unsafe<A>(text, parameters)
+    return uncut(statement, () => {
+      if (isSharedWrite(statement)) return write<A>(text, parameters)
+      return parameters.length === 0 ? query<A>(text, parameters) : read<A>(text, parameters, sharedItem(statement))
+    })
+  }
   const made: SqlClient.SqlClient = new Proxy(client, {
     apply: (target, self, parameters) => {
       const made: unknown = Reflect.apply(target, self, parameters)
-      return isStatement(made) ? uncut(made) : made
+      return isStatement(made) ? built(made) : made
     },
     get: (target, name) => (name === "safe" ? made : name === "unsafe" ? unsafe : Reflect.get(target, name))
   })

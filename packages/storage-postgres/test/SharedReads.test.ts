@@ -1,3 +1,4 @@
+import { withItem } from "@atelier/storage"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
@@ -34,6 +35,26 @@ describe("short reads", () => {
       expect(refused).toMatchObject({ cause: { code: "22P02" } })
       expect([before[0]?.value, after[0]?.value]).toStrictEqual([1, 2])
       expect((yield* read("3"))[0]?.pid).toBe(before[0]?.pid)
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("with items share statements, and each has its own rows", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* connected
+      const text = `SELECT position, value, count(*) OVER () AS items
+        FROM json_array_elements_text(CAST($1 AS json)) WITH ORDINALITY AS item (value, position), generate_series(1, CAST(value AS integer))`
+      const counted = Arr.makeBy(40, (index) => index % 3)
+      const answers = yield* Effect.forEach(counted, (count) => withItem(sql, text, String(count)), { concurrency: "unbounded" })
+      // The sums of the first 32 items and of the others
+      expect(answers.map((rows) => rows.map((row) => [Reflect.get(row, "value"), Reflect.get(row, "items")]))).toStrictEqual(
+        counted.map((count, index) => Arr.replicate([String(count), index < 32 ? 31 : 8], count).slice(0, count))
+      )
+      const [before, refused, after] = yield* Effect.all(
+        [withItem(sql, text, "1"), Effect.flip(withItem(sql, text, "none")), withItem(sql, text, "2")],
+        { concurrency: "unbounded" }
+      )
+      expect(refused).toMatchObject({ cause: { code: "22P02" } })
+      expect([before.length, after.length]).toStrictEqual([1, 2])
     }).pipe(Effect.withTracerEnabled(false))
   )
 

@@ -73,6 +73,7 @@ export const layer = service(
 
     const byToken = prepared(
       sql,
+      "bytes",
       sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
               WHERE a.hashed_token = ${new Uint8Array()} AND NOT a.deleted AND NOT w.deleted AND (
                 w.latest_build_id = b.id

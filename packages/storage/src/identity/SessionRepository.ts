@@ -56,6 +56,7 @@ export const layer = service(
     const sql = yield* SqlClient.SqlClient
     const byKeyId = prepared(
       sql,
+      "text",
       sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list, k.audience,
           u.username, u.status, u.deleted, ${selectRights(sql)},
           ${sql.literal(selectedUser)}, ${organizationIdsOf(sql)} AS ${sql.literal(`${prefix}organization_ids`)}

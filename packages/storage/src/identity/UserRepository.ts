@@ -58,7 +58,7 @@ export const layer = service(
     const selected = sql.literal(selectedColumns)
     const withMemberships = selectUser(sql)
 
-    const byId = prepared(sql, sql`SELECT ${withMemberships} FROM users u WHERE u.id = ${""}`)
+    const byId = prepared(sql, "uuid", sql`SELECT ${withMemberships} FROM users u WHERE u.id = ${""}`)
 
     const hasAny = Effect.map(
       first(row({ id: uuid }), sql`SELECT id FROM users WHERE NOT deleted AND NOT is_system LIMIT 1`),

@@ -1,20 +1,39 @@
-import { Effect, Option } from "effect"
+import { Effect, Encoding, Option } from "effect"
 import type { SqlClient, SqlError, Statement } from "@effect/sql"
 import { Duplicate } from "@atelier/core/platform"
+import { dialectOf } from "./Dialect.js"
+import { withItem } from "./SharedItem.js"
 import { dieOf, orDefect } from "./Unavailability.js"
 
 type Rows = ReadonlyArray<object>
 
+/** A value as JSON that PostgreSQL casts to the column's type. */
+const jsonOf = (value: string | Uint8Array): string => (typeof value === "string" ? value : `\\x${Encoding.encodeHex(value)}`)
+
 /**
- * A statement that is put into text once, when its layer is built, for short reads that many requests begin with: on PostgreSQL those of all
- * requests share one connection, and wait for each other. Give it any value of the right type in each place of a parameter.
+ * A statement with one parameter that is put into text once, when its layer is built, for short reads that many requests begin with: on PostgreSQL those that wait
+ * at the same time share a statement, and all of them a connection. They wait for each other. Give it any value of the right type in the place of the parameter.
  */
 export const prepared = (
   sql: SqlClient.SqlClient,
+  type: "uuid" | "bytes" | "text",
   statement: Statement.Statement<object>
-): ((...parameters: ReadonlyArray<string | Uint8Array>) => Effect.Effect<Rows, SqlError.SqlError>) => {
+): ((parameter: string | Uint8Array) => Effect.Effect<Rows, SqlError.SqlError>) => {
   const [text] = statement.compile()
-  return (...parameters) => sql.unsafe<object>(text, parameters)
+  return sql.onDialectOrElse({
+    pg: () => {
+      const { types } = dialectOf(sql)
+      const value = `CAST(item.value AS ${type === "text" ? type : types[type]})`
+      // The offset keeps the planner from joining the list, whose length it does not know, with whole tables
+      const shared = `SELECT item.position, found.* FROM json_array_elements_text(CAST($1 AS json)) WITH ORDINALITY AS item (value, position)
+        CROSS JOIN LATERAL (${text.replace("$1", value)} OFFSET 0) AS found`
+      return (parameter: string | Uint8Array): Effect.Effect<Rows, SqlError.SqlError> => withItem(sql, shared, jsonOf(parameter))
+    },
+    orElse:
+      () =>
+      (parameter: string | Uint8Array): Effect.Effect<Rows, SqlError.SqlError> =>
+        sql.unsafe<object>(text, [parameter])
+  })
 }
 
 /** All rows. A failing store is a defect: no caller can do better than answer 500. */

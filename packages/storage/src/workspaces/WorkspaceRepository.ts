@@ -136,7 +136,7 @@ export const layer = service(
 
     const forUpdate = sql.literal(dialect === "postgres" ? "FOR NO KEY UPDATE" : "")
 
-    const byId = prepared(sql, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${""}`)
+    const byId = prepared(sql, "uuid", sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${""}`)
 
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
