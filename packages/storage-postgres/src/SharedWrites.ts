@@ -6,15 +6,16 @@ import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import pg from "pg"
 import { isRefusal, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
+import { type Call, rowsOf, statementsOf, valuesOf } from "./SharedItems.js"
 
 /** Writes of one transaction at most: their locks are held until all of them are written. */
 const maximumWrites = 32
 
 type Run = <A extends object>(text: string, values: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
 
-interface Write extends Waiting {
-  /** Sends the statement, and keeps its answer. */
-  readonly send: (client: pg.PoolClient, answered?: (cause: Error | null) => void) => void
+interface Write extends Call, Waiting {
+  /** Keeps the answer of the statement until it is committed. */
+  readonly keep: (answer: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) => void
   /** Answers the request. */
   readonly answer: () => void
   /** Runs the statement on a connection of its own. */
@@ -22,7 +23,12 @@ interface Write extends Waiting {
 }
 
 export interface SharedWrites {
-  readonly write: Run
+  /** Runs a statement. With an item, it is the only one of the list that the statement has as its value. */
+  readonly write: <A extends object>(
+    text: string,
+    values: ReadonlyArray<unknown>,
+    item?: string
+  ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
   readonly close: () => void
 }
 
@@ -32,10 +38,25 @@ const isLockTimeout = (cause: Error): boolean => "code" in cause && cause.code =
 /** Whether the server has refused to commit, and goes on: it then has rolled back. One that is about to end a connection may have committed. */
 const isRolledBack = (cause: Error): boolean => cause instanceof pg.DatabaseError && !/^(08|25P|57P)/.test(cause.code ?? "")
 
+/** Sends a statement, and keeps its answers. */
+const send = (client: pg.PoolClient, served: ReadonlyArray<Write>, answered?: (cause: Error | null) => void): void => {
+  const [first] = served
+  if (first === undefined) return
+  let isAnswered = false
+  client.query<object>(first.text, valuesOf(served), (cause: Error | null, result) => {
+    // The driver calls again after it could not encode a value
+    if (isAnswered) return
+    isAnswered = true
+    if (cause) for (const { keep } of served) keep(sqlError(cause))
+    else rowsOf(served, result.rows).forEach((rows, index) => served[index]?.keep(Effect.succeed(rows)))
+    answered?.(cause)
+  })
+}
+
 /**
- * Writes on one connection of a pool with pipelined clients, which have a `query_timeout` and a short `lock_timeout`. A statement of a transaction that is
- * rolled back, for whichever of its statements, runs again by `alone`: it then has its own error, and waits for locks without the others. A write that waits
- * for longer than `timeout`, in milliseconds, fails.
+ * Writes on one connection of a pool with pipelined clients, which have a `query_timeout` and a short `lock_timeout`. Writes with the same text that have items share
+ * a statement. All statements of a transaction that is rolled back, for whichever of them, run again by `alone`, with one write each: it then has its own error, and
+ * waits for locks without the others. A write that waits for longer than `timeout`, in milliseconds, fails.
  */
 export const makeSharedWrites = (pool: pg.Pool, alone: Run, timeout: number): SharedWrites => {
   let isWriting = false
@@ -46,25 +67,32 @@ export const makeSharedWrites = (pool: pg.Pool, alone: Run, timeout: number): Sh
   }
 
   const writeOne = (client: pg.PoolClient, write: Write): void =>
-    write.send(client, (cause) => {
+    send(client, [write], (cause) => {
       if (cause && !isRefusal(cause)) release(client)
       if (cause && isLockTimeout(cause)) write.runAlone()
       else write.answer()
       ended()
     })
 
+  /** Ends a transaction, which a `cause` has failed. */
+  const end = (client: pg.PoolClient, writes: ReadonlyArray<Write>, cause: Error | null, isCommitted: boolean): void => {
+    if (cause && !isRolledBack(cause)) {
+      release(client)
+      for (const { fail } of writes) fail(cause)
+    } else if (!cause && isCommitted) for (const { answer } of writes) answer()
+    else for (const { runAlone } of writes) runAlone()
+    ended()
+  }
+
   const writeAll = (client: pg.PoolClient, writes: ReadonlyArray<Write>): void => {
+    const statements = statementsOf(writes)
+    const [only, another] = statements
+    // A statement by itself is a transaction
+    if (only !== undefined && another === undefined) return send(client, only, (cause) => end(client, writes, cause, true))
     // Their failures are those of the commit, too
     client.query("BEGIN", () => {})
-    for (const write of writes) write.send(client)
-    client.query("COMMIT", (cause: Error | null, result) => {
-      if (cause && !isRolledBack(cause)) {
-        release(client)
-        for (const { fail } of writes) fail(cause)
-      } else if (!cause && result.command === "COMMIT") for (const { answer } of writes) answer()
-      else for (const { runAlone } of writes) runAlone()
-      ended()
-    })
+    for (const served of statements) send(client, served)
+    client.query("COMMIT", (cause: Error | null, result) => end(client, writes, cause, !cause && result.command === "COMMIT"))
   }
 
   const { add, close, release, schedule } = makeSharedConnection<Write>(pool, (client, take) => {
@@ -78,19 +106,19 @@ export const makeSharedWrites = (pool: pg.Pool, alone: Run, timeout: number): Sh
   })
 
   return {
-    write: <A extends object>(text: string, values: ReadonlyArray<unknown>) =>
+    write: <A extends object>(text: string, values: ReadonlyArray<unknown>, item?: string) =>
       Effect.async<ReadonlyArray<A>, SqlError.SqlError>((resume) => {
-        let kept: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> | undefined
+        let kept: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError> = Effect.dieMessage("The statement was not answered")
         add({
+          text,
+          values,
+          item,
           until: performance.now() + timeout,
-          send: (client, answered) =>
-            client.query<A>(text, [...values], (cause: Error | null, result) => {
-              // The driver calls again after it could not encode a value
-              if (kept !== undefined) return
-              kept = cause ? sqlError(cause) : Effect.succeed(result.rows)
-              answered?.(cause)
-            }),
-          answer: () => resume(kept ?? Effect.dieMessage("The statement was not answered")),
+          keep: (answer) => {
+            kept = answer
+          },
+          // The rows are of the type that the caller names
+          answer: () => resume(kept as Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>),
           fail: (cause) => resume(sqlError(cause)),
           runAlone: () => resume(alone<A>(text, values))
         })

@@ -59,7 +59,7 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool, { read }: Shar
   const unsafe = <A extends object>(text: string, parameters: ReadonlyArray<unknown> = []): Statement.Statement<A> => {
     const statement = client.unsafe<A>(text, parameters)
     return uncut(statement, () => {
-      if (isSharedWrite(statement)) return write<A>(text, parameters)
+      if (isSharedWrite(statement)) return write<A>(text, parameters, sharedItem(statement))
       return parameters.length === 0 ? query<A>(text, parameters) : read<A>(text, parameters, sharedItem(statement))
     })
   }

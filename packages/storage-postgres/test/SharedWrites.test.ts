@@ -1,4 +1,4 @@
-import { sharedWrite } from "@atelier/storage"
+import { sharedBatch, sharedWrite } from "@atelier/storage"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
@@ -27,6 +27,11 @@ const connected = Effect.gen(function* () {
         sql<{ note: string; xid: string; pid: number }>`INSERT INTO notes VALUES (${note})
           RETURNING note, CAST(pg_current_xact_id() AS text) AS xid, pg_backend_pid() AS pid`
       ),
+    writeItem: sharedBatch(
+      sql,
+      sql`INSERT INTO notes SELECT value FROM json_array_elements_text(CAST(${""} AS json)) AS item (value)
+        RETURNING CAST(substr(note, 1, 1) AS integer) AS position, note, CAST(pg_current_xact_id() AS text) AS xid, CAST(cmin AS text) AS command`
+    ),
     change: (note: string) => sharedWrite(sql`UPDATE notes SET times = times + 1 WHERE note = ${note} RETURNING times`),
     stored: Effect.map(sql<{ note: string }>`SELECT note FROM notes ORDER BY note`, (rows) => rows.map(({ note }) => note))
   }
@@ -64,6 +69,26 @@ describe("short writes", () => {
       // 32 of each transaction at most
       expect(new Set(answers.map(({ xid }) => xid)).size).toBe(4)
       expect(yield* stored).toStrictEqual(notes)
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("with items share a statement, and each has its own rows", () =>
+    Effect.gen(function* () {
+      const { stored, write, writeItem } = yield* connected
+      const [[first], [other], [second]] = yield* Effect.all([writeItem("1 first"), write("other"), writeItem("2 second")], atOnce)
+      expect(first).toMatchObject({ note: "1 first", xid: other?.xid })
+      expect(second).toStrictEqual({ ...first, note: "2 second", position: 2 })
+      expect(yield* stored).toStrictEqual(["1 first", "2 second", "other"])
+    }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("with items that are refused leave those around them as they were", () =>
+    Effect.gen(function* () {
+      const { stored, writeItem } = yield* connected
+      yield* writeItem("1 taken")
+      const [, refused] = yield* Effect.all([writeItem("1 before"), Effect.flip(writeItem("1 taken")), writeItem("1 after")], atOnce)
+      expect(refused).toMatchObject({ cause: { code: "23505", constraint: "notes_pkey" } })
+      expect(yield* stored).toStrictEqual(["1 after", "1 before", "1 taken"])
     }).pipe(Effect.withTracerEnabled(false))
   )
 

@@ -49,7 +49,7 @@ const repositories = together(
 export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
 
 export { sharedItem, withItem } from "./platform/SharedItem.js"
-export { isSharedWrite, sharedWrite } from "./platform/SharedWrite.js"
+export { isSharedWrite, sharedBatch, sharedWrite } from "./platform/SharedWrite.js"
 
 /** The services that `layer` provides. */
 export type Repositories = Layer.Layer.Success<typeof layer>

@@ -11,6 +11,24 @@ export const auditValues = (entry: AuditEntry) => ({
   additional_fields: JSON.stringify(entry.additional_fields)
 })
 
+/** Types of PostgreSQL of the columns of an entry. */
+export const auditTypes = {
+  id: "uuid",
+  time: "timestamptz(3)",
+  user_id: "uuid",
+  organization_id: "uuid",
+  ip: "text",
+  user_agent: "text",
+  resource_type: "text",
+  resource_id: "uuid",
+  resource_target: "text",
+  action: "text",
+  diff: "jsonb",
+  status_code: "integer",
+  additional_fields: "jsonb",
+  request_id: "uuid"
+} as const satisfies Record<keyof AuditEntry, string>
+
 export const layer = service(
   AuditRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>

@@ -1,12 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type ApiKey, ApiKeyRepository, type IssueOutcome, type KeyIssue, type KeyLoginType, type UserId } from "@atelier/core/identity"
-import { Effect, Schema } from "effect"
+import { Effect, Encoding, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
-import { boolean, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { sharedWrite } from "../platform/SharedWrite.js"
+import { boolean, columnList, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
+import { sharedBatch } from "../platform/SharedWrite.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
-import { auditValues } from "../audit/AuditRepository.js"
+import { auditTypes, auditValues } from "../audit/AuditRepository.js"
 import { dieOf, inTransaction, orDefect } from "../platform/Unavailability.js"
 import { Duplicate, service } from "@atelier/core/platform"
 import { makeKeyCounts } from "./KeyCounts.js"
@@ -43,6 +43,44 @@ const valuesOf = (key: ApiKey, hashedSecret: Uint8Array) => ({
   hashed_secret: hashedSecret
 })
 
+/** Types of PostgreSQL of the columns of a key. */
+const keyTypes = {
+  id: "text",
+  user_id: "uuid",
+  hashed_secret: "bytea",
+  created_at: "timestamptz(3)",
+  updated_at: "timestamptz(3)",
+  last_used: "timestamptz(3)",
+  expires_at: "timestamptz(3)",
+  lifetime_seconds: "bigint",
+  login_type: "text",
+  ip: "text",
+  token_name: "text",
+  scopes: "jsonb",
+  allow_list: "jsonb"
+} as const satisfies Record<keyof ReturnType<typeof valuesOf>, string>
+
+/** The other values of an item from which PostgreSQL stores a key: `known` is null for a user whose keys have to be counted. */
+const callTypes = { actor: "uuid", credential: "text", now: "timestamptz(3)", known: "integer", maximum: "integer" } as const
+
+/** The columns of the entry begin with this: the key has some of the same names. */
+const prefix = "entry_"
+
+const prefixed = <A>(columns: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(columns).map(([name, value]) => [`${prefix}${name}`, value]))
+
+/** A key on its way into PostgreSQL. */
+const itemOf = ({ actor, credential, entry, hashedSecret, key, limit, now }: KeyIssue, known: number | undefined) => ({
+  ...key,
+  hashed_secret: `\\x${Encoding.encodeHex(hashedSecret)}`,
+  actor,
+  credential,
+  now,
+  known,
+  maximum: limit,
+  ...prefixed(entry)
+})
+
 /** The facts of the rows that decide whether a key may be stored. */
 const outcomeOf = ({ has_user, is_valid, keys }: ReturnType<typeof judged>, limit: number): IssueOutcome =>
   !has_user ? "user_gone" : !is_valid ? "credential_ended" : keys >= limit ? "limit_reached" : "issued"
@@ -64,10 +102,6 @@ export const layer = service(
         orElse: () => sql`EXISTS (SELECT 1 FROM json_each(scopes) WHERE value = ${scope})`
       })
 
-    const list = (values: Readonly<Record<string, unknown>>) => ({
-      columns: sql.literal(Object.keys(values).join(", ")),
-      values: sql.csv(Object.values(values).map((value) => sql`${value}`))
-    })
     const countOf = (userId: UserId, limit: number) =>
       sql`(SELECT count(*) FROM (SELECT 1 FROM api_keys WHERE user_id = ${userId} LIMIT ${limit}) counted)`
 
@@ -77,28 +111,37 @@ export const layer = service(
     /**
      * One statement. A change that ends keys locks the user for itself: a call that waits for it finds the credential gone afterwards, since rows that are
      * locked are read anew, and one that it waits for has stored a key that the change then finds. A name that is taken is no failure of the statement,
-     * which would undo the others of its transaction: a caller could make them run twice over and over.
+     * which would undo the others of its transaction: a caller could make them run twice over and over. Users and credentials are arrays: their rows are then
+     * looked up in indexes, however many there are in the tables.
      */
-    const storeAtOnce = (issue: KeyIssue, known: number | undefined) => {
-      const { actor, credential, entry, hashedSecret, key, limit, now } = issue
-      const [stored, audited] = [list(valuesOf(key, hashedSecret)), list(auditValues(entry))]
-      return Effect.filterOrFail(
-        one(
-          judgedAtOnce,
-          sharedWrite(sql`WITH locked AS (SELECT id FROM users WHERE ${sql.in("id", [key.user_id, actor])} AND NOT deleted ORDER BY id FOR SHARE),
-            credential AS (SELECT id FROM api_keys
-              WHERE id = ${credential ?? ""} AND expires_at >= ${now} AND (SELECT count(*) FROM locked) > 0 FOR KEY SHARE),
-            judged AS (SELECT EXISTS (SELECT 1 FROM locked WHERE id = ${key.user_id}) AS has_user,
-              ${credential === undefined ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM credential)`} AS is_valid, ${countOr(known, key.user_id, limit)} AS keys),
-            stored AS (INSERT INTO api_keys (${stored.columns})
-              SELECT ${stored.values} FROM judged WHERE has_user AND is_valid AND keys < ${limit}
-              ON CONFLICT (user_id, token_name) WHERE login_type = 'token' DO NOTHING RETURNING id),
-            audited AS (INSERT INTO audit_logs (${audited.columns}) SELECT ${audited.values} FROM stored)
-          SELECT has_user, is_valid, keys, EXISTS (SELECT 1 FROM stored) AS is_stored FROM judged`)
-        ),
-        (found) => found.is_stored || outcomeOf(found, limit) !== "issued",
-        () => new Duplicate({ constraint: tokenNames })
+    const storingAtOnce = () => {
+      const [keys, entries, entryValues, others] = [keyTypes, auditTypes, prefixed(auditTypes), callTypes].map((types) =>
+        sql.literal(columnList(types))
       )
+      const typed = Object.entries({ ...keyTypes, ...prefixed(auditTypes), ...callTypes }).map(([name, type]) => `${name} ${type}`)
+      const store = sharedBatch(
+        sql,
+        sql`WITH items AS (SELECT * FROM ROWS FROM (json_to_recordset(CAST(${""} AS json)) AS (${sql.literal(typed.join(", "))}))
+              WITH ORDINALITY AS item (${keys}, ${entryValues}, ${others}, position)),
+            locked AS (SELECT id FROM users
+              WHERE id = ANY (ARRAY(SELECT user_id FROM items UNION SELECT actor FROM items)) AND NOT deleted ORDER BY id FOR SHARE),
+            credentials AS (SELECT id, expires_at FROM api_keys
+              WHERE id = ANY (ARRAY(SELECT credential FROM items)) AND (SELECT count(*) FROM locked) > 0 FOR KEY SHARE),
+            judged AS (SELECT i.*, i.user_id IN (SELECT id FROM locked) AS has_user,
+                i.credential IS NULL OR EXISTS (SELECT 1 FROM credentials c WHERE c.id = i.credential AND c.expires_at >= i.now) AS is_valid,
+                coalesce(i.known, (SELECT count(*) FROM (SELECT 1 FROM api_keys k WHERE k.user_id = i.user_id LIMIT i.maximum) counted)) AS keys
+              FROM items i),
+            stored AS (INSERT INTO api_keys (${keys}) SELECT ${keys} FROM judged WHERE has_user AND is_valid AND keys < maximum
+              ON CONFLICT (user_id, token_name) WHERE login_type = 'token' DO NOTHING RETURNING id),
+            audited AS (INSERT INTO audit_logs (${entries}) SELECT ${entryValues} FROM judged WHERE id IN (SELECT id FROM stored))
+          SELECT position, has_user, is_valid, keys, id IN (SELECT id FROM stored) AS is_stored FROM judged`
+      )
+      return (issue: KeyIssue, known: number | undefined) =>
+        Effect.filterOrFail(
+          one(judgedAtOnce, store(itemOf(issue, known))),
+          (found) => found.is_stored || outcomeOf(found, issue.limit) !== "issued",
+          () => new Duplicate({ constraint: tokenNames })
+        )
     }
 
     /** On SQLite, which has one writer, a transaction does. */
@@ -118,17 +161,19 @@ export const layer = service(
       })
     }
 
+    const store = sql.onDialectOrElse({
+      pg: storingAtOnce,
+      orElse: () => (issue: KeyIssue, known: number | undefined) =>
+        Effect.catchTag(inTransaction(sql, storeInTransaction(issue, known)), "SqlError", dieOf)
+    })
+
     return ApiKeyRepository.of({
       insert: (value, hashedSecret) => runUnique(Effect.asVoid(sql`INSERT INTO api_keys ${sql.insert(valuesOf(value, hashedSecret))}`)),
       issue: (issue) =>
         Effect.suspend(() => {
           const { key, limit } = issue
           const known = counts.known(key.user_id, limit)
-          const stored = sql.onDialectOrElse({
-            pg: () => storeAtOnce(issue, known),
-            orElse: () => Effect.catchTag(inTransaction(sql, storeInTransaction(issue, known)), "SqlError", dieOf)
-          })
-          return Effect.map(stored, (found) => {
+          return Effect.map(store(issue, known), (found) => {
             const outcome = outcomeOf(found, limit)
             if (outcome === "issued") counts.issued(key.user_id, known, found.keys)
             return outcome

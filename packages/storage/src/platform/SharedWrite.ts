@@ -1,4 +1,5 @@
-import type { Statement } from "@effect/sql"
+import type { SqlClient, Statement } from "@effect/sql"
+import { withItem } from "./SharedItem.js"
 
 const mark = Symbol.for("@atelier/storage/SharedWrite")
 
@@ -11,3 +12,12 @@ export const sharedWrite = <A>(statement: Statement.Statement<A>): Statement.Sta
 
 /** Whether a statement was marked by `sharedWrite`. */
 export const isSharedWrite = (statement: object): boolean => mark in statement
+
+/** A shared write that serves several requests at once, as `withItem` says. It is put into text once: give it any text in the place of its only parameter, the list. */
+export const sharedBatch = (
+  sql: SqlClient.SqlClient,
+  statement: Statement.Statement<object>
+): ((item: unknown) => Statement.Statement<object>) => {
+  const [text] = statement.compile()
+  return (item) => sharedWrite(withItem(sql, text, item))
+}

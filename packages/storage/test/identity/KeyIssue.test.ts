@@ -171,6 +171,42 @@ for (const [name, database] of databases) {
       }).pipe(Effect.withTracerEnabled(false))
     )
 
+    it.effect("at once with others has its own outcome", () =>
+      Effect.gen(function* () {
+        const { credential, user } = yield* aHolder
+        const other = yield* aHolder
+        const gone = yield* aUser()
+        const keys = yield* ApiKeyRepository
+        const sql = yield* SqlClient.SqlClient
+        const issueTo = (owner: Uuid.Uuid, key: string | undefined, name: string, limit = 10) =>
+          Effect.gen(function* () {
+            const issued = yield* aKey(owner, name)
+            return keys.issue({ ...issued, entry: yield* anEntry(owner, issued.now), actor: owner, credential: key, limit })
+          })
+        const calls = yield* Effect.all([
+          issueTo(user.id, credential, "a"),
+          issueTo(gone.id, undefined, "b"),
+          issueTo(other.user.id, other.credential, "c"),
+          issueTo(user.id, "no credential", "d"),
+          issueTo(user.id, undefined, "e", 1),
+          issueTo(other.user.id, undefined, "c")
+        ])
+        const outcomes = yield* Effect.all(calls.map(Effect.either), { concurrency: "unbounded" })
+        expect(outcomes).toStrictEqual([
+          Either.right("issued"),
+          Either.right("user_gone"),
+          Either.right("issued"),
+          Either.right("credential_ended"),
+          Either.right("limit_reached"),
+          Either.left(new Duplicate({ constraint: "api_keys_user_id_token_name" }))
+        ])
+        const names = yield* sql<{
+          token_name: string
+        }>`SELECT token_name FROM api_keys WHERE ${sql.in("user_id", [user.id, other.user.id])}`
+        expect(names.map(({ token_name }) => token_name).toSorted()).toStrictEqual(["a", "c", "in use", "in use"])
+      }).pipe(Effect.withTracerEnabled(false))
+    )
+
     it.effect("takes one statement where the store can do both in one", () =>
       Effect.gen(function* () {
         const { credential, user } = yield* aHolder
