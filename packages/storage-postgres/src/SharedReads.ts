@@ -12,6 +12,22 @@ interface Read extends Call, Waiting {
   readonly succeed: (rows: ReadonlyArray<object>) => void
 }
 
+/** What reads with the same item are sent as. */
+interface Question extends Call {
+  readonly askers: Array<Read>
+}
+
+/** Requests with the same credential, such as those of one page of a browser, ask the same. */
+const questionsOf = (reads: ReadonlyArray<Read>): ReadonlyArray<Question> => {
+  const questions = new Map<string | undefined, Question>()
+  for (const read of reads) {
+    const known = questions.get(read.item)
+    if (known === undefined) questions.set(read.item, { text: read.text, values: read.values, item: read.item, askers: [read] })
+    else known.askers.push(read)
+  }
+  return [...questions.values()]
+}
+
 export interface SharedReads {
   /** Runs a statement. With an item, it is the only one of the list that the statement has as its value. */
   readonly read: <A extends object>(
@@ -24,21 +40,24 @@ export interface SharedReads {
 
 /** Reads on one connection of a pool with pipelined clients, which have a `query_timeout`. Reads with the same text that have items share a statement. */
 export const makeSharedReads = (pool: pg.Pool): SharedReads => {
-  const send = (client: pg.PoolClient, served: ReadonlyArray<Read>): void => {
-    const [first, another] = served
+  const send = (client: pg.PoolClient, questions: ReadonlyArray<Question>): void => {
+    const [first, another] = questions
     if (first === undefined) return
-    client.query<object>(first.text, valuesOf(served), (cause: Error | undefined, result) => {
-      if (!cause) return rowsOf(served, result.rows).forEach((rows, index) => served[index]?.succeed(rows))
+    client.query<object>(first.text, valuesOf(questions), (cause: Error | undefined, result) => {
+      if (!cause) {
+        const answers = rowsOf(questions, result.rows)
+        return questions.forEach(({ askers }, index) => askers.forEach(({ succeed }) => succeed(answers[index] ?? [])))
+      }
       const isRefused = isRefusal(cause)
       // Each has its own answer or error then
-      if (isRefused && another !== undefined) return served.forEach((read) => send(client, [read]))
+      if (isRefused && another !== undefined) return questions.forEach((question) => send(client, [question]))
       if (!isRefused) release(client)
-      for (const { fail } of served) fail(cause)
+      for (const { askers } of questions) for (const { fail } of askers) fail(cause)
     })
   }
 
   const { add, close, release } = makeSharedConnection<Read>(pool, (client, take) => {
-    for (const served of statementsOf(take(Infinity))) send(client, served)
+    for (const served of statementsOf(take(Infinity))) send(client, questionsOf(served))
   })
 
   return {
