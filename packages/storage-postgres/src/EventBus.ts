@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { EventBus, Events } from "@atelier/core/platform"
-import { sharedWrite } from "@atelier/storage"
+import { sharedBatch } from "@atelier/storage"
 import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
@@ -73,6 +73,12 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
       )
       yield* Deferred.await(ready)
 
+      const notify = sharedBatch(
+        sql,
+        sql`SELECT position, pg_notify(${sql.literal(`'${postgresChannel}'`)}, value)
+          FROM json_array_elements_text(CAST(${""} AS json)) WITH ORDINALITY AS item (value, position)`
+      )
+
       return EventBus.of({
         isShared: true,
         publish: (channel, message) =>
@@ -80,7 +86,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
             const payload = `${channel}\n${message}`
             if (Buffer.byteLength(payload) > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
             router.deliver(channel, message)
-            yield* Effect.ignoreLogged(sharedWrite(sql`SELECT pg_notify(${postgresChannel}, ${payload})`))
+            yield* Effect.ignoreLogged(notify(payload))
           }),
         listen: router.listen
       })
