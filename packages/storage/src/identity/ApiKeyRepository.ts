@@ -60,14 +60,15 @@ const keyTypes = {
   allow_list: "jsonb"
 } as const satisfies Record<keyof ReturnType<typeof valuesOf>, string>
 
-/** The other values of an item from which PostgreSQL stores a key: `known` is null for a user whose keys have to be counted. */
-const callTypes = { actor: "uuid", credential: "text", now: "timestamptz(3)", known: "integer", maximum: "integer" } as const
-
-/** The columns of the entry begin with this: the key has some of the same names. */
-const prefix = "entry_"
-
-const prefixed = <A>(columns: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
-  Object.fromEntries(Object.entries(columns).map(([name, value]) => [`${prefix}${name}`, value]))
+/** The other values from which PostgreSQL stores a key: `known` is null for a user whose keys have to be counted. */
+const issueTypes = {
+  actor: "uuid",
+  credential: "text",
+  now: "timestamptz(3)",
+  known: "integer",
+  maximum: "integer",
+  entry: "json"
+} as const
 
 /** A key on its way into PostgreSQL. */
 const itemOf = ({ actor, credential, entry, hashedSecret, key, limit, now }: KeyIssue, known: number | undefined) => ({
@@ -78,8 +79,14 @@ const itemOf = ({ actor, credential, entry, hashedSecret, key, limit, now }: Key
   now,
   known,
   maximum: limit,
-  ...prefixed(entry)
+  entry
 })
+
+/** Columns with their types. */
+const typed = (types: Readonly<Record<string, string>>): string =>
+  Object.entries(types)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(", ")
 
 /** The facts of the rows that decide whether a key may be stored. */
 const outcomeOf = ({ has_user, is_valid, keys }: ReturnType<typeof judged>, limit: number): IssueOutcome =>
@@ -115,14 +122,12 @@ export const layer = service(
      * looked up in indexes, however many there are in the tables.
      */
     const storingAtOnce = () => {
-      const [keys, entries, entryValues, others] = [keyTypes, auditTypes, prefixed(auditTypes), callTypes].map((types) =>
-        sql.literal(columnList(types))
-      )
-      const typed = Object.entries({ ...keyTypes, ...prefixed(auditTypes), ...callTypes }).map(([name, type]) => `${name} ${type}`)
+      const [keys, entries, others] = [keyTypes, auditTypes, issueTypes].map((types) => sql.literal(columnList(types)))
+      const [itemColumns, entryColumns] = [{ ...keyTypes, ...issueTypes }, auditTypes].map((types) => sql.literal(typed(types)))
       const store = sharedBatch(
         sql,
-        sql`WITH items AS (SELECT * FROM ROWS FROM (json_to_recordset(CAST(${""} AS json)) AS (${sql.literal(typed.join(", "))}))
-              WITH ORDINALITY AS item (${keys}, ${entryValues}, ${others}, position)),
+        sql`WITH items AS (SELECT * FROM ROWS FROM (json_to_recordset(CAST(${""} AS json)) AS (${itemColumns}))
+              WITH ORDINALITY AS item (${keys}, ${others}, position)),
             locked AS (SELECT id FROM users
               WHERE id = ANY (ARRAY(SELECT user_id FROM items UNION SELECT actor FROM items)) AND NOT deleted ORDER BY id FOR SHARE),
             credentials AS (SELECT id, expires_at FROM api_keys
@@ -133,7 +138,8 @@ export const layer = service(
               FROM items i),
             stored AS (INSERT INTO api_keys (${keys}) SELECT ${keys} FROM judged WHERE has_user AND is_valid AND keys < maximum
               ON CONFLICT (user_id, token_name) WHERE login_type = 'token' DO NOTHING RETURNING id),
-            audited AS (INSERT INTO audit_logs (${entries}) SELECT ${entryValues} FROM judged WHERE id IN (SELECT id FROM stored))
+            audited AS (INSERT INTO audit_logs (${entries}) SELECT e.* FROM judged j
+              CROSS JOIN LATERAL json_to_record(j.entry) AS e (${entryColumns}) WHERE j.id IN (SELECT id FROM stored))
           SELECT position, has_user, is_valid, keys, id IN (SELECT id FROM stored) AS is_stored FROM judged`
       )
       return (issue: KeyIssue, known: number | undefined) =>
