@@ -1,7 +1,8 @@
 import { Cryptography, nextTurn } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
-import { createHash, hash, pbkdf2, randomBytes } from "node:crypto"
+import { createHash, hash, pbkdf2 } from "node:crypto"
 import { promisify } from "node:util"
+import { randomBytes } from "./randomBytes.js"
 
 const derive = promisify(pbkdf2)
 
@@ -20,7 +21,7 @@ const digestInTurns = (data: Uint8Array): Effect.Effect<Uint8Array> =>
 
 /** On Node's own module, whose hashing of small inputs is an order of magnitude faster than the Web Cryptography API's. */
 export const layer = Layer.succeed(Cryptography, {
-  randomBytes: (length) => Effect.sync(() => new Uint8Array(randomBytes(length))),
+  randomBytes: (length) => Effect.sync(() => randomBytes(length)),
   sha256: (data) =>
     data.length <= hashedPerTurn ? Effect.sync(() => new Uint8Array(hash("sha256", data, "buffer"))) : digestInTurns(data),
   pbkdf2Sha256: ({ iterations, length, password, salt }) =>

@@ -1,7 +1,7 @@
 /** One client of the relay: its handshake, the frames it sends, and what waits until it takes more. agents-and-apps.md §12. */
 import { Relay } from "@atelier/agent-protocol"
 import { type GoneReason, PacketQueue, type RelayConnection, type RelayRouter } from "@atelier/core/network"
-import { randomBytes } from "../server/Random.js"
+import { randomBytes } from "@atelier/node"
 import type { EndReason, Wire } from "./Wire.js"
 
 const { Box, RelayFrame } = Relay

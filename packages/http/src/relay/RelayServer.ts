@@ -1,9 +1,9 @@
 /** The clients of the relay of this process. agents-and-apps.md §12. */
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { Relay } from "@atelier/core/network"
+import { randomBytes } from "@atelier/node"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Draining } from "../server/Draining.js"
-import { randomBytes } from "../server/Random.js"
 import { RelayClient, type RelayHouse, textOf } from "./RelayClient.js"
 import type { Wire, WireEvents } from "./Wire.js"
 

@@ -1,9 +1,9 @@
 /** Protects browsers that are signed in by cookie against calls that other sites make them do. identity.md §1.7, wire.md W7. */
+import { randomBytes } from "@atelier/node"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { timingSafeEqual } from "node:crypto"
 import { bearerOf, cookieOf, sessionCookieOf, sessionHeadersOf, sessionQueriesOf } from "./Credential.js"
 import type { HttpSettings } from "./Settings.js"
-import { randomBytes } from "./Random.js"
 import { queryValue, type Target } from "./Target.js"
 
 const tokenLength = 32
