@@ -21,7 +21,7 @@ const withoutHalves = (value: unknown): unknown => {
 }
 
 /** JSON writes halves of surrogate pairs as escapes only. */
-const mayHaveHalves = (text: string): boolean => /\\u[dD][89a-fA-F]/.test(text)
+const mayHaveHalves = (text: string): boolean => text.includes("\\u") && /\\u[dD][89a-fA-F]/.test(text)
 
 /** Begins the text that stands for a whole number while a document is parsed. No caller can guess it. */
 const marker = `integer ${crypto.randomUUID()} `
@@ -112,10 +112,11 @@ const endOfFirstValue = (text: string): number | undefined => {
 
 /** The index of the quote that closes the text opened at `open`. */
 const endOfText = (text: string, open: number): number => {
-  for (let index = open + 1; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === backslash) index++
-    else if (code === quote) return index
+  for (let close = text.indexOf('"', open + 1); close >= 0; close = text.indexOf('"', close + 1)) {
+    // A quote behind an odd number of backslashes is part of the text
+    let before = close - 1
+    while (text.charCodeAt(before) === backslash) before--
+    if ((close - before) % 2 === 1) return close
   }
   return text.length
 }

@@ -14,6 +14,12 @@ describe("reading", () => {
     )
   })
 
+  it("counts no brackets and commas within texts", () => {
+    const texts = fc.array(fc.string({ unit: fc.constantFrom('"', "\\", "[", ",", "a"), minLength: 20 }), { minLength: 50, maxLength: 100 })
+    fc.assert(fc.property(texts, (list) => expect(parseFirst(JSON.stringify(list))).toStrictEqual(list)))
+    expect(parseFirst(`["${"[,".repeat(10_000)}"]`)).toStrictEqual(["[,".repeat(10_000)])
+  })
+
   it("never throws", () => {
     fc.assert(
       fc.property(
