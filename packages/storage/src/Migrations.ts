@@ -11,6 +11,7 @@ import { migrations as network } from "./network/layer.js"
 import { migrations as notifications } from "./notifications/layer.js"
 import { migrations as oauth2 } from "./oauth2/layer.js"
 import { migrations as organizations } from "./organizations/layer.js"
+import { gathering } from "./platform/Gathering.js"
 import { migrations as platform } from "./platform/layer.js"
 import { migrations as provisioning } from "./provisioning/layer.js"
 import { migrations as retention } from "./retention/layer.js"
@@ -62,7 +63,15 @@ const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   })
 )
 
-/** Brings the store to the present schema. Processes that start together wait for each other. */
-export const migrate = Effect.zipRight(makeTable, Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }))
+/**
+ * Brings the store to the present schema. Processes that start together wait for each other. A round trip for each statement would take a third of the
+ * time on PostgreSQL.
+ */
+export const migrate = Effect.zipRight(
+  makeTable,
+  Effect.updateService(Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }), SqlClient.SqlClient, (sql) =>
+    sql.onDialectOrElse({ pg: () => gathering(sql), orElse: () => sql })
+  )
+)
 
 export const layer = Layer.effectDiscard(Effect.orDie(migrate))
