@@ -6,7 +6,6 @@ import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { split } from "./bundle/split.mjs"
-import { flagsOf } from "./flags.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -148,5 +147,5 @@ await bundleScripts(standalone)
 const variables = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SystemRoot", "TEMP"].filter((name) => name in process.env)
 const env = Object.fromEntries(variables.map((name) => [name, process.env[name]]))
 const warmUp = [join(root, "scripts/bundle/warmUp.mjs"), join(root, "examples/standalone/dist/program-main.cjs")]
-// Code is good for the same flags alone: those of `npm start`, and none, as other programs start it
-for (const flags of [flagsOf(new URL("../", import.meta.url)), []]) execFileSync(process.execPath, [...flags, ...warmUp], { env })
+// Code is good for the same flags alone: the program sets back that of `npm start`
+execFileSync(process.execPath, warmUp, { env })

@@ -3,17 +3,25 @@
  * and 10 MiB. And of what a start makes, most stays: a young generation that grows copies it, and keeps 30 MiB that an idle server does not need.
  */
 import { setFlagsFromString } from "node:v8"
-// Node has compiled code of its own modules, which V8 does not take while its flags are changed
-import "node:child_process"
-import "node:cluster"
-import "node:crypto"
-import "node:fs/promises"
-import "node:http"
-import "node:https"
-import "node:inspector"
-import "node:stream/consumers"
-import "node:tls"
-import "node:zlib"
+
+/**
+ * What the start loads of Node's own modules. Node has compiled code of them, which V8 does not take while its flags are changed. Their names are texts,
+ * because bundlers leave out imports without names.
+ */
+const modules = [
+  "child_process",
+  "cluster",
+  "crypto",
+  "fs/promises",
+  "http",
+  "https",
+  "inspector",
+  "perf_hooks",
+  "stream/consumers",
+  "tls",
+  "tty",
+  "zlib"
+]
 
 /** Flags of an operator stay as they are. */
 const areGiven = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /opt|jit|lite|turbo|maglev|growth/.test(option))
@@ -23,7 +31,10 @@ const set = (flags: ReadonlyArray<string>): void => {
 }
 
 /** Runs the start as it is best run. */
-export const begin = (): void => set(["--no-opt", "--semi-space-growth-factor=1"])
+export const begin = (): void => {
+  for (const name of modules) process.getBuiltinModule(name)
+  set(["--no-opt", "--semi-space-growth-factor=1"])
+}
 
 /** Runs what follows with V8's own defaults. */
 export const end = (): void => set(["--opt", "--semi-space-growth-factor=2"])

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Starts the standalone server, or says that Node is too old for it: everything else is loaded afterwards, as an old Node may fail at that. */
 import { readFileSync } from "node:fs"
+import { setFlagsFromString } from "node:v8"
 
 const { engines } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
@@ -10,6 +11,8 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: Atelier needs ${engines.node}\n`)
   process.exit(1)
 }
+// The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
+if (process.execArgv.some((option) => option.startsWith("--max-semi-space-size="))) setFlagsFromString("--max-semi-space-size=0")
 const { commands } = await import("./commands.js")
 const [command, ...words] = process.argv.slice(2)
 process.exit(command === "proxy" ? await commands.proxy(words) : await commands.serve())
