@@ -21,8 +21,12 @@ export type Flag = keyof typeof definitions
 /** The name of an option in a program: the flag's words without hyphens, each but the first with a capital. */
 export type OptionName<F extends string> = F extends `${infer Word}-${infer Rest}` ? `${Word}${Capitalize<OptionName<Rest>>}` : F
 
+const named = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const names: ReadonlyMap<string, string> = new Map(Object.keys(definitions).map((flag) => [flag, named(flag)]))
+
 /** Returns the name of an option in a program. */
-export const optionName = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+export const optionName = (flag: string): string => names.get(flag) ?? named(flag)
 
 interface Values {
   readonly bool: boolean
@@ -154,15 +158,16 @@ const read = (definition: Definition, given: Given, parseYaml: YamlParser): Eith
     return Either.mapLeft(readYaml(definition, given.yaml, parseYaml), refused(given.yaml.kind === "scalar" ? given.yaml.text : undefined))
   // A repeated flag adds to a list and replaces anything else
   const texts = definition.type === "string-array" ? given.texts : given.texts.slice(-1)
-  const values = Either.all(
-    given.texts.map((text) =>
-      Either.mapLeft(readText(definition, text, parseYaml), refused(definition.structure === undefined ? text : undefined))
-    )
+  const all: Array<OptionValue> = []
+  for (const text of given.texts) {
+    const value = readText(definition, text, parseYaml)
+    if (Either.isLeft(value)) return Either.left(refused(definition.structure === undefined ? text : undefined)(value.left))
+    all.push(value.right)
+  }
+  const kept = all.slice(-texts.length)
+  return Either.right(
+    definition.type === "string-array" ? kept.flatMap((one) => (Array.isArray(one) ? one : [])) : (kept[0] ?? zeros[definition.type])
   )
-  return Either.map(values, (all) => {
-    const kept = all.slice(-texts.length)
-    return definition.type === "string-array" ? kept.flatMap((one) => (Array.isArray(one) ? one : [])) : (kept[0] ?? zeros[definition.type])
-  })
 }
 
 /**
