@@ -77,6 +77,11 @@ const common = {
   target: "node20.19",
   // Lines are short enough for a stack to say where an error is
   lineLimit: 160,
+  define: {
+    // The WebSockets' library looks for others, which are not installed
+    "process.env.WS_NO_BUFFER_UTIL": '"1"',
+    "process.env.WS_NO_UTF_8_VALIDATE": '"1"'
+  },
   external,
   logLevel: "warning"
 }
@@ -106,7 +111,7 @@ const bundleScripts = async ({ from, starts, to }) => {
     ...common,
     // V8 keeps the source in memory. Names stay for stacks
     minifyWhitespace: true,
-    define: { "import.meta": "importMeta" },
+    define: { ...common.define, "import.meta": "importMeta" },
     plugins: [effectModules],
     logOverride: { "empty-import-meta": "silent" }
   }

@@ -7,6 +7,7 @@ export const commands = {
   /** Serves the service; returns the exit code. */
   serve: async (): Promise<number> => {
     engine.begin()
-    return (await import("./run.js")).run()
+    const { run } = await engine.withoutLines(() => import("./run.js"))
+    return run()
   }
 }

@@ -36,5 +36,19 @@ export const begin = (): void => {
   set(["--no-opt", "--semi-space-growth-factor=1"])
 }
 
+/**
+ * Loads modules whose errors name functions and no lines. When Effect is loaded it looks for a function in a stack, and V8 would count the lines of the whole
+ * program for that.
+ */
+export const withoutLines = async <A>(load: () => Promise<A>): Promise<A> => {
+  const { prepareStackTrace } = Error
+  Error.prepareStackTrace = (error, frames) => [String(error), ...frames.map((frame) => `    at ${frame.getFunctionName()}`)].join("\n")
+  try {
+    return await load()
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace
+  }
+}
+
 /** Runs what follows with V8's own defaults. */
 export const end = (): void => set(["--opt", "--semi-space-growth-factor=2"])

@@ -10,6 +10,7 @@ import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { readFile } from "node:fs/promises"
 import { Server as NetServer } from "node:net"
+import { dirname, join } from "node:path"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { type Exporter, exportMetrics } from "./exportMetrics.js"
@@ -19,10 +20,10 @@ import * as engine from "./engine.js"
 import { builderParts } from "./BuilderParts.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
-/** The agent as one file, for workspaces on other machines. */
-const agentBundle = fileURLToPath(new URL("download.mjs", import.meta.resolve("@atelier/agent/main")))
-
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
+
+/** The agent as one file, for workspaces on other machines. */
+const agentBundle = join(dirname(agentProgram), "download.mjs")
 
 interface Listening {
   readonly server: Server
@@ -80,9 +81,23 @@ const listen = async ({
   }
 }
 
+/**
+ * PostgreSQL's driver looks at `navigator` to know its platform, and makes a `Response` where there is none, as on Node 20: for that Node would load
+ * all of its `fetch`.
+ */
+const loadPostgres = async () => {
+  const navigator = Object.getOwnPropertyDescriptor(globalThis, "navigator")
+  if (navigator === undefined) Object.defineProperty(globalThis, "navigator", { value: { userAgent: "Node.js" }, configurable: true })
+  try {
+    return await import("@atelier/storage-postgres")
+  } finally {
+    if (navigator === undefined) Reflect.deleteProperty(globalThis, "navigator")
+  }
+}
+
 /** Loads the driver of one kind of database alone. */
 const storageOf = async ({ database }: Options) => {
-  if (database.kind === "postgres") return (await import("@atelier/storage-postgres")).Postgres.layer({ url: database.url })
+  if (database.kind === "postgres") return (await loadPostgres()).Postgres.layer({ url: database.url })
   return (await import("@atelier/storage-sqlite")).Sqlite.layer({ filename: database.filename })
 }
 

@@ -49,14 +49,51 @@ describe("the parts of the bundled server that it loads later", () => {
   })
 })
 
+describe("Node's own modules", () => {
+  it("are loaded before the start changes V8's flags, with which Node's compiled code of them is not taken", async () => {
+    const dist = new URL("../dist/", import.meta.url).href
+    const look = `
+      import v8 from "node:v8"
+      const { load } = await import("${loader}")
+      const { commands } = load(new URL("program-main.cjs", "${dist}"), { url: "${dist}", resolve: (name) => name }).exports
+      const { setFlagsFromString } = v8
+      let loaded
+      v8.setFlagsFromString = (flag) => {
+        loaded ??= new Set(process.moduleLoadList)
+        setFlagsFromString(flag)
+      }
+      const { write } = process.stdout
+      process.stdout.write = () => true
+      process.argv.splice(1, Number.POSITIVE_INFINITY, "program", "--help")
+      await commands.serve()
+      process.stdout.write = write
+      const names = ["child_process", "crypto", "http", "https", "net", "tls", "zlib"]
+      process.stdout.write(names.filter((name) => !loaded.has("NativeModule " + name)).join())
+    `
+    expect(await printed(look)).toBe("")
+  })
+})
+
 describe("the compiled code that the build kept", () => {
   it.each([
     ["as other programs start it", []],
     ["as `npm start` does", flagsOf(checkout)]
   ])("is taken by a server that is started %s", async (_, flags) => {
-    const script = new URL("../dist/program-main.cjs", import.meta.url).href
-    const look = `const { load } = await import("${loader}"); console.log(load(new URL("${script}"), import.meta).script.cachedDataRejected)`
-    expect(await printed(look, flags)).toBe("false\n")
+    const preload = `
+      import vm from "node:vm"
+      import { syncBuiltinESMExports } from "node:module"
+      const { Script } = vm
+      vm.Script = class extends Script {
+        constructor(...given) {
+          super(...given)
+          process.stderr.write("rejected: " + this.cachedDataRejected + "\\n")
+        }
+      }
+      syncBuiltinESMExports()
+    `
+    const hook = `--import=data:text/javascript,${encodeURIComponent(preload)}`
+    const child = spawn(process.execPath, [...flags, hook, program, "--help"], { stdio: ["ignore", "ignore", "pipe"] })
+    expect(await text(child.stderr)).toBe("rejected: false\n")
   })
 
   it("is not taken for a script that was changed in place, at equal length", async () => {
