@@ -18,7 +18,6 @@ import {
 } from "@atelier/core/deployment"
 import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
-import { PasswordHasher } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
 import { Ids, Name, service, stacked, standingOn, StartError, together, Worker } from "@atelier/core/platform"
@@ -242,12 +241,6 @@ const start = Effect.gen(function* () {
   // Before lost leases are looked for: daemons know from the start which are lost
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
   yield* Effect.provideService(Effect.all(workers, { discard: true }), Worker.Beginning, nextTurn)
-  const { prepare = Effect.void } = yield* PasswordHasher
-  yield* nextTurn.pipe(
-    Effect.zipRight(prepare),
-    Effect.catchAllCause((cause) => Effect.logError("the password hasher cannot be loaded", cause)),
-    Effect.forkScoped
-  )
 })
 
 const served = (options: Options) =>

@@ -1,3 +1,4 @@
+import { hash, verify } from "@node-rs/argon2"
 import { hashingConcurrency, PasswordHasher } from "@atelier/core/identity"
 import { Cryptography, keptFor } from "@atelier/core/platform"
 import { Duration, Effect, Layer, Redacted } from "effect"
@@ -19,12 +20,6 @@ export const recommended: Argon2Options = { memoryCost: 19_456, timeCost: 2, par
 
 const scheme = "$argon2id$"
 
-/** The library's compiled code, which takes a start a hundredth of a second to find and load. */
-const load = () => import("@node-rs/argon2")
-
-const using = <A>(work: (library: Awaited<ReturnType<typeof load>>) => Promise<A>): Effect.Effect<A> =>
-  Effect.promise(async () => work(await load()))
-
 /**
  * Argon2id (RFC 9106) in the PHC string format, off the event loop. Hashes of PBKDF2 are verified until they have been replaced: as long as
  * there are any, a verification computes both kinds, whichever is stored, so that its time does not tell which accounts exist.
@@ -41,15 +36,15 @@ export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Lay
       const inTurn = <A>(work: Effect.Effect<A>): Effect.Effect<A> => permits.withPermits(1)(Effect.uninterruptible(work))
       /** Compared with where there is no hash. The first verification makes it, whether there is one or not: at a start it would take the time of a login. */
       const nobodys = yield* keptFor(Duration.infinity)(
-        Effect.flatMap(randomBytes(32), (secret) => using(({ hash }) => hash(secret, cost)))
+        Effect.flatMap(randomBytes(32), (secret) => Effect.promise(() => hash(secret, cost)))
       )
       return PasswordHasher.of({
-        hash: (password) => inTurn(using(({ hash }) => hash(Redacted.value(password), cost))),
+        hash: (password) => inTurn(Effect.promise(() => hash(Redacted.value(password), cost))),
         scheme,
         verify: (password, stored, isOnlyScheme = false) => {
           const isArgon2 = stored !== null && stored.startsWith(scheme)
           const fits = Effect.flatMap(nobodys, (other) =>
-            Effect.tryPromise(async () => (await load()).verify(isArgon2 ? stored : other, Redacted.value(password)))
+            Effect.tryPromise(() => verify(isArgon2 ? stored : other, Redacted.value(password)))
           )
           return inTurn(
             Effect.zipWith(
@@ -60,8 +55,7 @@ export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Lay
             )
           )
         },
-        isCurrent: (stored) => stored.startsWith(current),
-        prepare: Effect.asVoid(Effect.promise(load))
+        isCurrent: (stored) => stored.startsWith(current)
       })
     })
   ).pipe(Layer.provide(PasswordHasher.layerPbkdf2(pbkdf2Iterations)))

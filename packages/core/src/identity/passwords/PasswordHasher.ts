@@ -17,8 +17,6 @@ export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
     readonly scheme?: string
     /** Whether a stored hash is of the kind that `hash` makes. Another one is replaced at the next login of its user. */
     readonly isCurrent: (stored: string) => boolean
-    /** Loads what the first hash needs. The service runs it once it answers. */
-    readonly prepare?: Effect.Effect<void>
   }
 >() {
   /**
