@@ -6,8 +6,12 @@ import type pg from "pg"
  * Values that a statement may not have (PostgreSQL's classes of errors 22 and 23) say nothing against its connection, nor does the end of a
  * statement that waited too long (57014, 55P03).
  */
-export const isRefusal = (cause: Error): boolean =>
-  "code" in cause && typeof cause.code === "string" && /^(2[23]|57014$|55P03$)/.test(cause.code)
+export const isRefusal = (cause: Error): boolean => refusesValues(cause) || /^(57014|55P03)$/.test(codeOf(cause))
+
+/** Whether a statement may not have one of its values. */
+export const refusesValues = (cause: Error): boolean => /^2[23]/.test(codeOf(cause))
+
+const codeOf = (cause: Error): string => ("code" in cause && typeof cause.code === "string" ? cause.code : "")
 
 export const sqlError = (cause: unknown): SqlError.SqlError => new SqlError.SqlError({ cause, message: "Failed to execute statement" })
 

@@ -5,7 +5,7 @@
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import type pg from "pg"
-import { isRefusal, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
+import { isRefusal, refusesValues, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
 import { type Call, rowsOf, statementsOf, valuesOf } from "./SharedItems.js"
 
 interface Read extends Call, Waiting {
@@ -48,10 +48,9 @@ export const makeSharedReads = (pool: pg.Pool): SharedReads => {
         const answers = rowsOf(questions, result.rows)
         return questions.forEach(({ askers }, index) => askers.forEach(({ succeed }) => succeed(answers[index] ?? [])))
       }
-      const isRefused = isRefusal(cause)
-      // Each has its own answer or error then
-      if (isRefused && another !== undefined) return questions.forEach((question) => send(client, [question]))
-      if (!isRefused) release(client)
+      // Each has its own answer or error then. One that has waited too long is not sent again: its callers have waited as long
+      if (refusesValues(cause) && another !== undefined) return questions.forEach((question) => send(client, [question]))
+      if (!isRefusal(cause)) release(client)
       for (const { askers } of questions) for (const { fail } of askers) fail(cause)
     })
   }

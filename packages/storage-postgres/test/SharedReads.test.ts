@@ -110,6 +110,31 @@ describe("short reads", () => {
     })
   )
 
+  it.scopedLive("that share a statement which waits for a lock are ended with it, and not sent again", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
+      const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
+      const before = yield* pid
+      yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const client = new pg.Client({ connectionString: url })
+          await client.connect()
+          await client.query("CREATE TABLE held (a text)")
+          await client.query("BEGIN; LOCK TABLE held")
+          return client
+        }),
+        (client) => Effect.promise(() => client.end())
+      )
+      const text = `SELECT position FROM held, json_array_elements_text(CAST($1 AS json)) WITH ORDINALITY AS item (value, position)`
+      const failed = yield* Effect.forEach(["1", "2", "3"], (item) => Effect.flip(read(text, [`[${item}]`], item)), {
+        concurrency: "unbounded"
+      })
+      expect(failed).toMatchObject([{ cause: { code: "57014" } }, { cause: { code: "57014" } }, { cause: { code: "57014" } }])
+      expect(yield* pid).toStrictEqual(before)
+    })
+  )
+
   it.scopedLive("that wait for a connection while the store is closed fail, and give the connection back", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
