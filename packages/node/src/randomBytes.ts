@@ -1,6 +1,6 @@
 import { randomBytes as systemBytes, randomFillSync } from "node:crypto"
 
-const pool = Buffer.alloc(8192)
+const pool = new Uint8Array(8192)
 let used = pool.length
 
 /** Bytes that one call takes from the pool at most. */
@@ -13,7 +13,7 @@ export const randomBytes = (length: number): Uint8Array => {
     randomFillSync(pool)
     used = 0
   }
-  const bytes = Uint8Array.prototype.slice.call(pool, used, used + length)
+  const bytes = pool.slice(used, used + length)
   pool.fill(0, used, used + length)
   used += length
   return bytes
