@@ -1,5 +1,5 @@
 import { Migrator, SqlClient, type SqlError } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Layer } from "effect"
 import { migrations as agents } from "./agents/layer.js"
 import { migrations as audit } from "./audit/layer.js"
 import { migrations as deployment } from "./deployment/layer.js"
@@ -63,14 +63,23 @@ const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   })
 )
 
+const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+
 /**
  * Brings the store to the present schema. Processes that start together wait for each other. A round trip for each statement would take a third of the
  * time on PostgreSQL.
  */
 export const migrate = Effect.zipRight(
   makeTable,
-  Effect.updateService(Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }), SqlClient.SqlClient, (sql) =>
-    sql.onDialectOrElse({ pg: () => gathering(sql), orElse: () => sql })
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.onDialectOrElse({
+      pg: () =>
+        Effect.catchAllCause(Effect.provideService(run, SqlClient.SqlClient, gathering(sql)), (cause) =>
+          // Nothing has changed. The failure of gathered texts names no migration, which that of the same texts one by one does
+          Cause.isInterrupted(cause) ? Effect.failCause(cause) : run
+        ),
+      orElse: () => run
+    })
   )
 )
 

@@ -11,10 +11,7 @@ export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, S
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { types } = dialectOf(sql)
-    const texts = statements.map((statement) => withTypes(statement, types))
-    // PostgreSQL takes several statements in one message, which saves a fifth of the time that both ends take for one each
-    const messages = sql.onDialectOrElse({ pg: () => [texts.join(";\n")], orElse: () => texts })
-    yield* Effect.forEach(messages, (message) => sql.unsafe(message), { discard: true })
+    yield* Effect.forEach(statements, (statement) => sql.unsafe(withTypes(statement, types)), { discard: true })
   })
 
 const withTypes = (statement: string, types: Dialect["types"]): string =>

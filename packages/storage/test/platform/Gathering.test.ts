@@ -1,14 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Cause, Effect, Layer, Redacted } from "effect"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { migrate } from "../../src/Migrations.js"
 import { gathering } from "../../src/platform/Gathering.js"
 
 const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => PgClient.layer({ url: Redacted.make(url) })))
 
-/** The client, and the texts without parameters that it is given. */
+/** The client, and the texts that it runs. */
 const watched = Effect.map(SqlClient.SqlClient, (client) => {
   const texts: Array<string> = []
   const sql = new Proxy(client, {
@@ -38,7 +38,11 @@ describe("gathered statements", () => {
           expect(yield* gathered.unsafe("SELECT id FROM a WHERE id > $1", [1])).toStrictEqual([{ id: 2 }])
         })
       )
-      expect(texts).toStrictEqual(["CREATE TABLE a (id integer);\nINSERT INTO a VALUES (1)", "INSERT INTO a VALUES (2)"])
+      expect(texts).toStrictEqual([
+        "CREATE TABLE a (id integer);\nINSERT INTO a VALUES (1)",
+        "INSERT INTO a VALUES (2)",
+        "SELECT id FROM a WHERE id > $1"
+      ])
     }).pipe(Effect.provide(postgres))
   )
 
@@ -61,6 +65,15 @@ describe("gathered statements", () => {
       const { sql, texts } = yield* watched
       yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
       expect(texts.length).toBe(2)
+    }).pipe(Effect.provide(postgres))
+  )
+
+  it.scopedLive("that fail are said to be of their migration", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE templates (id integer)`
+      const cause = yield* Effect.flip(Effect.sandbox(migrate))
+      expect(Cause.pretty(cause)).toContain('Migration "30_templates" failed')
     }).pipe(Effect.provide(postgres))
   )
 })
