@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8"
 
 /**
  * What the start loads of Node's own modules. Node has compiled code of them, which V8 does not take while its flags are changed. Their names are texts,
- * because bundlers leave out imports without names.
+ * because bundlers leave out imports without names. Node 22.2 and older ones of 21 and 22 load them later.
  */
 const modules = [
   "child_process",
@@ -32,7 +32,7 @@ const set = (flags: ReadonlyArray<string>): void => {
 
 /** Runs the start as it is best run. */
 export const begin = (): void => {
-  for (const name of modules) process.getBuiltinModule(name)
+  for (const name of modules) process.getBuiltinModule?.(name)
   set(["--no-opt", "--semi-space-growth-factor=1"])
 }
 
