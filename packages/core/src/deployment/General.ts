@@ -2,7 +2,7 @@ import { Context, Effect, Either } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
 import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
-import { report } from "./options/Configuration.js"
+import { report } from "./options/report.js"
 import { sshOptions } from "./options/sshSettings.js"
 import { service } from "../platform/Standing.js"
 

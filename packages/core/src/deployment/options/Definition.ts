@@ -76,3 +76,14 @@ export const yamlPathOf = ({ group, yaml }: Definition): ReadonlyArray<string> |
   for (let at = group; at !== undefined; at = at.parent) if (at.yaml !== undefined) path.unshift(at.yaml)
   return path
 }
+
+/** A brand as one word of lower-case letters, digits and dashes, which host names and folders can hold. */
+const brandWord = (brand: string): string =>
+  brand
+    .toLowerCase()
+    .replace(/[^0-9a-z]+/g, "-")
+    .replace(/^-|-$/g, "")
+
+/** The text of an option's default; undefined for an option without one. */
+export const defaultOf = (definition: Definition, brand: string): string | undefined =>
+  definition.default?.replace("{brand}", brandWord(brand))
