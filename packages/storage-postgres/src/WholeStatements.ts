@@ -1,13 +1,10 @@
 import { SqlClient, type SqlError, type Statement } from "@effect/sql"
-import { isSharedWrite, sharedItem } from "@atelier/storage"
+import { isSharedWrite, isStatement, sharedItem } from "@atelier/storage"
 import { Effect, FiberRef } from "effect"
 import type pg from "pg"
 import { isRefusal, sqlError } from "./SharedConnection.js"
 import type { SharedReads } from "./SharedReads.js"
 import type { SharedWrites } from "./SharedWrites.js"
-
-/** A call of the client makes a statement, which is an effect, or a name. */
-const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
 
 /** A lost connection fails its statement. */
 const ignoreLoss = (): void => {}

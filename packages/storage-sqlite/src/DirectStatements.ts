@@ -1,8 +1,6 @@
 import { SqlClient, type SqlConnection as Connection, type SqlError, type Statement } from "@effect/sql"
+import { isStatement } from "@atelier/storage"
 import { Effect, FiberRef, Scope } from "effect"
-
-/** A call of the client makes a statement, which is an effect, or a name. */
-const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
 
 const run =
   (text: string) =>

@@ -49,6 +49,7 @@ const repositories = together(
 export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
 
 export { sharedItem, withItem } from "./platform/SharedItem.js"
+export { isStatement } from "./platform/Statement.js"
 export { isSharedWrite, sharedBatch, sharedWrite } from "./platform/SharedWrite.js"
 
 /** The services that `layer` provides. */

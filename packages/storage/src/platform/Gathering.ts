@@ -1,8 +1,6 @@
 import type { SqlClient, SqlError, Statement } from "@effect/sql"
 import { Effect } from "effect"
-
-/** A call of the client makes a statement, which is an effect, or a name. */
-const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
+import { isStatement } from "./Statement.js"
 
 /**
  * A client that gathers texts without parameters, and sends them in one message before the next other statement or the end of the transaction.

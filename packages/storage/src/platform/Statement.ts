@@ -7,6 +7,9 @@ import { dieOf, orDefect } from "./Unavailability.js"
 
 type Rows = ReadonlyArray<object>
 
+/** A call of a client makes a statement, which is an effect, or a name. */
+export const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
+
 /** A value as JSON that PostgreSQL casts to the column's type. */
 const jsonOf = (value: string | Uint8Array): string => (typeof value === "string" ? value : `\\x${Encoding.encodeHex(value)}`)
 
