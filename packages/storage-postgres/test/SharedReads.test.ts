@@ -17,6 +17,25 @@ const connected = Effect.gen(function* () {
   return { sql, read }
 })
 
+/** Reads on a connection, and its process, while another connection holds the table `held`. */
+const besideHeldTable = Effect.gen(function* () {
+  const url = yield* freshDatabaseUrl
+  const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
+  const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
+  const before = yield* pid
+  yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      await client.query("CREATE TABLE held (a text)")
+      await client.query("BEGIN; LOCK TABLE held")
+      return client
+    }),
+    (client) => Effect.promise(() => client.end())
+  )
+  return { before, pid, read }
+})
+
 describe("short reads", () => {
   it.scopedLive("of many callers share one connection, and each has its own answer", () =>
     Effect.gen(function* () {
@@ -90,20 +109,7 @@ describe("short reads", () => {
 
   it.scopedLive("that wait for a lock are ended by the server, and keep their connection", () =>
     Effect.gen(function* () {
-      const url = yield* freshDatabaseUrl
-      const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
-      const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
-      const before = yield* pid
-      yield* Effect.acquireRelease(
-        Effect.promise(async () => {
-          const client = new pg.Client({ connectionString: url })
-          await client.connect()
-          await client.query("CREATE TABLE held (a text)")
-          await client.query("BEGIN; LOCK TABLE held")
-          return client
-        }),
-        (client) => Effect.promise(() => client.end())
-      )
+      const { before, pid, read } = yield* besideHeldTable
       const failed = yield* Effect.flip(read("SELECT a FROM held WHERE a = $1", [""]))
       expect(failed).toMatchObject({ cause: { code: "57014" } })
       expect(yield* pid).toStrictEqual(before)
@@ -112,20 +118,7 @@ describe("short reads", () => {
 
   it.scopedLive("that share a statement which waits for a lock are ended with it, and not sent again", () =>
     Effect.gen(function* () {
-      const url = yield* freshDatabaseUrl
-      const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
-      const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
-      const before = yield* pid
-      yield* Effect.acquireRelease(
-        Effect.promise(async () => {
-          const client = new pg.Client({ connectionString: url })
-          await client.connect()
-          await client.query("CREATE TABLE held (a text)")
-          await client.query("BEGIN; LOCK TABLE held")
-          return client
-        }),
-        (client) => Effect.promise(() => client.end())
-      )
+      const { before, pid, read } = yield* besideHeldTable
       const text = `SELECT position FROM held, json_array_elements_text(CAST($1 AS json)) WITH ORDINALITY AS item (value, position)`
       const failed = yield* Effect.forEach(["1", "2", "3"], (item) => Effect.flip(read(text, [`[${item}]`], item)), {
         concurrency: "unbounded"
