@@ -82,8 +82,8 @@ const listen = async ({
 }
 
 /**
- * PostgreSQL's driver looks at `navigator` to know its platform, and makes a `Response` where there is none, as on Node 20: for that Node would load
- * all of its `fetch`.
+ * PostgreSQL's driver looks at `navigator` to know its platform. Node 20 has none, so that the driver would make a `Response`, for which Node loads all of
+ * its `fetch`.
  */
 const loadPostgres = async () => {
   const navigator = Object.getOwnPropertyDescriptor(globalThis, "navigator")

@@ -138,7 +138,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
             else {
               traffic.sentBytes += bytes.length
               traffic.sentMessages += 1
-              // After what else has arrived: what is sent meanwhile needs one write to the connection
+              // After what else has arrived: what is sent until then needs one write to the connection
               if (pausesAfter(bytes)) setImmediate(() => resume(Effect.void))
               else resume(Effect.void)
             }

@@ -1,4 +1,4 @@
-/** Statements that serve several callers, each of which has an item in the list that is the statement's only value. */
+/** Statements that serve several callers. The only value of such a statement is a list, in which each caller has an item. */
 
 /** Items of a statement at most: all of its callers wait for each of them. */
 const maximumItems = 32

@@ -5,7 +5,7 @@
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import type pg from "pg"
-import { isRefusal, refusesValues, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
+import { isRefusal, makeSharedConnection, refusesValues, sqlError, type Waiting } from "./SharedConnection.js"
 import { type Call, rowsOf, statementsOf, valuesOf } from "./SharedItems.js"
 
 interface Read extends Call, Waiting {

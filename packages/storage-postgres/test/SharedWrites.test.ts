@@ -173,7 +173,7 @@ describe("short writes", () => {
       const waiting = yield* Effect.fork(Effect.all([change("locked"), write("beside it")], atOnce))
       yield* Effect.repeat(stored, { until: (notes) => notes.includes("beside it") })
       const alone = yield* Effect.fork(change("locked"))
-      // Meanwhile the other is sent, without company
+      // The other is sent during these, without company
       yield* stored
       yield* write("last")
       expect([waiting.unsafePoll(), alone.unsafePoll()]).toStrictEqual([null, null])

@@ -19,7 +19,10 @@ import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
 
-/** The migrations of each area. One that has landed is never edited. */
+/**
+ * The migrations of each area. One that has landed is never edited. On PostgreSQL, statements without parameters by `sql.unsafe` or `ddl` wait for the next
+ * other one, so that they answer no rows: a migration reads with the template.
+ */
 export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>> = [
   agents,
   audit,

@@ -15,7 +15,7 @@ const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes bin
 
 const broken = (cause: unknown) => new TransportError({ cause })
 
-/** Completes when the process has handled what else has arrived: what is sent meanwhile needs one write to the connection. */
+/** Completes when the process has handled what else has arrived: what is sent until then needs one write to the connection. */
 const otherWork = Effect.async<void>((resume) => {
   const waiting = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(waiting))

@@ -36,7 +36,7 @@ export class ApiKeyRepository extends Context.Tag("@atelier/core/ApiKeyRepositor
     /**
      * Stores a key that a credential was used to make, and the entry of its creation, in one statement or one transaction: unless the user or the actor
      * is gone, the credential has ended, or the user has `limit` keys. Calls at once may go beyond the limit, by as many keys as calls, and so may
-     * keys that other calls or processes have stored meanwhile: at most after 64 keys of one process the user's keys are counted.
+     * keys that other calls or processes have stored since the last count: at most after 64 keys of one process the user's keys are counted.
      * A change that ends the keys of either user waits for calls that have begun, and then ends their keys too. Fails as `insert` does.
      */
     readonly issue: (issue: KeyIssue) => Effect.Effect<IssueOutcome, Duplicate>
