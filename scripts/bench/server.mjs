@@ -1,6 +1,7 @@
 // The process under test. It serves what its argument says, tells its port, and does what the measuring process asks of it.
 import { createServer } from "node:http"
 import { inspect } from "node:util"
+import { setFlagsFromString } from "node:v8"
 import { atelierListener } from "./atelier.mjs"
 import { emptyRouteListener } from "./emptyRoute.mjs"
 
@@ -10,6 +11,9 @@ const kinds = {
   empty: async (options) => ({ handler: await emptyRouteListener(options) }),
   atelier: atelierListener
 }
+
+// As the standalone server does once it has started
+setFlagsFromString("--no-allocation-site-pretenuring")
 
 const options = JSON.parse(process.argv[2] ?? "{}")
 const { commands = {}, handler, serverOptions = {}, upgrade } = await kinds[options.kind](options)
