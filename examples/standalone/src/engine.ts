@@ -24,7 +24,9 @@ const modules = [
 ]
 
 /** Flags of an operator stay as they are. */
-const areGiven = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /opt|jit|lite|turbo|maglev|growth|pretenuring/.test(option))
+const areGiven = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) =>
+  /opt|jit|lite|turbo|maglev|growth|pretenuring/.test(option)
+)
 
 const set = (flags: ReadonlyArray<string>): void => {
   if (!areGiven) for (const flag of flags) setFlagsFromString(flag)

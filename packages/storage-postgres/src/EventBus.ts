@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { EventBus, Events } from "@atelier/core/platform"
-import { sharedBatch } from "@atelier/storage"
-import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
+import { sharedWrite } from "@atelier/storage"
+import { Chunk, Deferred, Effect, Layer, Queue, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
 import type { ServedBy } from "./Pool.js"
@@ -12,14 +12,23 @@ const postgresChannel = "atelier_events"
 /** PostgreSQL refuses payloads of 8,000 bytes and more. */
 const maximumPayload = 7_999
 
+/** Events that wait to be sent, at most. */
+const maximumWaiting = 1000
+
+/** Events of a statement, at most. */
+const maximumAtOnce = 100
+
 /** Milliseconds that the server may take to answer, and after which a silent connection is asked for a sign of life. */
 const timeout = 10_000
 
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. Listeners of the process that publishes are called at once, without the way
  * through the database. The process then drops the notifications of the server processes that it is served by. The payload has no
- * mark of its sender, so processes of different versions understand each other. Equal events that are published at the same time may arrive as one. While the listening connection is down, events of other
- * processes are lost; when it is back, every subscriber is told so.
+ * mark of its sender, so processes of different versions understand each other.
+ *
+ * A publisher does not wait until other processes are told, but for room among the events that wait for it. Those that come in during a statement share the
+ * next one, and of equal ones it tells one. While the listening connection is down, events of other processes are lost; when it is back, every subscriber
+ * is told so.
  */
 export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
   Layer.scoped(
@@ -73,10 +82,17 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
       )
       yield* Deferred.await(ready)
 
-      const notify = sharedBatch(
-        sql,
-        sql`SELECT position, pg_notify(${sql.literal(`'${postgresChannel}'`)}, value)
-          FROM json_array_elements_text(CAST(${""} AS json)) WITH ORDINALITY AS item (value, position)`
+      const waiting = yield* Queue.bounded<string>(maximumWaiting)
+      const notify = (payloads: Iterable<string>) =>
+        sharedWrite(
+          sql`SELECT pg_notify(${sql.literal(`'${postgresChannel}'`)}, value)
+            FROM json_array_elements_text(CAST(${JSON.stringify([...new Set(payloads)])} AS json)) AS item (value)`
+        ).pipe(Effect.ignoreLogged)
+      // After the fiber that sends them has ended
+      yield* Effect.addFinalizer(() => Effect.flatMap(Queue.takeAll(waiting), (rest) => (Chunk.isEmpty(rest) ? Effect.void : notify(rest))))
+      yield* Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(Queue.takeBetween(waiting, 1, maximumAtOnce)), notify)).pipe(
+        Effect.forever,
+        Effect.forkScoped
       )
 
       return EventBus.of({
@@ -85,8 +101,11 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
           Effect.gen(function* () {
             const payload = `${channel}\n${message}`
             if (Buffer.byteLength(payload) > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
+            // The others of its statement would be lost with it
+            if (payload.includes("\0") || !payload.isWellFormed())
+              return yield* Effect.dieMessage(`An event on ${channel} is no text of PostgreSQL`)
             router.deliver(channel, message)
-            yield* Effect.ignoreLogged(notify(payload))
+            yield* Queue.offer(waiting, payload)
           }),
         listen: router.listen
       })

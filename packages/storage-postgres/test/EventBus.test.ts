@@ -2,7 +2,7 @@ import { EventBus, type Events } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Layer, Queue } from "effect"
+import { Array as Arr, Context, Effect, Exit, Layer, Queue } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 
@@ -55,6 +55,32 @@ describe("events", () => {
       yield* first.publish("a", "three")
       expect([...(yield* here.takeAll)]).toContainEqual({ _tag: "Event", event: "three" })
     }).pipe(Effect.withTracerEnabled(false))
+  )
+
+  it.scopedLive("are told to the other processes in their order, the last ones before the process ends", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
+      const there = yield* heardOn(Context.get(yield* process_, EventBus), "a")
+      const events = Arr.makeBy(1_500, String)
+      yield* Effect.scoped(
+        Effect.flatMap(process_, (first) => Effect.forEach(events, (event) => Context.get(first, EventBus).publish("a", event)))
+      )
+      const heard = yield* Queue.takeN(there, events.length)
+      expect([...heard]).toStrictEqual(events.map((event) => ({ _tag: "Event", event })))
+    })
+  )
+
+  it.scopedLive("that PostgreSQL could not tell are defects of those that publish them", () =>
+    Effect.gen(function* () {
+      const { first, second } = yield* twoProcesses
+      const there = yield* heardOn(second, "a")
+      for (const message of ["x".repeat(8_000), "\0", "\ud800"]) {
+        expect(Exit.isFailure(yield* Effect.exit(first.publish("a", message)))).toBe(true)
+      }
+      yield* first.publish("a", "heard")
+      expect(yield* there.take).toStrictEqual({ _tag: "Event", event: "heard" })
+    })
   )
 
   it.scopedLive("are written as those of earlier versions, which may run beside this one during an upgrade", () =>
