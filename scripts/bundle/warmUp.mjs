@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { setFlagsFromString } from "node:v8"
 import { cacheOf, kept, load } from "./load.mjs"
 
 const [, , file] = process.argv
@@ -35,6 +36,8 @@ const ended = served.then((code) => {
 })
 const address = await Promise.race([greeted, ended])
 await (await fetch(`${address}/api/v2/buildinfo`, { headers: { connection: "close" } })).text()
+// Compiled code is taken with the flags alone with which it is kept: with V8's own, as at the beginning of a start
+setFlagsFromString("--allocation-site-pretenuring")
 await writeFile(cacheOf(url), kept(url, script.createCachedData()))
 process.kill(process.pid, "SIGINT")
 const code = await served
