@@ -134,12 +134,13 @@ const measureRequests = async ({ database, report, seconds, sides }) => {
 }
 
 const measureStart = async ({ database, databases, other, report }) => {
-  const sides = [{}, { from: other }]
-  const runs = []
-  for (const { from } of sides) {
-    const storage = await databases.fresh(database.kind)
-    const directory = await mkdtemp(join(databases.directory, "workspaces-"))
-    runs.push({ empty: [await start(storage, directory, from)], from, directory, existing: [], storage })
+  const runs = [undefined, other].map((from) => ({ empty: [], existing: [], from }))
+  for (let turn = 0; turn < starts; turn++) {
+    for (const run of runs) {
+      run.storage = await databases.fresh(database.kind)
+      run.directory = await mkdtemp(join(databases.directory, "workspaces-"))
+      run.empty.push(await start(run.storage, run.directory, run.from))
+    }
   }
   for (let turn = 0; turn < starts; turn++) {
     for (const { directory, existing, from, storage } of runs) existing.push(await start(storage, directory, from))
