@@ -227,10 +227,13 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
 }
 
-/** Ends the turn of the event loop in which the service is made: its host opens the listener in that turn, and requests may wait for it. */
-const nextTurn = Effect.async<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
+/** Milliseconds for which a new service answers requests and does nothing else. */
+const requestsAlone = 50
+
+/** Waits while the requests that waited for the service are answered. It is no matter of the host's clock. */
+const firstRequests = Effect.async<void>((resume) => {
+  const timer = setTimeout(() => resume(Effect.void), requestsAlone)
+  return Effect.sync(() => clearTimeout(timer))
 })
 
 /** Prepares what the first request needs, and runs the background work as long as the scope is open. */
@@ -240,14 +243,15 @@ const start = Effect.gen(function* () {
   yield* organizations.ensureDefault
   // Before lost leases are looked for: daemons know from the start which are lost
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
-  yield* Effect.provideService(Effect.all(workers, { discard: true }), Worker.Beginning, nextTurn)
+  yield* Effect.all(workers, { discard: true })
 })
 
 const served = (options: Options) =>
   service(
     Interface,
     Effect.gen(function* () {
-      yield* start
+      const isMade = yield* Effect.makeLatch()
+      yield* Effect.provideService(start, Worker.Beginning, isMade.await)
       const pages = [
         ...(yield* swaggerPages(described)),
         ...(yield* oauthRoutes(options)),
@@ -258,13 +262,14 @@ const served = (options: Options) =>
         ...(yield* relayRoutes),
         ...(yield* replicaPages)
       ]
-      yield* relayMesh
+      yield* Effect.provideService(relayMesh, Worker.Beginning, isMade.await)
       const { application, owns } = yield* HttpApplication.make(routes, implementations, pages)
       const listener = yield* NodeListener.make(application, {
         owns,
         tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
+      yield* Effect.forkScoped(Effect.zipRight(firstRequests, isMade.open))
       return { application: HttpApplication.isolated(application), listener }
     })
   )

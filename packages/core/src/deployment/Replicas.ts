@@ -7,6 +7,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { service } from "../platform/Standing.js"
+import * as Worker from "../platform/Worker.js"
 
 /** A process with its last report of itself. */
 export interface Replica {
@@ -102,7 +103,7 @@ const make = Effect.gen(function* () {
     announce: Effect.gen(function* () {
       yield* beat
       yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))
-      yield* Effect.forkScoped(Effect.repeat(Effect.exit(beat), Schedule.spaced(period)))
+      yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.repeat(Effect.exit(beat), Schedule.spaced(period))))
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 
     /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */

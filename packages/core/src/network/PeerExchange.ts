@@ -7,6 +7,7 @@ import { Replicas } from "../deployment/Replicas.js"
 import { channel, type Delivery, EventBus, listen } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
+import * as Worker from "../platform/Worker.js"
 import type { PeerId } from "./Coordination.js"
 import { Coordinator, type LocalChange } from "./Coordinator.js"
 import { PeerRepository, type StoredPeer } from "./PeerRepository.js"
@@ -161,6 +162,7 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
     for (const { id } of coordinator.own()) note({ _tag: "Changed", id })
     yield* Effect.forkScoped(Effect.forever(tellNext))
     yield* Effect.forkScoped(Effect.forever(handleNext))
-    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(incoming.offer({ _tag: "Look" }), Effect.sleep(lookEvery))))
+    const askToLook = Effect.zipRight(incoming.offer({ _tag: "Look" }), Effect.sleep(lookEvery))
+    yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.forever(askToLook)))
   }
 )

@@ -7,6 +7,7 @@ import { StartError } from "../platform/StartError.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction, Transactor } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
+import * as Worker from "../platform/Worker.js"
 import { Schema } from "effect"
 import { type Dispatcher, Dispatchers, NotDelivered } from "./Dispatcher.js"
 import { rendered } from "./EmailMessage.js"
@@ -217,11 +218,8 @@ const make = Effect.gen(function* () {
         },
         onSuccess: () => Effect.sync(() => (isFailing = false))
       })
-      yield* attempted.pipe(
-        Effect.zipRight(Effect.timeoutOption(Queue.take(wakes), options.notificationsFetchInterval)),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      const deliver = Effect.zipRight(attempted, Effect.timeoutOption(Queue.take(wakes), options.notificationsFetchInterval))
+      yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.forever(deliver)))
     }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>
   }
 })

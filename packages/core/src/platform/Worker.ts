@@ -8,10 +8,13 @@ export interface Worker<R> {
   readonly run: Effect.Effect<void, never, R>
 }
 
-/** What the first run of each worker waits for. A program that is starting has other work first. */
+/** What background work waits for. A program that is starting has other work first. */
 export class Beginning extends Context.Reference<Beginning>()("@atelier/core/Worker/Beginning", {
   defaultValue: (): Effect.Effect<void> => Effect.void
 }) {}
+
+/** Returns when background work begins. */
+export const begun: Effect.Effect<void> = Effect.flatten(Beginning)
 
 const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))
 
@@ -41,8 +44,7 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
         return hasFailed ? Effect.logInfo("a worker's run succeeded again") : Effect.void
       }
     })
-    return Beginning.pipe(
-      Effect.flatten,
+    return begun.pipe(
       Effect.zipRight(Effect.repeat(run, Schedule.fixed(worker.every))),
       Effect.annotateLogs({ worker: worker.name }),
       Effect.forkScoped,

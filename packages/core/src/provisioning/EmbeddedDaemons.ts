@@ -7,6 +7,7 @@ import { Ids } from "../platform/Ids.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import * as Worker from "../platform/Worker.js"
 import { JobClaims, unrepeatableGrace } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
 import { JobRunner } from "./JobRunner.js"
@@ -78,7 +79,8 @@ const recover = Effect.gen(function* () {
   const engines = yield* ProvisionerEngines
   const recovering = engines.flatMap((engine) => engine.recover ?? [])
   const { running } = yield* WorkspaceBuildJobs
-  yield* Effect.forkScoped(Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true }))
+  const all = Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true })
+  yield* Effect.forkScoped(Effect.zipRight(Worker.begun, all))
 })
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
@@ -116,9 +118,9 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
     yield* Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now)).pipe(
       Effect.catchAllCause((cause) => Effect.logWarning("daemons could not be marked as alive", cause)),
       Effect.repeat(Schedule.fixed(seenInterval)),
-      Effect.forkScoped
+      (seen) => Effect.forkScoped(Effect.zipRight(Worker.begun, seen))
     )
-    yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(work(daemon, turns)), { discard: true })
+    yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(Effect.zipRight(Worker.begun, work(daemon, turns))), { discard: true })
   })
 
 /** How long after a failure the daemons are started again. */

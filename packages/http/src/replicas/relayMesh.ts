@@ -2,7 +2,7 @@
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
 import { type OtherProcess, PacketQueue, Relay, type RelayConnection } from "@atelier/core/network"
-import type { Uuid } from "@atelier/core/platform"
+import { type Uuid, Worker } from "@atelier/core/platform"
 import { Effect, Stream } from "effect"
 import type { WebSocket } from "ws"
 import { textOf } from "../relay/RelayClient.js"
@@ -116,5 +116,6 @@ export const relayMesh = Effect.gen(function* () {
       { discard: true }
     )
   )
-  yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.ignoreLogged(Effect.sandbox(look)), Effect.sleep(period))))
+  const lookAndWait = Effect.zipRight(Effect.ignoreLogged(Effect.sandbox(look)), Effect.sleep(period))
+  yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.forever(lookAndWait)))
 })

@@ -5,6 +5,7 @@ import { channel, EventBus, listen } from "../../platform/EventBus.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { publish } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
+import * as Worker from "../../platform/Worker.js"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
 import { service } from "../../platform/Standing.js"
 
@@ -120,7 +121,7 @@ const make = Effect.gen(function* () {
         EventBus,
         bus
       )
-      yield* Effect.forkScoped(Effect.repeat(round, Schedule.forever))
+      yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.repeat(round, Schedule.forever)))
     }) satisfies Effect.Effect<void, never, Scope.Scope>
   }
 })
