@@ -227,12 +227,18 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
 }
 
-/** Milliseconds for which a new service answers requests and does nothing else. */
-const requestsAlone = 50
+/** The end of the present turn of the event loop. */
+const endOfTurn = Effect.async<void>((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})
 
-/** Waits while the requests that waited for the service are answered. It is no matter of the host's clock. */
-const firstRequests = Effect.async<void>((resume) => {
-  const timer = setTimeout(() => resume(Effect.void), requestsAlone)
+/** Milliseconds for which background work waits at most for the requests that have waited for the service. */
+const firstRequests = 50
+
+/** That time, which is no matter of the host's clock. */
+const longEnough = Effect.async<void>((resume) => {
+  const timer = setTimeout(() => resume(Effect.void), firstRequests)
   return Effect.sync(() => clearTimeout(timer))
 })
 
@@ -264,12 +270,13 @@ const served = (options: Options) =>
       ]
       yield* Effect.provideService(relayMesh, Worker.Beginning, isMade.await)
       const { application, owns } = yield* HttpApplication.make(routes, implementations, pages)
-      const listener = yield* NodeListener.make(application, {
+      const { quiet, ...listener } = yield* NodeListener.make(application, {
         owns,
         tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
-      yield* Effect.forkScoped(Effect.zipRight(firstRequests, isMade.open))
+      // In this turn, the host hands over the requests that have waited
+      yield* Effect.forkScoped(Effect.zipRight(endOfTurn, Effect.zipRight(Effect.raceFirst(quiet, longEnough), isMade.open)))
       return { application: HttpApplication.isolated(application), listener }
     })
   )

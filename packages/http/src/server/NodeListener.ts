@@ -1,5 +1,5 @@
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import { Context, Deferred, Duration, Effect, Runtime, type Scope } from "effect"
+import { Context, Duration, Effect, Runtime, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -65,19 +65,21 @@ const watched = Effect.map(
 
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
- * run are waited for.
+ * run are waited for. `quiet` returns when no request runs.
  */
-export const make = (application: HttpApplication, options: Options): Effect.Effect<Listener, never, Scope.Scope | Draining> =>
+export const make = (
+  application: HttpApplication,
+  options: Options
+): Effect.Effect<Listener & { readonly quiet: Effect.Effect<void> }, never, Scope.Scope | Draining> =>
   Effect.gen(function* () {
-    const idle = yield* Deferred.make<void>()
+    const isQuiet = yield* Effect.makeLatch(true)
     let running = 0
     let draining = false
     const begin = (): void => {
-      running++
+      if (running++ === 0) isQuiet.unsafeClose()
     }
     const end = (): void => {
-      running--
-      if (draining && running === 0) Deferred.unsafeDone(idle, Effect.void)
+      if (--running === 0) isQuiet.unsafeOpen()
     }
     const { begin: beginDraining, leave } = yield* Draining
     let isLeaving = false
@@ -86,7 +88,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       Effect.suspend(() => {
         draining = true
         // Finalizers are uninterruptible, and so would be the wait that the timeout is to end
-        const waited = Effect.timeout(Effect.interruptible(Deferred.await(idle)), options.drainTimeout)
+        const waited = Effect.timeout(Effect.interruptible(isQuiet.await), options.drainTimeout)
         const drained = running === 0 ? Effect.void : Effect.ignore(waited)
         return Effect.zipRight(beginDraining, drained)
       })
@@ -140,6 +142,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       serve(request, response, true)
     }
     return {
+      quiet: isQuiet.await,
       handler: (request, response, next) => {
         if (next !== undefined && !options.owns(request.url ?? "/", originalUrlOf(request))) return next()
         if (draining) {
