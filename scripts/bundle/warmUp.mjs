@@ -36,7 +36,7 @@ const ended = served.then((code) => {
 })
 const address = await Promise.race([greeted, ended])
 await (await fetch(`${address}/api/v2/buildinfo`, { headers: { connection: "close" } })).text()
-// Compiled code is taken with the flags alone with which it is kept: with V8's own, as at the beginning of a start
+// V8 accepts compiled code only under the flags with which it was serialized: a start begins with V8's own
 setFlagsFromString("--allocation-site-pretenuring")
 await writeFile(cacheOf(url), kept(url, script.createCachedData()))
 process.kill(process.pid, "SIGINT")

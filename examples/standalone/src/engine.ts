@@ -1,5 +1,5 @@
 /**
- * How V8 runs the program while it starts. What a start runs often is of no use afterwards: optimizing it takes a fifth of a start's processor time
+ * How V8 runs the program while it starts, and afterwards. What a start runs often is of no use then: optimizing it takes a fifth of a start's processor time
  * and 10 MiB. And of what a start makes, most stays: a young generation that grows copies it, and keeps 30 MiB that an idle server does not need.
  */
 import { setFlagsFromString } from "node:v8"
@@ -53,7 +53,8 @@ export const withoutLines = async <A>(load: () => Promise<A>): Promise<A> => {
 }
 
 /**
- * Runs requests as they are best run. V8 would make objects of places whose objects often outlive its quick collections as old ones at once. Many requests
- * at a time mislead it: objects of each request are then kept, with all that they refer to, until a full collection.
+ * Runs requests as they are best run. V8 allocates objects directly in the old generation if earlier objects from the same code survived collections. With many
+ * requests at a time it does so for objects of a request, which then keep the whole request until a full collection. What is loaded from now on is compiled
+ * anew, because the flags differ from V8's own.
  */
 export const end = (): void => set(["--opt", "--semi-space-growth-factor=2", "--no-allocation-site-pretenuring"])

@@ -236,7 +236,7 @@ const endOfTurn = Effect.async<void>((resume) => {
 /** Milliseconds for which background work waits at most for the requests that have waited for the service. */
 const firstRequests = 50
 
-/** That time, which is no matter of the host's clock. */
+/** Waits for that time, by the machine's clock and not the host's. */
 const longEnough = Effect.async<void>((resume) => {
   const timer = setTimeout(() => resume(Effect.void), firstRequests)
   return Effect.sync(() => clearTimeout(timer))
@@ -256,8 +256,8 @@ const served = (options: Options) =>
   service(
     Interface,
     Effect.gen(function* () {
-      const isMade = yield* Effect.makeLatch()
-      yield* Effect.provideService(start, Worker.Beginning, isMade.await)
+      const mayBegin = yield* Effect.makeLatch()
+      yield* Effect.provideService(start, Worker.Beginning, mayBegin.await)
       const pages = [
         ...(yield* swaggerPages(described)),
         ...(yield* oauthRoutes(options)),
@@ -268,7 +268,7 @@ const served = (options: Options) =>
         ...(yield* relayRoutes),
         ...(yield* replicaPages)
       ]
-      yield* Effect.provideService(relayMesh, Worker.Beginning, isMade.await)
+      yield* Effect.provideService(relayMesh, Worker.Beginning, mayBegin.await)
       const { application, owns } = yield* HttpApplication.make(routes, implementations, pages)
       const { quiet, ...listener } = yield* NodeListener.make(application, {
         owns,
@@ -276,7 +276,7 @@ const served = (options: Options) =>
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
       // In this turn, the host hands over the requests that have waited
-      yield* Effect.forkScoped(Effect.zipRight(endOfTurn, Effect.zipRight(Effect.raceFirst(quiet, longEnough), isMade.open)))
+      yield* Effect.forkScoped(Effect.zipRight(endOfTurn, Effect.zipRight(Effect.raceFirst(quiet, longEnough), mayBegin.open)))
       return { application: HttpApplication.isolated(application), listener }
     })
   )

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { EventBus, Events } from "@atelier/core/platform"
 import { sharedWrite } from "@atelier/storage"
-import { Chunk, Deferred, Effect, Layer, Queue, Redacted, Schedule } from "effect"
+import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { closing } from "./Closing.js"
+import { lost, makeEventSender } from "./EventSender.js"
 import type { ServedBy } from "./Pool.js"
 
 /** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
@@ -11,12 +12,6 @@ const postgresChannel = "atelier_events"
 
 /** PostgreSQL refuses payloads of 8,000 bytes and more. */
 const maximumPayload = 7_999
-
-/** Events that wait to be sent, at most. */
-const maximumWaiting = 1000
-
-/** Events of a statement, at most. */
-const maximumAtOnce = 100
 
 /** Milliseconds that the server may take to answer, and after which a silent connection is asked for a sign of life. */
 const timeout = 10_000
@@ -26,9 +21,8 @@ const timeout = 10_000
  * through the database. The process then drops the notifications of the server processes that it is served by. The payload has no
  * mark of its sender, so processes of different versions understand each other.
  *
- * A publisher does not wait until other processes are told, but for room among the events that wait for it. Those that come in during a statement share the
- * next one, and of equal ones it tells one. While the listening connection is down, events of other processes are lost; when it is back, every subscriber
- * is told so.
+ * A publisher does not wait until other processes are told (`EventSender`). While the listening connection is down, events of other processes
+ * are lost. Every subscriber is told so when the connection is back, or when a process that publishes could not send its events.
  */
 export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
   Layer.scoped(
@@ -57,6 +51,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
             client.on("end", () => fail(new Error("The connection that listens for events ended")))
             client.on("notification", ({ payload = "", processId }) => {
               if (servedBy(processId)) return
+              if (payload === lost) return router.lost()
               const separator = payload.indexOf("\n")
               router.deliver(payload.slice(0, separator), payload.slice(separator + 1))
             })
@@ -82,17 +77,13 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
       )
       yield* Deferred.await(ready)
 
-      const waiting = yield* Queue.bounded<string>(maximumWaiting)
-      const notify = (payloads: Iterable<string>) =>
-        sharedWrite(
-          sql`SELECT pg_notify(${sql.literal(`'${postgresChannel}'`)}, value)
-            FROM json_array_elements_text(CAST(${JSON.stringify([...new Set(payloads)])} AS json)) AS item (value)`
-        ).pipe(Effect.ignoreLogged)
-      // After the fiber that sends them has ended
-      yield* Effect.addFinalizer(() => Effect.flatMap(Queue.takeAll(waiting), (rest) => (Chunk.isEmpty(rest) ? Effect.void : notify(rest))))
-      yield* Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(Queue.takeBetween(waiting, 1, maximumAtOnce)), notify)).pipe(
-        Effect.forever,
-        Effect.forkScoped
+      const send = yield* makeEventSender((payloads) =>
+        Effect.asVoid(
+          sharedWrite(
+            sql`SELECT pg_notify(${sql.literal(`'${postgresChannel}'`)}, value)
+              FROM json_array_elements_text(CAST(${JSON.stringify(payloads)} AS json)) AS item (value)`
+          )
+        )
       )
 
       return EventBus.of({
@@ -105,7 +96,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
             if (payload.includes("\0") || !payload.isWellFormed())
               return yield* Effect.dieMessage(`An event on ${channel} is no text of PostgreSQL`)
             router.deliver(channel, message)
-            yield* Queue.offer(waiting, payload)
+            send(payload)
           }),
         listen: router.listen
       })

@@ -62,7 +62,7 @@ describe("events", () => {
       const url = yield* freshDatabaseUrl
       const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
       const there = yield* heardOn(Context.get(yield* process_, EventBus), "a")
-      const events = Arr.makeBy(1_500, String)
+      const events = Arr.makeBy(900, String)
       yield* Effect.scoped(
         Effect.flatMap(process_, (first) => Effect.forEach(events, (event) => Context.get(first, EventBus).publish("a", event)))
       )

@@ -1,5 +1,5 @@
 /**
- * Decisions that hold for a moment: a burst of equal requests is judged once. A decision is dropped as soon as anyone's rights change in any
+ * Decisions that hold for a moment: a burst of equal requests is judged once. A decision is dropped when the process hears that anyone's rights have changed in any
  * process, and a second after it began to be judged in any case, so that it never outlives the right by more than a stream does.
  */
 import { Effect, type Scope } from "effect"

@@ -18,7 +18,10 @@ export class EventBus extends Context.Tag("@atelier/core/EventBus")<
   {
     /** Whether other processes may share the store, and hear what this one publishes. */
     readonly isShared: boolean
-    /** Delivers a text of at most 7,500 bytes to the channel's present listeners, in every process. */
+    /**
+     * Delivers a text of at most 7,500 bytes, without NUL and lone surrogates, to the channel's present listeners. Those of this process have been called when
+     * it returns; other processes are told soon after.
+     */
     readonly publish: (channel: string, message: string) => Effect.Effect<void>
     /** Calls a listener, which must not throw, with each delivery; from before it returns until the scope closes. */
     readonly listen: (channel: string, listener: Listener<string>) => Effect.Effect<void, never, Scope.Scope>

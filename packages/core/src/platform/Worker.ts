@@ -13,7 +13,7 @@ export class Beginning extends Context.Reference<Beginning>()("@atelier/core/Wor
   defaultValue: (): Effect.Effect<void> => Effect.void
 }) {}
 
-/** Returns when background work begins. */
+/** Completes when background work may begin. */
 export const begun: Effect.Effect<void> = Effect.flatten(Beginning)
 
 const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))

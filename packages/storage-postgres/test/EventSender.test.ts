@@ -1,0 +1,103 @@
+import { expect, it } from "@effect/vitest"
+import { Array as Arr, Effect, Exit, Logger, Scope, TestClock } from "effect"
+import { lost, makeEventSender } from "../src/EventSender.js"
+
+/** A sender of a scope, what it has told, and a switch that holds what it tells. */
+const sender = Effect.gen(function* () {
+  const attempts: Array<ReadonlyArray<string>> = []
+  const told: Array<ReadonlyArray<string>> = []
+  const mayTell = yield* Effect.makeLatch(true)
+  const state = { fails: false }
+  const scope = yield* Scope.make()
+  const tell = (events: ReadonlyArray<string>) =>
+    Effect.zipRight(
+      Effect.uninterruptible(
+        Effect.suspend(() => {
+          attempts.push(events)
+          return mayTell.await
+        })
+      ),
+      Effect.suspend(() => {
+        if (state.fails) return Effect.fail("no store" as const)
+        told.push(events)
+        return Effect.void
+      })
+    )
+  const send = yield* Scope.extend(makeEventSender(tell), scope)
+  return { attempts, close: Scope.close(scope, Exit.void), mayTell, send, state, told }
+})
+
+/** Lets the sender's fibers run. */
+const settle = TestClock.adjust(0)
+
+it.effect("an event that is sent right before the end of the scope is told", () =>
+  Effect.gen(function* () {
+    const { close, send, told } = yield* sender
+    yield* settle
+    send("a")
+    yield* close
+    expect(told).toStrictEqual([["a"]])
+    send("b")
+    expect(told).toHaveLength(1)
+  })
+)
+
+it.effect("events that arrive meanwhile are told together, equal ones in the place of the last", () =>
+  Effect.gen(function* () {
+    const { close, mayTell, send, told } = yield* sender
+    mayTell.unsafeClose()
+    send("first")
+    yield* settle
+    for (const event of ["connected", "ended", "connected", "first"]) send(event)
+    mayTell.unsafeOpen()
+    yield* close
+    expect(told).toStrictEqual([["first"], ["ended", "connected", "first"]])
+  })
+)
+
+it.effect("more events than may wait are lost, which is told instead", () =>
+  Effect.gen(function* () {
+    const { close, mayTell, send, told } = yield* sender
+    mayTell.unsafeClose()
+    send("first")
+    yield* settle
+    for (const event of Arr.makeBy(1_002, String)) send(event)
+    mayTell.unsafeOpen()
+    yield* close
+    expect(told).toStrictEqual([["first"], [lost, "1001"]])
+  })
+)
+
+it.effect("events that cannot be told are lost, which is told as soon as it can be, and logged once", () => {
+  const lines: Array<string> = []
+  const logger = Logger.make(({ message }) => void lines.push(String([message].flat()[0])))
+  return Effect.gen(function* () {
+    const { close, send, state, told } = yield* sender
+    state.fails = true
+    send("a")
+    yield* TestClock.adjust("3 seconds")
+    state.fails = false
+    send("b")
+    yield* TestClock.adjust("1 second")
+    yield* close
+    expect([told, lines]).toStrictEqual([[[lost, "b"]], ["other processes cannot be told of events now"]])
+  }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+})
+
+it.effect("a statement that is not answered keeps later events for ten seconds, and the end of the scope for one", () =>
+  Effect.gen(function* () {
+    const { attempts, close, mayTell, send, told } = yield* sender
+    mayTell.unsafeClose()
+    send("silent")
+    yield* TestClock.adjust("9 seconds")
+    send("later")
+    yield* settle
+    expect(attempts).toStrictEqual([["silent"]])
+    yield* TestClock.adjust("2 seconds")
+    expect(attempts).toStrictEqual([["silent"], ["later", lost]])
+    const closed = yield* Effect.fork(close)
+    yield* TestClock.adjust("1 second")
+    yield* closed
+    expect(told).toStrictEqual([])
+  })
+)
