@@ -237,7 +237,7 @@ const endOfTurn = Effect.async<void>((resume) => {
 const firstRequests = 50
 
 /** Waits for that time, by the machine's clock and not the host's. */
-const longEnough = Effect.async<void>((resume) => {
+const firstRequestsTime = Effect.async<void>((resume) => {
   const timer = setTimeout(() => resume(Effect.void), firstRequests)
   return Effect.sync(() => clearTimeout(timer))
 })
@@ -275,8 +275,8 @@ const served = (options: Options) =>
         tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
-      // In this turn, the host hands over the requests that have waited
-      yield* Effect.forkScoped(Effect.zipRight(endOfTurn, Effect.zipRight(Effect.raceFirst(quiet, longEnough), mayBegin.open)))
+      // A host hands over the requests that have waited in this turn, unless it has other work before
+      yield* Effect.forkScoped(Effect.zipRight(endOfTurn, Effect.zipRight(Effect.raceFirst(quiet, firstRequestsTime), mayBegin.open)))
       return { application: HttpApplication.isolated(application), listener }
     })
   )

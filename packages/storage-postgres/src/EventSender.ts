@@ -7,11 +7,12 @@ const maximumWaiting = 1000
 /** Events of a statement, at most. */
 const maximumAtOnce = 100
 
-/** How long a statement may take: one that waits for a server that is silent must not keep all later events. */
-const timeLimit = "10 seconds"
-
 /** How long the end of the scope waits for the last events. */
 const lastEvents = "1 second"
+
+/** After how long events are sent again that could not be sent, and while the scope closes. */
+const retryAfter = "1 second"
+const retryAtEnd = "100 millis"
 
 /** Stands for events that no process was told of. Receivers read the store again. Versions that do not know it have no listeners for it. */
 export const lost = "\n"
@@ -26,8 +27,9 @@ const firstOf = (events: Iterable<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Makes a function that sends events by `tell`, in their order, until the scope closes. The function does not wait. Events that arrive while others are
- * sent are sent together next, and equal ones of these once, in the place of the last. Events that are too many, or that cannot be sent, become `lost`.
+ * Makes a function that sends events by `tell`, in their order, until the scope closes. The function does not wait, and ignores events after that. Events that
+ * arrive while others are sent are sent together next, and equal ones of these once, in the place of the last. If more than 1,000 wait, or `tell` fails,
+ * `lost` takes their place. An effect that does not complete keeps later events, so that none overtakes it.
  */
 export const makeEventSender = <E>(
   tell: (events: ReadonlyArray<string>) => Effect.Effect<void, E>
@@ -35,6 +37,7 @@ export const makeEventSender = <E>(
   Effect.gen(function* () {
     const waiting = new Set<string>()
     const hasWaiting = yield* Effect.makeLatch(false)
+    const isClosing = yield* Effect.makeLatch(false)
     let isClosed = false
     let isFailing = false
     let isSending = false
@@ -46,16 +49,26 @@ export const makeEventSender = <E>(
       hasWaiting.unsafeOpen()
     }
 
-    const failed = (cause: Cause.Cause<unknown>) => {
-      const isKnown = isFailing
-      isFailing = true
-      add(lost)
-      const log = isKnown ? Effect.void : Effect.logWarning("other processes cannot be told of events now", cause)
-      return Effect.zipRight(log, Effect.sleep("1 second"))
-    }
+    /** A host's logger may throw. */
+    const log = (line: Effect.Effect<void>) => Effect.catchAllCause(line, () => Effect.void)
 
-    const succeeded = Effect.sync(() => {
+    const failed = (cause: Cause.Cause<unknown>) =>
+      Effect.suspend(() => {
+        const isKnown = isFailing
+        isFailing = true
+        add(lost)
+        const pause = isClosed ? Effect.sleep(retryAtEnd) : Effect.raceFirst(Effect.sleep(retryAfter), isClosing.await)
+        return isKnown ? pause : Effect.zipRight(log(Effect.logWarning("other processes cannot be told of events now", cause)), pause)
+      })
+
+    const succeeded = Effect.suspend(() => {
+      const hasFailed = isFailing
       isFailing = false
+      return hasFailed ? log(Effect.logInfo("other processes are told of events again")) : Effect.void
+    })
+
+    const ended = Effect.sync(() => {
+      isSending = false
     })
 
     const sendWaiting = Effect.suspend(() => {
@@ -64,15 +77,10 @@ export const makeEventSender = <E>(
       if (waiting.size === 0) hasWaiting.unsafeClose()
       isSending = true
       return tell(events).pipe(
-        // A statement runs to its end, whoever waits for it
+        // A statement cannot be interrupted, and the end of the scope must not wait for it
         Effect.disconnect,
-        Effect.timeout(timeLimit),
         Effect.matchCauseEffect({ onFailure: failed, onSuccess: () => succeeded }),
-        Effect.ensuring(
-          Effect.sync(() => {
-            isSending = false
-          })
-        )
+        Effect.ensuring(ended)
       )
     })
 
@@ -84,14 +92,19 @@ export const makeEventSender = <E>(
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         isClosed = true
+        isClosing.unsafeOpen()
         if (waiting.size === 0 && !isSending) return Effect.void
-        return Effect.ignore(Effect.timeout(Effect.interruptible(Effect.disconnect(Fiber.join(sending))), lastEvents))
+        return Effect.timeoutTo(Effect.interruptible(Fiber.await(sending)), {
+          duration: lastEvents,
+          onSuccess: () => Effect.void,
+          onTimeout: () => log(Effect.logWarning("other processes were not told of the last events"))
+        }).pipe(Effect.flatten)
       })
     )
 
     return (event) => {
       if (isClosed) return
-      if (waiting.size < maximumWaiting) return add(event)
+      if (waiting.size < maximumWaiting || waiting.has(event)) return add(event)
       waiting.clear()
       add(lost)
     }

@@ -65,7 +65,7 @@ const watched = Effect.map(
 
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
- * run are waited for. `quiet` returns when no request runs.
+ * run are waited for. `quiet` completes when no request runs.
  */
 export const make = (
   application: HttpApplication,
