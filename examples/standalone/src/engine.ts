@@ -54,7 +54,7 @@ export const withoutLines = async <A>(load: () => Promise<A>): Promise<A> => {
 
 /**
  * Runs requests as they are best run. V8 allocates objects directly in the old generation if earlier objects from the same code survived collections. With many
- * requests at a time it does so for objects of a request, which then keep the whole request until a full collection. What is loaded from now on is compiled
- * anew, because the flags differ from V8's own.
+ * requests at a time it does so for objects of requests, and each of them keeps its whole request until a full collection. V8 compiles scripts that are loaded
+ * afterwards anew, because the flags differ from its own.
  */
 export const end = (): void => set(["--opt", "--semi-space-growth-factor=2", "--no-allocation-site-pretenuring"])

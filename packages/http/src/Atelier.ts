@@ -86,6 +86,7 @@ import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
+import { endOfTurn } from "./server/endOfTurn.js"
 import { Heartbeat } from "./server/Heartbeat.js"
 import * as HttpApplication from "./server/HttpApplication.js"
 import * as NodeListener from "./server/NodeListener.js"
@@ -226,12 +227,6 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   )
   return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
 }
-
-/** The end of the present turn of the event loop. */
-const endOfTurn = Effect.async<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
-})
 
 /** Milliseconds for which background work waits at most for the requests that have waited for the service. */
 const firstRequests = 50

@@ -1,5 +1,5 @@
 /** Events on their way to other processes. */
-import { type Cause, Effect, Fiber, type Scope } from "effect"
+import { Array as Arr, type Cause, Effect, Fiber, type Scope } from "effect"
 
 /** Events that wait, at most. */
 const maximumWaiting = 1000
@@ -10,26 +10,17 @@ const maximumAtOnce = 100
 /** How long the end of the scope waits for the last events. */
 const lastEvents = "1 second"
 
-/** After how long events are sent again that could not be sent, and while the scope closes. */
+/** How long the sender pauses after a failure, and after one while the scope closes. */
 const retryAfter = "1 second"
 const retryAtEnd = "100 millis"
 
 /** Stands for events that no process was told of. Receivers read the store again. Versions that do not know it have no listeners for it. */
 export const lost = "\n"
 
-const firstOf = (events: Iterable<string>): ReadonlyArray<string> => {
-  const first: Array<string> = []
-  for (const event of events) {
-    if (first.length === maximumAtOnce) break
-    first.push(event)
-  }
-  return first
-}
-
 /**
  * Makes a function that sends events by `tell`, in their order, until the scope closes. The function does not wait, and ignores events after that. Events that
- * arrive while others are sent are sent together next, and equal ones of these once, in the place of the last. If more than 1,000 wait, or `tell` fails,
- * `lost` takes their place. An effect that does not complete keeps later events, so that none overtakes it.
+ * arrive during a call of `tell` go to the next one together. Of equal ones it gets the last. If more than 1,000 wait, or `tell` fails, `lost` takes their
+ * place. A call that does not complete holds back later events, so that none overtakes it.
  */
 export const makeEventSender = <E>(
   tell: (events: ReadonlyArray<string>) => Effect.Effect<void, E>
@@ -72,7 +63,7 @@ export const makeEventSender = <E>(
     })
 
     const sendWaiting = Effect.suspend(() => {
-      const events = firstOf(waiting)
+      const events = Arr.take(waiting, maximumAtOnce)
       for (const event of events) waiting.delete(event)
       if (waiting.size === 0) hasWaiting.unsafeClose()
       isSending = true

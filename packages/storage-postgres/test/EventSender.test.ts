@@ -42,7 +42,7 @@ it.effect("an event that is sent right before the end of the scope is told", () 
   })
 )
 
-it.effect("events that arrive meanwhile are told together, equal ones in the place of the last", () =>
+it.effect("events that arrive during a statement are told by the next one, equal ones in the place of the last", () =>
   Effect.gen(function* () {
     const { close, mayTell, send, told } = yield* sender
     mayTell.unsafeClose()
@@ -77,7 +77,7 @@ it.effect("more events than may wait are lost, which is told instead", () =>
   })
 )
 
-it.effect("events that cannot be told are lost, which is told as soon as it can be, and logged once", () => {
+it.effect("events that cannot be told are lost, which the sender tells as soon as it can", () => {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => void lines.push(String([message].flat()[0])))
   return Effect.gen(function* () {
@@ -109,7 +109,7 @@ it.effect("what fails while the scope closes is told if it can be in a second", 
   })
 )
 
-it.effect("a statement that is not answered keeps the later events, and the end of the scope for a second", () =>
+it.effect("a statement without an answer holds back later events, and delays the end of the scope by a second", () =>
   Effect.gen(function* () {
     const { attempts, close, mayTell, send } = yield* sender
     mayTell.unsafeClose()

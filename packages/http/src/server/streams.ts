@@ -7,17 +7,12 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Chunk, Effect, Either, type Schema, type Scope, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { encoder } from "./encoder.js"
+import { endOfTurn } from "./endOfTurn.js"
 import { compact } from "./json.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
 
 const utf8 = new TextEncoder()
-
-/** Ends when everything else that waits has had its turn. */
-const turn = Effect.async<void>((resume) => {
-  const immediate = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(immediate))
-})
 
 /** Characters of an answer that is written at once, with its length, where that is all of it. */
 const maximumWhole = 16_384
@@ -43,7 +38,7 @@ const jsonType = "application/json; charset=utf-8"
 
 /** A text for each chunk. */
 const written = <A>(items: Stream.Stream<A>, write: (chunk: ReadonlyArray<A>) => string): Stream.Stream<string> =>
-  Stream.mapChunksEffect(items, (chunk) => Effect.map(turn, () => Chunk.of(write(Chunk.toReadonlyArray(chunk)))))
+  Stream.mapChunksEffect(items, (chunk) => Effect.map(endOfTurn, () => Chunk.of(write(Chunk.toReadonlyArray(chunk)))))
 
 /** Encodes what services answer, in the dialect in force. */
 const encoderOf = <A, I>(schema: Schema.Schema<A, I>): Effect.Effect<(value: A) => I> =>

@@ -3,6 +3,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { StreamRight } from "@atelier/core/access"
 import { Deferred, Effect, Stream } from "effect"
+import { endOfTurn } from "../server/endOfTurn.js"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
 /** The connection of a session, or the bytes of a stream without one. */
@@ -14,12 +15,6 @@ export interface ByteSocket extends Transport {
 const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes binary messages." })
 
 const broken = (cause: unknown) => new TransportError({ cause })
-
-/** Completes when the process has handled what else has arrived: what is sent until then needs one write to the connection. */
-const otherWork = Effect.async<void>((resume) => {
-  const waiting = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(waiting))
-})
 
 /**
  * Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. A session on
@@ -58,7 +53,8 @@ export const byteStreamSocket = <E, R>(
               })
               return Effect.mapError(Effect.raceFirst(received, Deferred.await(intruded)), broken)
             },
-            send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes) ? otherWork : Effect.void)),
+            // What is sent until the end of the turn needs one write to the connection
+            send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes) ? endOfTurn : Effect.void)),
             // The socket is closed when the handler ends
             close: () => Effect.void
           }).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))
