@@ -6,7 +6,8 @@ import { rightTo, StreamRights } from "../access/StreamRights.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
-import type { PeerPolicy } from "../network/Coordinator.js"
+import { AgentLinks } from "../network/AgentLinks.js"
+import { Coordinator, type PeerPolicy } from "../network/Coordinator.js"
 import { refuseAgentNode, refuseClientNode } from "../network/PeerAddress.js"
 import { Conflict, NotFound } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/Standing.js"
@@ -17,6 +18,11 @@ import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
 const missing = new NotFound({ resource: "workspace_agent" })
 
+const unjoined = new Conflict({
+  message: "The workspace's agent is not in the private network, by which ssh, ping and port-forward reach agents.",
+  detail: "It serves apps, terminals and ports through the service: open the workspace's page in a browser."
+})
+
 const refused = "workspace agent not found or you do not have permission"
 
 const make = Effect.gen(function* () {
@@ -25,6 +31,8 @@ const make = Effect.gen(function* () {
   const rights = yield* StreamRights
   const options = yield* DeploymentOptions
   const licensed = yield* Entitlements
+  const links = yield* AgentLinks
+  const coordinator = yield* Coordinator
 
   /** The agent, for an actor who may connect to its workspace. */
   const reachable = (id: WorkspaceAgentId) =>
@@ -82,6 +90,15 @@ const make = Effect.gen(function* () {
     /** The right to reach one agent. Fails with `NotFound` without it. */
     rightToReach: (id: WorkspaceAgentId) => rightTo(`tunnel:${id}`, reachable(id)),
 
+    /**
+     * Fails with `Conflict` where an agent is connected and takes no part in the private network: a client would wait for it for ever. An agent
+     * that is not connected may join later.
+     */
+    refuseUnjoined: (id: WorkspaceAgentId) =>
+      Effect.suspend(() =>
+        coordinator.isConnected(id) ? Effect.void : Effect.flatMap(links.isOffered(id), (isOffered) => (isOffered ? unjoined : Effect.void))
+      ),
+
     /** What a client of the acting user may ask the coordinator for: tunnels to agents whose workspaces it may connect to, or to one of them. */
     policyOfClient: (only?: WorkspaceAgentId) =>
       Effect.map(CurrentActor, (actor): PeerPolicy => ({
@@ -101,5 +118,11 @@ const make = Effect.gen(function* () {
 
 /** Tunnels to agents through the private network, and the log of them. */
 export class AgentTunnels extends Context.Tag("@atelier/core/AgentTunnels")<AgentTunnels, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(service(AgentTunnels, make), ConnectionLogs.layer, StreamRights.layer)
+  static readonly layer = standingOn(
+    service(AgentTunnels, make),
+    AgentLinks.layer,
+    ConnectionLogs.layer,
+    Coordinator.layer,
+    StreamRights.layer
+  )
 }

@@ -32,7 +32,7 @@ const retold = "5 minutes"
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentLinkRepository
-  const { id: replica_id } = yield* Replicas
+  const { aliveSince, id: replica_id } = yield* Replicas
   const links = new Map<Uuid, Array<AgentLink>>()
   const streams = new Map<Uuid, number>()
 
@@ -81,6 +81,13 @@ const make = Effect.gen(function* () {
         yield* Effect.forkScoped(Effect.repeat(Effect.delay(told, retold), Schedule.forever))
       }),
 
+    /** Whether an agent takes streams which the service opens, at this process or another one that is alive. */
+    isOffered: (agent: Uuid): Effect.Effect<boolean> =>
+      Effect.gen(function* () {
+        if (links.has(agent)) return true
+        return (yield* repository.holders(agent, replica_id, yield* aliveSince)).length > 0
+      }),
+
     /** The agents that have connections here. */
     linked: Effect.sync((): ReadonlyArray<LinkedAgent> =>
       Array.from(links, ([agent_id, its]) => ({ agent_id, connections: its.length, streams: streams.get(agent_id) ?? 0 }))
@@ -116,9 +123,9 @@ export const firstPort = 9
 
 const unconnected = new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
 
+/** At most 123 bytes, as it is also the reason with which terminals close. */
 const tailnetOnly = new AgentUnreachable({
-  message:
-    "The workspace's agent is reached through the private network alone: browsers do not get there. Use the command line or an editor."
+  message: "This agent is in the private network alone: use the command line or an editor. Browsers need the service's own agent."
 })
 
 const unaddressed = new AgentUnreachable({

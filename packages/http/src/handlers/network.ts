@@ -80,6 +80,7 @@ export const network = Handlers.group(contract.network, (handlers) =>
       .handle("coordinateAgent", ({ path, request, urlParams }) =>
         Effect.gen(function* () {
           const [right] = yield* tunnels.rightToReach(path.workspaceagent)
+          yield* tunnels.refuseUnjoined(path.workspaceagent)
           const policy = yield* tunnels.policyOfClient(path.workspaceagent)
           return yield* connect(request, urlParams, right, { fallback: Version.coordinateDefault, policy })
         })

@@ -35,11 +35,35 @@ describeAgents("streams to agents", (server) => {
     peer.send(agentNode(agent.id))
     const refused = async (port: number) => (await Effect.runPromise(Effect.flip(Effect.scoped(dialing(server(), agent, port))))).message
     for (const port of [terminalPort, 8080]) {
-      await expect.poll(() => refused(port)).toContain("Use the command line or an editor.")
+      await expect.poll(() => refused(port)).toContain("use the command line or an editor.")
     }
     peer.send({ disconnect: {} })
     await expect.poll(() => refused(8080)).toBe("The workspace's agent has no connection to the service.")
     await connection.close()
+  })
+
+  it("refuse a client of the private network at once when the agent is not in it", async () => {
+    const owner = server().owner()
+    const agent = await server().anAgent({}, owner)
+    const path = `/workspaceagents/${agent.id}/coordinate?version=2.0`
+    const linked = await link(server(), agent)
+    expect(await server().socket(path, owner.token).refused).toMatchObject({
+      status: 409,
+      body: { message: "The workspace's agent is not in the private network, by which ssh, ping and port-forward reach agents." }
+    })
+    const stranger = await server().aMember()
+    expect((await server().socket(path, stranger.token).refused).status).toBe(404)
+    coordinate(linked).send(agentNode(agent.id))
+    await expect
+      .poll(() =>
+        server()
+          .join(path, owner.token)
+          .then(
+            () => "joined",
+            () => "refused"
+          )
+      )
+      .toBe("joined")
   })
 
   it("stall no other stream of the agent while they are not read, up to the limit", async () => {
