@@ -166,6 +166,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     accessUrl: settings.accessUrl,
     brand: settings.names.word,
     defaultOrganizationName: isSet(configuration, "default-organization-name") ? organizationName(read) : presentation.organizationName,
+    narrowOauth2Scopes: isSet(configuration, "narrow-oauth2-scopes") ? read.narrowOauth2Scopes : presentation.narrowsScopes,
     agentFallbackTroubleshootingUrl: read.agentFallbackTroubleshootingUrl || presentation.troubleshootingUrl
   }
   const authority = authorityOf(host, options)

@@ -14,6 +14,8 @@ export interface Presentation {
   readonly versionOf: (own: string) => string
   /** The default organization's name in a new deployment. */
   readonly organizationName: string
+  /** Whether OAuth2 apps get no more than the scopes that they ask for, where the deployment does not say it. */
+  readonly narrowsScopes: boolean
   /** The page on agents that do not connect, where neither template nor deployment names one; empty for none. */
   readonly troubleshootingUrl: string
 }
@@ -25,6 +27,8 @@ const presentations: Readonly<Record<Compatibility, Presentation>> = {
     // Clients compare the first two numbers with their own, and warn at every command about a service that is behind
     versionOf: (own) => `v2.36.0+atelier.${own.slice(1)}`,
     organizationName: "coder",
+    // Editors ask for a few scopes, and then call routes outside of them
+    narrowsScopes: false,
     troubleshootingUrl: "https://coder.com/docs/admin/templates/troubleshooting"
   }
 }
@@ -34,6 +38,7 @@ const own: Presentation = {
   wire: "standard",
   versionOf: (version) => version,
   organizationName: "default",
+  narrowsScopes: true,
   troubleshootingUrl: ""
 }
 

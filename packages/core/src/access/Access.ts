@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Forbidden, NotFound } from "../platform/Errors.js"
 import { type AccessPredicate, listPredicate } from "./AccessPredicate.js"
 import { type Actor, CurrentActor } from "./Actor.js"
+import { isEntrusted } from "./AppScope.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { decide, permits } from "./Decision.js"
 import type { AccessObject, Action, ResourceType } from "./Resource.js"
@@ -23,11 +24,18 @@ const judged = (rule: typeof permits, action: Action, object: AccessObject): Eff
 
 /** Fails with `Forbidden` unless the actor may do the action: for objects whose existence is no secret to the actor. */
 export const authorize = (action: Action, object: AccessObject): Effect.Effect<void, Forbidden, CurrentActor> =>
-  Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : new Forbidden()))
+  Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : refusal(action, object)))
 
 const appRefused = new Forbidden({ message: "A token of an app cannot do this. Sign in to do it yourself." })
 
-/** Fails with `Forbidden` for a token of an OAuth2 app: a credential must not outlive the consent that it came from. */
+/** Tells the user of an app that another credential is needed. */
+const refusal = (action: Action, { type }: AccessObject): Effect.Effect<never, Forbidden, CurrentActor> =>
+  Effect.flatMap(CurrentActor, ({ isApp }) => (isApp === true && isEntrusted(action, type) ? appRefused : new Forbidden()))
+
+/**
+ * Fails with `Forbidden` for a token of an OAuth2 app, for what no scope names: a credential or a right must not outlive the consent that it came
+ * from.
+ */
 export const refuseApps: Effect.Effect<void, Forbidden, CurrentActor> = Effect.flatMap(CurrentActor, ({ isApp }) =>
   isApp === true ? appRefused : Effect.void
 )
@@ -50,7 +58,7 @@ export const authorizeWrite = (
   Effect.gen(function* () {
     if (yield* can(action, object)) return
     yield* readable(object, notFound)
-    return yield* new Forbidden()
+    return yield* refusal(action, object)
   })
 
 /** The row when it exists and the actor may read it; the same `NotFound` in both other cases. */

@@ -23,7 +23,7 @@ export interface Actor extends CallInfo {
   /** Set when an agent acts for its workspace's owner. */
   readonly agentId?: Uuid | undefined
   readonly workspaceId?: Uuid | undefined
-  /** The credential is a token of an OAuth2 app: it makes no further credentials. */
+  /** The credential is a token of an OAuth2 app: it gives no credentials and no rights, unless a scope names them. */
   readonly isApp?: boolean | undefined
   /** The credential of the actor; absent if nothing can end it. */
   readonly credential?: ActorCredential | undefined

@@ -1,5 +1,6 @@
 /** The subject of an authorization decision: an identity with its roles and groups, and the limits of its credential. authorization.md §1.2. */
 import { type AllowList, normalizeAllowList } from "./AllowList.js"
+import { expandAppScopes } from "./AppScope.js"
 import { organizationMember, organizationServiceAccount, type ShareableWorkspaceOwners } from "./OrganizationSystemRoles.js"
 import type { Grants } from "./Permission.js"
 import type { Role, RoleName } from "./Role.js"
@@ -51,6 +52,8 @@ export interface SubjectInput {
   readonly scopes: ReadonlyArray<string>
   /** The credential's allow list; `unrestrictedAllowList` for a session. An empty one lets nothing through. */
   readonly allowList: AllowList
+  /** Whether the credential is a token of an OAuth2 app, whose scopes mean less. */
+  readonly isApp?: boolean | undefined
   readonly options?: RoleOptions | undefined
 }
 
@@ -68,7 +71,7 @@ export const buildSubject = (input: SubjectInput, kind: Subject["kind"] = "user"
     id: input.userId,
     roles: [...site.map((role) => ({ role, organizationId: undefined })), ...organization],
     groups: input.groupIds ?? [],
-    scope: expandScopes(input.scopes),
+    scope: input.isApp === true ? expandAppScopes(input.scopes) : expandScopes(input.scopes),
     allowList: normalizeAllowList(input.allowList),
     options
   })

@@ -3,6 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { unrestrictedAllowList } from "../access/AllowList.js"
+import { defaultAppScopes } from "../access/AppScope.js"
 import { allScope, canonicalScope, isExternalScope } from "../access/Scope.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -100,14 +101,19 @@ const make = Effect.gen(function* () {
       : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
   }
 
-  /** Only where the deployment narrows tokens do the scopes count that the client asks for. P-34. */
+  /** Where the deployment does not narrow tokens, a client that asks for scopes gets more than these. P-34. */
   const granted = (scope: string | undefined): ReadonlyArray<string> => {
-    const asked = narrowOauth2Scopes ? scopesIn(scope ?? "").map(canonicalScope) : []
-    return asked.length === 0 ? [allScope] : [...new Set(asked)]
+    const asked = scopesIn(scope ?? "")
+    if (asked.length === 0) return defaultAppScopes
+    const known = asked.filter(isExternalScope).map(canonicalScope)
+    return [...new Set(narrowOauth2Scopes ? known : [allScope, ...known])]
   }
 
   return {
     violation,
+
+    /** The scopes that an app gets with a request. */
+    granted: ({ scope }: Pick<ConsentRequest, "scope">) => granted(scope),
 
     /** Fails unless the actor may give an app the permission that a request asks for. */
     requirePermitted: Traced.fn("Authorizations.requirePermitted")(function* ({ scope }: Pick<ConsentRequest, "scope">) {

@@ -139,7 +139,6 @@ const make = Effect.gen(function* () {
     createSecret: Traced.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
       const app = yield* get(appId)
       yield* Access.authorize("create", AccessObjects.bare("oauth2_app_secret"))
-      yield* Access.refuseApps
       if (app.client_type === "public") return yield* new Invalid({ message: "A public client has no secrets." })
       const { hashedSecret, prefix, text, truncated } = yield* newSecret(brand)
       const secret: OAuth2AppSecret = {

@@ -3,12 +3,15 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { type CallInfo, CurrentActor } from "../access/Actor.js"
 import { unrestrictedAllowList } from "../access/AllowList.js"
+import { expandAppScopes } from "../access/AppScope.js"
+import { allScope, canonicalScope, isExternalScope } from "../access/Scope.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/AuditedFields.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { type ApiKey, newApiKey, newCredential, parseCredential } from "../identity/sessions/ApiKey.js"
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
+import { excess } from "../identity/sessions/Delegation.js"
 import { AccountRepository } from "../identity/users/AccountRepository.js"
 import type { User } from "../identity/users/User.js"
 import { constantTimeEquals, Cryptography, hashSecret } from "../platform/Cryptography.js"
@@ -21,7 +24,7 @@ import { afterEvent, type Grant, type GrantEvent } from "./Grant.js"
 import { GrantRepository, type Hashed } from "./GrantRepository.js"
 import type { OAuth2App } from "./OAuth2App.js"
 import type { AuthenticatedClient } from "./OAuth2Clients.js"
-import { invalidClient, invalidGrant, invalidRequest, invalidTarget, type OAuthError } from "./OAuthError.js"
+import { invalidClient, invalidGrant, invalidRequest, invalidTarget, OAuthError } from "./OAuthError.js"
 import { hashText, newSecret, presentedSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "./RedirectUri.js"
 import * as Traced from "../platform/Traced.js"
@@ -33,6 +36,14 @@ export interface CodeExchange {
   readonly redirect_uri: string | undefined
   readonly code_verifier: string
   readonly resource: ReadonlyArray<string>
+}
+
+/** The parameters of a refresh. */
+export interface RefreshRequest {
+  readonly refresh_token: string
+  readonly resource: ReadonlyArray<string>
+  /** The scopes of the next access token; those of the grant if it is absent. */
+  readonly scope?: string | undefined
 }
 
 /** New tokens. */
@@ -71,7 +82,7 @@ const make = Effect.gen(function* () {
   const keys = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
   const cryptography = yield* Cryptography
-  const { apiKeysRetention, brand, defaultOauthRefreshLifetime, sessionDuration } = yield* DeploymentOptions
+  const { apiKeysRetention, brand, defaultOauthRefreshLifetime, narrowOauth2Scopes, sessionDuration } = yield* DeploymentOptions
   const refreshLifetime = Duration.equals(defaultOauthRefreshLifetime, Duration.zero) ? sessionDuration : defaultOauthRefreshLifetime
 
   const subject = (action: "create" | "write" | "delete", grant: Pick<Grant, "app_id" | "user_id">): Audit.Subject => ({
@@ -137,7 +148,12 @@ const make = Effect.gen(function* () {
     grant: Grant,
     event: "redeem" | "rotate",
     { access, refresh }: Effect.Effect.Success<typeof newTokens>,
-    next: { readonly secretId: Uuid | null; readonly replaces: string | undefined; readonly refused: OAuthError }
+    next: {
+      readonly scopes: ReadonlyArray<string>
+      readonly secretId: Uuid | null
+      readonly replaces: string | undefined
+      readonly refused: OAuthError
+    }
   ) =>
     Effect.gen(function* () {
       const { ip = "" } = yield* CurrentActor
@@ -154,7 +170,7 @@ const make = Effect.gen(function* () {
           login_type: "oauth2_provider_app",
           ip,
           token_name: tokenName(grant),
-          scopes: grant.scopes,
+          scopes: next.scopes,
           allow_list: unrestrictedAllowList,
           lifetime: sessionDuration
         },
@@ -177,7 +193,7 @@ const make = Effect.gen(function* () {
         return { refused: next.refused }
       }
       yield* record(event === "redeem" ? "create" : "write", grant, event, Option.getOrUndefined(before), key)
-      return { tokens: { access_token: access.key, refresh_token: refresh.text, expires_at: key.expires_at, scopes: grant.scopes } }
+      return { tokens: { access_token: access.key, refresh_token: refresh.text, expires_at: key.expires_at, scopes: next.scopes } }
     })
 
   const isRight = ({ hashed_secret }: Hashed<unknown>, hashedSecret: Uint8Array): boolean => constantTimeEquals(hashed_secret, hashedSecret)
@@ -186,6 +202,22 @@ const make = Effect.gen(function* () {
     resource.every(isResourceIndicator)
       ? Effect.succeed(resource.map(normalizedResource))
       : invalidRequest("resource: must be an absolute URI without a fragment")
+
+  /** The scopes of the next access token; undefined if the client asks for more than the user has granted (RFC 6749 §6). */
+  const renewedScopes = ({ scopes }: Grant, asked: string | undefined): ReadonlyArray<string> | undefined => {
+    const names = [...new Set((asked ?? "").split(/\s+/).filter((name) => name !== ""))]
+    if (names.length === 0) return scopes
+    if (!names.every(isExternalScope)) return undefined
+    const wanted = names.map(canonicalScope)
+    const held = { scope: expandAppScopes(scopes), allowList: unrestrictedAllowList }
+    const beyond = excess(
+      held,
+      wanted.filter((name) => !scopes.includes(name)),
+      []
+    )
+    if (beyond.length > 0) return undefined
+    return !narrowOauth2Scopes && scopes.includes(allScope) ? [...new Set([allScope, ...wanted])] : wanted
+  }
 
   /** Fails unless the client has proven who it is, as far as it can. oauth2-provider.md P-7, P-13. */
   const requireAuthenticated = ({ app, secretId }: AuthenticatedClient) =>
@@ -242,7 +274,7 @@ const make = Effect.gen(function* () {
             return yield* Effect.as(end(grant, "mismatch"), refused(invalidGrant("code_verifier: does not belong to the code")))
           if (!isSameAudience(grant.resource, resource))
             return refused(invalidTarget("The resource is not that of the authorization request."))
-          return yield* renew(grant, "redeem", tokens, { secretId, replaces: undefined, refused: badCode })
+          return yield* renew(grant, "redeem", tokens, { scopes: grant.scopes, secretId, replaces: undefined, refused: badCode })
         })
       )
     }),
@@ -250,7 +282,7 @@ const make = Effect.gen(function* () {
     /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */
     refresh: Traced.fn("OAuth2Tokens.refresh")(function* (
       client: AuthenticatedClient,
-      { refresh_token, resource: asked }: { readonly refresh_token: string; readonly resource: ReadonlyArray<string> },
+      { refresh_token, resource: asked, scope }: RefreshRequest,
       info: CallInfo
     ) {
       yield* requireAuthenticated(client)
@@ -278,7 +310,13 @@ const make = Effect.gen(function* () {
           if (user === undefined || user.status !== "active") return refused(invalidGrant("The user is not active."))
           if (resource.length > 0 && !isSameAudience(grant.resource, resource))
             return refused(invalidTarget("The resource is not that of the authorization request."))
+          const scopes = renewedScopes(grant, scope)
+          if (scopes === undefined)
+            return refused(
+              new OAuthError({ error: "invalid_scope", message: "The scope reaches beyond that of the grant, or is unknown." })
+            )
           return yield* renew(grant, "rotate", tokens, {
+            scopes,
             secretId: client.secretId,
             replaces: presented.prefix,
             refused: badRefreshToken

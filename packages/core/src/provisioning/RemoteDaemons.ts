@@ -141,6 +141,8 @@ const make = Effect.gen(function* () {
         switch (credential._tag) {
           case "User": {
             const object = AccessObjects.inOrganization("provisioner_daemon", found.id)
+            // Jobs hold credentials of their users
+            yield* Effect.provideService(Access.refuseApps, CurrentActor, credential.actor)
             if (given["scope"] !== "user") {
               yield* Effect.provideService(Access.authorize("create", object), CurrentActor, credential.actor)
             }

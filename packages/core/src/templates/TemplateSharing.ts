@@ -87,6 +87,7 @@ const make = Effect.gen(function* () {
         templateSubject(found, "write"),
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.template(found))
+          yield* Access.refuseApps
           const changed = yield* grantees.change(
             { field: "user_perms", roles: user_perms },
             { field: "group_perms", roles: group_perms },

@@ -60,6 +60,7 @@ const make = Effect.gen(function* () {
     share: Traced.fn("PortShares.share")(function* (id: WorkspaceId, { agent_name, port, protocol, share_level }: NewPortShare) {
       const workspace = yield* readable(id)
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
+      yield* Access.refuseApps
       if (!isPortShareLevel(share_level) || share_level === "owner") {
         return yield* Invalid.field("share_level", "must be one of organization, authenticated, public")
       }

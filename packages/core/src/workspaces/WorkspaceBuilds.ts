@@ -135,6 +135,7 @@ const make = Effect.gen(function* () {
     externalAgent: Traced.fn("WorkspaceBuilds.externalAgent")(function* (id: WorkspaceId, name: string) {
       yield* requireFeature("workspace_external_agent")
       const { latest_build } = yield* readable(id)
+      yield* Access.refuseApps
       if (latest_build.has_external_agent !== true) return yield* noAgent
       const agent = yield* tokens.external(latest_build.job_id, name)
       return Option.isSome(agent) ? agent.value : yield* noAgent

@@ -1,7 +1,6 @@
 /** The authorization endpoint: who asks, the page that the user consents on, and the code. oauth2-provider.md §4, §5. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Actor, CurrentActor } from "@atelier/core/access"
-import { DeploymentOptions } from "@atelier/core/deployment"
 import {
   Authorizations,
   type ConsentRequest,
@@ -47,7 +46,6 @@ const requestOf = (query: string): ConsentRequest & { readonly client_id: string
 /** Returns the handlers of both methods. Where browsers have no page to sign in on, callers that are not signed in are refused. */
 export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAnswers, options: Options) =>
   Effect.gen(function* () {
-    const { narrowOauth2Scopes } = yield* DeploymentOptions
     const { accessUrl, login, mount } = settings
     const pages = pagesOf(options) ?? {}
     const brand = yield* brandOf
@@ -115,15 +113,14 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
       })
 
     const ask = answering((request, info) =>
-      authorize(request, info, ({ actor, app, request: { scope, state }, uri }) =>
+      authorize(request, info, ({ actor, app, request: asked, uri }) =>
         Effect.suspend(() => {
           const details = consentDetails(settings, {
             app,
             uri,
-            scope,
-            state,
+            scopes: authorizations.granted(asked),
+            state: asked.state,
             username: actor.username ?? "",
-            isNarrow: narrowOauth2Scopes,
             csrfToken: maskedToken(csrfTokenOf(info, request))
           })
           return pages.consent === undefined

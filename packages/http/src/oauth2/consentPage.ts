@@ -5,6 +5,7 @@ import type { HttpSettings } from "../server/Settings.js"
 import { escaped, page, type PageBrand } from "../pages/page.js"
 import type { ConsentDetails, RequestErrorDetails } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
+import { permissionOf } from "./scopeTexts.js"
 
 /** Icons from elsewhere are not loaded: they would tell their host who is asked for consent. */
 const isLocalIcon = (icon: string): boolean => /^\/(?!\/)/.test(icon) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp);/.test(icon)
@@ -29,18 +30,17 @@ export const consentDetails = (
     readonly app: OAuth2App
     readonly username: string
     readonly uri: string
-    readonly scope: string | undefined
+    readonly scopes: ReadonlyArray<string>
     readonly state: string | undefined
-    readonly isNarrow: boolean
     readonly csrfToken: string
   }
 ): ConsentDetails => {
-  const { app, csrfToken, isNarrow, scope = "", state, uri, username } = asked
+  const { app, csrfToken, scopes, state, uri, username } = asked
   return {
     app: { id: app.id, name: app.name, icon: app.icon },
     username,
-    scopes: scope.split(/\s+/).filter((name) => name !== ""),
-    isNarrow,
+    scopes,
+    permissions: scopes.map(permissionOf),
     redirectUri: uri,
     cancelUri: withParameters(uri, {
       error: "access_denied",
@@ -56,14 +56,16 @@ export const consentDetails = (
 export const consentPage = (
   settings: HttpSettings,
   brand: PageBrand,
-  { app, cancelUri, csrfToken, isNarrow, redirectUri, scopes, username }: ConsentDetails
-): HttpServerResponse.HttpServerResponse => {
-  const question = isNarrow && scopes.length > 0 ? text.consentNarrow(app.name, username) : text.consentFull(app.name, username)
-  return page(settings, brand, {
+  { app, cancelUri, csrfToken, permissions, redirectUri, username }: ConsentDetails
+): HttpServerResponse.HttpServerResponse =>
+  page(settings, brand, {
     title: text.consentTitle(app.name),
     formAction: sourceOf(redirectUri),
-    content: `${isLocalIcon(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(question)}</p>
-${scopes.length === 0 ? "" : `<p>${escaped(text.consentScopes(scopes.join(", ")))}</p>\n`}<p>${escaped(text.consentRedirect(targetName(redirectUri)))}</p>
+    content: `${isLocalIcon(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(text.consentQuestion(app.name, username))}</p>
+<ul>
+${permissions.map((permission) => `<li>${escaped(permission)}</li>`).join("\n")}
+</ul>
+<p>${escaped(text.consentRedirect(targetName(redirectUri)))}</p>
 <form method="POST">
 <input type="hidden" name="csrf_token" value="${escaped(csrfToken)}">
 <div class="actions">
@@ -72,7 +74,6 @@ ${scopes.length === 0 ? "" : `<p>${escaped(text.consentScopes(scopes.join(", "))
 </div>
 </form>`
   })
-}
 
 /** Tells a user why the app's request cannot be answered. */
 export const requestErrorPage = (

@@ -55,7 +55,7 @@ export const tokenRoutes = ({ answering, limited }: ProtocolAnswers) =>
           }
           if (grantType === "refresh_token") {
             const refresh_token = yield* required(form.get("refresh_token"), "refresh_token")
-            const issued = yield* tokens.refresh(yield* client.authenticated, { refresh_token, resource }, info)
+            const issued = yield* tokens.refresh(yield* client.authenticated, { refresh_token, resource, scope: form.get("scope") }, info)
             return tokenView(issued, yield* Clock.currentTimeMillis)
           }
           return yield* new OAuthError({

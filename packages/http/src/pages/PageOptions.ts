@@ -18,10 +18,10 @@ export interface ConsentDetails {
   readonly app: { readonly id: string; readonly name: string; readonly icon: string }
   /** The user who is signed in. */
   readonly username: string
-  /** The scopes that the app asks for; empty where it names none. */
+  /** The scopes that the app gets: those that it asks for, or the default ones. */
   readonly scopes: ReadonlyArray<string>
-  /** Whether the app gets no more than the scopes. */
-  readonly isNarrow: boolean
+  /** What the scopes mean, a sentence for each. */
+  readonly permissions: ReadonlyArray<string>
   /** Where the browser goes on after the consent. */
   readonly redirectUri: string
   /** Where the browser goes on when the user denies the request. */

@@ -188,7 +188,10 @@ describeAgents(
       const person = await server().aMember()
       const client = await aClient(server())
       const objects = await someObjects(server(), { with: person })
-      const [laptop, desktop] = [await someTokens(server(), client, person), await someTokens(server(), client, person)]
+      const [laptop, desktop] = [
+        await someTokens(server(), client, person, { scope: "coder:all" }),
+        await someTokens(server(), client, person, { scope: "coder:all" })
+      ]
       const opened = await openAll(server(), objects, laptop.access_token)
       await refresh(server(), client, laptop.refresh_token)
       expect(await endings(opened)).toStrictEqual(allEnded(refused))
@@ -200,7 +203,7 @@ describeAgents(
     it("of an app end when the app is deleted", async () => {
       const person = await server().aMember()
       const client = await aClient(server())
-      const { access_token } = await someTokens(server(), client, person)
+      const { access_token } = await someTokens(server(), client, person, { scope: "coder:all" })
       const opened = await openAll(server(), await someObjects(server(), { with: person }), access_token)
       await admin("DELETE", `/oauth2-provider/apps/${client.client_id}`)
       expect(await endings(opened)).toStrictEqual(allEnded(refused))

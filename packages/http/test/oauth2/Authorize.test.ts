@@ -58,7 +58,8 @@ describeInterface("an authorization request", (server) => {
       "no-store",
       "no-cache"
     ])
-    for (const shown of ["editor", member.user.username, "client.example", "workspace:read"]) expect(answer.text).toContain(shown)
+    for (const shown of ["editor", member.user.username, "client.example", "<li>See your workspaces</li>"])
+      expect(answer.text).toContain(shown)
     expect(field(answer.text, "csrf_token")).not.toBe("")
     expect(answer.text).not.toContain("<script")
     const cancel = new URL((/href="([^"]+)"/.exec(answer.text)?.[1] ?? "").replaceAll("&amp;", "&"))

@@ -73,7 +73,7 @@ describe.skipIf(chromiumPath === undefined).each([
     const [pkceCodeVerifier, expectedState] = [openid.randomPKCECodeVerifier(), openid.randomState()]
     const url = openid.buildAuthorizationUrl(config, {
       redirect_uri: `${elsewhere}/callback`,
-      scope: "workspace:read",
+      scope: "workspace:read user:read",
       state: expectedState,
       code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: "S256"

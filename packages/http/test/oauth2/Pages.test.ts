@@ -253,7 +253,7 @@ describe("a host", () => {
           app: { id: client.client_id, name: "editor" },
           username: "owner",
           scopes: ["workspace:read", "template:read"],
-          isNarrow: false,
+          permissions: ["See your workspaces", "See templates"],
           redirectUri: "https://client.example/callback"
         })
         const { csrfToken } = Schema.decodeUnknownSync(Schema.Struct({ csrfToken: Schema.String }))(details)

@@ -205,7 +205,7 @@ describeInterface("a client", (server) => {
       token_endpoint_auth_method: "client_secret_post"
     })
     const client = { client_id, client_secret }
-    const code = await aCode(server(), client, await server().aMember(), { redirect_uri, scope: "workspace:read template:read" })
+    const code = await aCode(server(), client, await server().aMember(), { redirect_uri, scope: "workspace:read template:read user:read" })
     const tokens = (await redeem(server(), client, { ...code, redirect_uri })).as(Tokens)
     server().advance("2 days")
     const headers = { "Service-Session-Token": tokens.access_token }

@@ -3,7 +3,7 @@ import { Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { describe, expect, it } from "vitest"
+import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { describeInterface, describeServer, describeServerOnEach, ownerPassword } from "../../../../test/server.js"
 import {
@@ -36,7 +36,6 @@ describeServerOnEach("an authorization code", (server, once) => {
     const answer = await redeem(server(), client, { code, code_verifier })
     const tokens = answer.as(Tokens)
     expect([answer.status, answer.headers.get("cache-control"), answer.headers.get("pragma")]).toStrictEqual([200, "no-store", "no-cache"])
-    expect(Object.keys(tokens)).not.toContain("scope")
     expect(tokens.expires_in).toBeGreaterThan(86_000)
     expect(tokens.expires_in).toBeLessThanOrEqual(86_400)
     expect(Date.parse(tokens.expiry)).toBeGreaterThan(Date.now())
@@ -325,22 +324,72 @@ describeServer("an app's permission", (server) => {
     expect(forged.status).toBe(400)
   })
 
-  it("makes no keys, changes no passwords and consents for no apps", async () => {
+  it("gives no credentials and no rights, although its user may", async () => {
     const client = await aClient(server())
-    const { access_token: token } = await someTokens(server(), client, server().owner())
-    const attempts = [
-      await server().call("POST", "/users/me/keys", { token }),
-      await server().call("POST", "/users/me/keys/tokens", { token, body: {} }),
-      await server().call("PUT", "/users/me/password", {
-        token,
-        body: { old_password: ownerPassword, password: "AnotherSecurePassword!" }
-      }),
-      await server().call("POST", `/oauth2-provider/apps/${client.client_id}/secrets`, { token })
+    const owner = server().owner()
+    const { access_token } = await someTokens(server(), client, owner, { scope: "coder:all" })
+    const member = await server().aMember()
+    const me = await server().call("GET", "/users/me", { token: owner.token })
+    const [organization] = me.as(Schema.Struct({ organization_ids: Schema.Array(Schema.String) })).organization_ids
+    const user = { email: "new@example.com", username: "new-user", password: ownerPassword, organization_ids: [organization] }
+    const calls: ReadonlyArray<readonly ["POST" | "PUT" | "PATCH", string, unknown]> = [
+      ["POST", "/users", user],
+      ["PUT", `/users/${member.user.id}/roles`, { roles: ["owner"] }],
+      ["PUT", `/users/${member.user.id}/status/suspend`, undefined],
+      ["PUT", `/users/${member.user.id}/password`, { password: "AnotherSecurePassword!" }],
+      ["PUT", "/users/me/password", { old_password: ownerPassword, password: "AnotherSecurePassword!" }],
+      ["PUT", "/users/me/profile", { username: "owner", name: "Changed" }],
+      ["PUT", "/users/me/gitsshkey", undefined],
+      ["POST", "/users/me/convert-login", { password: ownerPassword, to_type: "github" }],
+      ["POST", "/users/me/keys", undefined],
+      ["POST", "/users/me/keys/tokens", {}],
+      ["POST", "/users/me/secrets", { name: "SECRET", value: "value", env_name: "SECRET" }],
+      ["PUT", `/organizations/${organization}/members/${member.user.id}/roles`, { roles: ["organization-admin"] }],
+      ["PATCH", `/organizations/${organization}`, { description: "Changed" }],
+      ["POST", `/oauth2-provider/apps`, { name: "another", callback_url: "https://client.example" }],
+      ["POST", `/oauth2-provider/apps/${client.client_id}/secrets`, undefined],
+      ["PUT", `/oauth2-provider/settings`, { dynamic_client_registration_enabled: true }],
+      ["POST", "/organizations", { name: "another" }],
+      ["POST", `/organizations/${organization}/provisionerkeys`, { name: "key" }],
+      ["POST", `/organizations/${organization}/groups`, { name: "group" }],
+      ["POST", "/workspaceproxies", { name: "proxy" }],
+      ["POST", "/licenses", { license: "text" }]
     ]
-    expect(attempts.map(({ status }) => status)).toStrictEqual([403, 403, 403, 403])
+    for (const [method, path, body] of calls) {
+      const { status } = await server().call(method, path, { token: access_token, ...(body === undefined ? {} : { body }) })
+      expect([method, path, [403, 404].includes(status)]).toStrictEqual([method, path, true])
+    }
     const { challenge } = aVerifier()
-    const consent = await server().call("POST", authorizePath(authorizeQuery(client, challenge)), { token })
+    const consent = await server().call("POST", authorizePath(authorizeQuery(client, challenge)), { token: access_token })
     expect(refusal(consent)).toStrictEqual([403, "access_denied"])
+    // What else its user may do stays
+    expect((await server().call("GET", `/users/${member.user.id}`, { token: access_token })).status).toBe(200)
+  })
+
+  it("makes keys with a scope that names them, and none with more than its own scopes", async () => {
+    const client = await aClient(server())
+    const scope = "api_key:create workspace:read"
+    const { access_token: token } = await someTokens(server(), client, await server().aMember(), { scope })
+    const keyWith = (scopes: ReadonlyArray<string>, token_name: string) =>
+      server().call("POST", "/users/me/keys/tokens", { token, body: { scopes, token_name } })
+    expect((await keyWith(["workspace:read"], "narrow")).status).toBe(201)
+    expect((await keyWith(["coder:all"], "wide")).status).toBe(403)
+    expect((await keyWith(["workspace:update"], "other")).status).toBe(403)
+  })
+
+  it("sees and changes nothing else with the scopes of a request without any", async () => {
+    const client = await aClient(server())
+    const member = await server().aMember()
+    const answer = await redeem(server(), client, await aCode(server(), client, member))
+    expect(answer.body).toMatchObject({ scope: "organization:read template:read user:read workspace:read" })
+    const { access_token: token } = answer.as(Tokens)
+    const statuses = [
+      (await server().call("GET", "/users/me", { token })).status,
+      (await server().call("GET", "/workspaces?q=owner:me", { token })).status,
+      (await server().call("GET", "/users/me/gitsshkey", { token })).status,
+      (await server().call("PUT", "/users/me/appearance", { token, body: { theme_preference: "dark", terminal_font: "" } })).status
+    ]
+    expect(statuses).toStrictEqual([200, 200, 404, 404])
   })
 
   it("lasts as long as its refresh token, whatever becomes of expired keys", async () => {
@@ -435,26 +484,57 @@ describeInterface("the audience of a token", (server) => {
   })
 })
 
-describe("scopes", () => {
-  describeInterface(
-    "that narrow",
-    (server) => {
-      it("hold for the access token", async () => {
-        const client = await aClient(server())
-        const member = await server().aMember()
-        const code = await aCode(server(), client, member, { scope: "workspace:read user:read" })
-        const answer = await redeem(server(), client, code)
-        expect(answer.body).toMatchObject({ scope: "workspace:read user:read" })
-        const { access_token } = answer.as(Tokens)
-        expect(await statusWith(server(), access_token)).toBe(200)
-        expect((await server().call("GET", `/users/me/gitsshkey`, { token: access_token })).status).not.toBe(200)
-        const { challenge } = aVerifier()
-        const unknown = await server().call("POST", authorizePath(authorizeQuery(client, challenge, { scope: "nonsense" })), {
-          token: member.token
-        })
-        expect(refusal(unknown)).toStrictEqual([400, "invalid_scope"])
-      })
-    },
-    { options: { narrowOauth2Scopes: true } }
-  )
+describeInterface("the scopes that an app asks for", (server) => {
+  it("bound the access token", async () => {
+    const client = await aClient(server())
+    const member = await server().aMember()
+    const code = await aCode(server(), client, member, { scope: "workspace:read user:read" })
+    const answer = await redeem(server(), client, code)
+    expect(answer.body).toMatchObject({ scope: "workspace:read user:read" })
+    const { access_token } = answer.as(Tokens)
+    expect(await statusWith(server(), access_token)).toBe(200)
+    expect((await server().call("GET", `/users/me/gitsshkey`, { token: access_token })).status).not.toBe(200)
+    const { challenge } = aVerifier()
+    const unknown = await server().call("POST", authorizePath(authorizeQuery(client, challenge, { scope: "nonsense" })), {
+      token: member.token
+    })
+    expect(refusal(unknown)).toStrictEqual([400, "invalid_scope"])
+  })
+
+  it("become fewer with a refresh, and never more", async () => {
+    const client = await aClient(server())
+    const first = await someTokens(server(), client, await server().aMember(), { scope: "workspace:* user:read" })
+    for (const scope of ["coder:all", "workspace:read template:read", "nonsense"]) {
+      expect(refusal(await refresh(server(), client, first.refresh_token, { scope }))).toStrictEqual([400, "invalid_scope"])
+    }
+    const fewer = await refresh(server(), client, first.refresh_token, { scope: "workspace:read" })
+    expect([fewer.status, fewer.body]).toMatchObject([200, { scope: "workspace:read" }])
+    const tokens = fewer.as(Tokens)
+    expect(await statusWith(server(), tokens.access_token)).toBe(404)
+    // The grant keeps what the user consented to
+    const whole = await refresh(server(), client, tokens.refresh_token)
+    expect(whole.body).toMatchObject({ scope: "workspace:* user:read" })
+    expect(await statusWith(server(), whole.as(Tokens).access_token)).toBe(200)
+  })
 })
+
+describeInterface(
+  "a deployment for an ecosystem whose editors need more than they ask for",
+  (server) => {
+    it("gives an app that asks for scopes the ordinary rights of its user", async () => {
+      const client = await aClient(server())
+      const asked = { scope: "workspace:read" }
+      const answer = await redeem(server(), client, await aCode(server(), client, server().owner(), asked))
+      expect(Object.keys(answer.body as object)).not.toContain("scope")
+      const { access_token, refresh_token } = answer.as(Tokens)
+      const headers = { authorization: `Bearer ${access_token}` }
+      expect((await server().call("GET", "/users/me/gitsshkey", { headers })).status).toBe(200)
+      expect((await server().call("POST", "/users/me/keys", { headers })).status).toBe(403)
+      const next = (await refresh(server(), client, refresh_token, asked)).as(Tokens)
+      expect(
+        (await server().call("GET", "/users/me/gitsshkey", { headers: { authorization: `Bearer ${next.access_token}` } })).status
+      ).toBe(200)
+    })
+  },
+  { options: { narrowOauth2Scopes: false } }
+)

@@ -40,12 +40,13 @@ const selectedUser = Object.keys(userColumns)
 
 const stored = (from: object): StoredSession => {
   const { allow_list, rights, scopes, ...read } = session(from)
+  const isApp = read.login_type === "oauth2_provider_app"
   return {
     ...read,
     user: () => user(from),
     rights: {
-      fingerprint: `${rights}\n${scopes}\n${allow_list}`,
-      read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
+      fingerprint: `${isApp ? "app" : ""}\n${rights}\n${scopes}\n${allow_list}`,
+      read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list), isApp })
     }
   }
 }

@@ -2930,8 +2930,9 @@ export const definitions = {
   "narrow-oauth2-scopes": {
     name: "Narrow OAuth2 Scopes",
     type: "bool",
-    description: "Give OAuth2 apps the scopes that they ask for. Otherwise every app gets the full rights of its user.",
-    default: "false",
+    description:
+      "Give OAuth2 apps no more than the scopes that they ask for. Otherwise an app that asks for any gets all rights of its user, except those that give credentials or rights. The compatibility with an ecosystem whose clients need more than they ask for turns it off.",
+    default: "true",
     yaml: "narrowScopes",
     group: oauth2
   },

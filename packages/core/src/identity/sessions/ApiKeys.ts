@@ -95,7 +95,6 @@ const make = Effect.gen(function* () {
   ) =>
     Effect.gen(function* () {
       const actor = yield* CurrentActor
-      yield* Access.refuseApps
       // The permission is checked before the scopes of the requested key are compared
       yield* Access.authorize("create", AccessObjects.ownedBy("api_key", user.id))
       const validations = excess(actor.subject, key.scopes, key.allow_list)
