@@ -103,8 +103,11 @@ export const text = Schema.optionalWith(Schema.String, { default: () => "" })
 
 const firstId = Symbol.for("@atelier/http/first")
 
-/** A query's search: of several, the first counts, as the reference's clients expect. It is empty when it is not given. */
-export const searchText = Schema.optionalWith(Schema.String.annotations({ [firstId]: true }), { default: () => "" })
+/**
+ * A query's text of which the first counts if a client gives several. It is empty when it is not given. Clients repeat a parameter where
+ * one part of them adds it to an address that has it already: the daemons of the reference send `version` twice.
+ */
+export const firstText = Schema.optionalWith(Schema.String.annotations({ [firstId]: true }), { default: () => "" })
 
 /** Whether only the first value of a query's parameter counts. Of any other that is no list, a second value is refused. */
 export const takesFirst = (ast: AST.AST): boolean => annotationIn(ast, firstId) === true

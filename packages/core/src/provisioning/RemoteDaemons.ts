@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
         created_at: now,
         organization_id: organization.id,
         name: (asked.name || (yield* Name.random("_"))).slice(0, maximumName),
-        provisioners,
+        provisioners: [...new Set(provisioners)],
         tags,
         version: asked.version.slice(0, maximumName),
         api_version,

@@ -19,7 +19,20 @@ import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { acknowledgement, dialectal, NullableUuid, ReferenceStatus } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { acceptNul, Body, boundedText, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
+import {
+  acceptNul,
+  Body,
+  boundedText,
+  firstText,
+  flag,
+  flagParameter,
+  IntegerFromText,
+  list,
+  Path,
+  Query,
+  required,
+  text
+} from "../input.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated } from "./authentication.js"
 
@@ -436,7 +449,7 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
   .add(
     HttpApiEndpoint.get("connectAgent", "/api/v2/workspaceagents/me/rpc")
       .annotateContext(operation("Connect an agent", "Upgrades to the WebSocket over which an agent and the service call each other."))
-      .setUrlParams(Query({ version: text, role: text }))
+      .setUrlParams(Query({ version: firstText, role: firstText }))
       .addSuccess(upgraded)
       .addError(refusals("Forbidden", "UpgradeRequired"))
       .annotate(Streaming, true)

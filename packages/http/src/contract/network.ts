@@ -7,7 +7,7 @@ import { RelayMap } from "@atelier/core/network"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Path, Query, text } from "../input.js"
+import { firstText, Path, Query } from "../input.js"
 import { Messages, operation, Streaming } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -27,9 +27,9 @@ const upgraded = HttpApiSchema.Empty(101)
 
 const rpcQuery = Query({
   /** The version of the interface that the client speaks. */
-  version: text,
+  version: firstText,
   /** What `RefreshResumeToken` answered: the client comes back as the same peer. */
-  resume_token: text
+  resume_token: firstText
 })
 
 export const network = HttpApiGroup.make("network")

@@ -7,7 +7,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { DaemonStatus, ProvisionerTags } from "@atelier/core/provisioning"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, listOf, map, Path, Query, required, text } from "../input.js"
+import { Body, firstText, listOf, map, Path, Query, required } from "../input.js"
 import { operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated, OptionallyAuthenticated } from "./authentication.js"
 import { ProvisionerDaemon } from "./provisioning.js"
@@ -91,8 +91,8 @@ export const provisionerKeys = HttpApiGroup.make("provisionerKeys")
         Query({
           provisioner: listOf(Schema.String),
           tag: listOf(Schema.String),
-          name: text,
-          version: text,
+          name: firstText,
+          version: firstText,
           repeatable: listOf(Schema.String)
         })
       )

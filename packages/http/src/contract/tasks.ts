@@ -9,7 +9,7 @@ import { TaskLogEntry, TaskLogs, TaskMessages, TaskStateEntry, TaskView } from "
 import { Schema } from "effect"
 import { NullableUuid } from "../dialect.js"
 import { refusals } from "../errors.js"
-import { Body, boundedList, boundedText, needed, Path, Query, required, searchText, StrictQuery, text } from "../input.js"
+import { Body, boundedList, boundedText, firstText, needed, Path, Query, required, StrictQuery, text } from "../input.js"
 import { AlsoAt, operation, TrailingSlash } from "./annotations.js"
 import { AgentAuthenticated, Authenticated } from "./authentication.js"
 import { WorkspaceBuild } from "./workspaces.js"
@@ -49,7 +49,7 @@ export const tasks = HttpApiGroup.make("tasks")
   .add(
     HttpApiEndpoint.get("listTasks", "/api/v2/tasks")
       .annotateContext(operation("List tasks", "Returns the tasks that the caller may see, filtered by `q`, newest first."))
-      .setUrlParams(Query({ q: searchText }))
+      .setUrlParams(Query({ q: firstText }))
       .addSuccess(TasksList)
       .annotate(TrailingSlash, true)
       .annotate(AlsoAt, "/api/experimental/tasks")

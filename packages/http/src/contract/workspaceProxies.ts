@@ -9,7 +9,7 @@ import { RelayMap } from "@atelier/core/network"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Context, Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, list, needed, Path, Query, text } from "../input.js"
+import { Body, firstText, list, needed, Path, Query, text } from "../input.js"
 import { AlsoAnswers, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { SignedRequest } from "./signedRequest.js"
@@ -231,7 +231,7 @@ export const ownWorkspaceProxy = HttpApiGroup.make("ownWorkspaceProxy")
       .annotateContext(
         operation("Connect a workspace proxy to the network", "Upgrades to the WebSocket over which a proxy asks for tunnels.")
       )
-      .setUrlParams(Query({ version: text }))
+      .setUrlParams(Query({ version: firstText }))
       .addSuccess(HttpApiSchema.Empty(101))
       .addError(refusals("Invalid", "UpgradeRequired"))
       .annotate(Streaming, true)

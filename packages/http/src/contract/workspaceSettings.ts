@@ -9,7 +9,7 @@ import { JobTiming } from "@atelier/core/provisioning"
 import { ConnectionTiming } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, integer, needed, page, Path, Query, searchText, text } from "../input.js"
+import { Body, firstText, flag, integer, needed, page, Path, Query, text } from "../input.js"
 import { BodyLimit, operation, OptionalBody } from "./annotations.js"
 import { Authenticated, UserOrAgentAuthenticated } from "./authentication.js"
 import { User } from "./users.js"
@@ -48,7 +48,7 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
         )
       )
       .setPath(Path({ organization: Schema.String, user: Schema.String }))
-      .setUrlParams(Query({ q: searchText, limit: page.limit, offset: page.offset }))
+      .setUrlParams(Query({ q: firstText, limit: page.limit, offset: page.offset }))
       .addSuccess(Schema.Array(MinimalUser))
       .addError(refusals("NotFound", "Forbidden"))
       .middleware(Authenticated)

@@ -12,6 +12,7 @@ import {
   Body,
   boundedText,
   flag,
+  firstText,
   flagParameter,
   flagRefusedAs,
   integer,
@@ -22,7 +23,6 @@ import {
   Path,
   Query,
   required,
-  searchText,
   text
 } from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
@@ -134,7 +134,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
           "Returns the workspaces that the caller may see, filtered by `q`, in pages. `count` is the number of all matches."
         )
       )
-      .setUrlParams(Query({ q: searchText, ...page }))
+      .setUrlParams(Query({ q: firstText, ...page }))
       .addSuccess(Workspaces)
       .addError(refusals("NotFound"))
       .annotate(TrailingSlash, true)

@@ -38,7 +38,7 @@ describeAgentsOnEach(
 
     once("makes the agent connected at once, and disconnected as soon as it ends", async () => {
       const agent = await server().anAgent()
-      const connection = await server().connect(agent.token, "?version=2.11&role=agent")
+      const connection = await server().connect(agent.token, "?version=2.11&role=agent&version=2.11&role=agent")
       await run(connection.agent.GetManifest({}))
       expect(await get(agent)).toMatchObject({ status: "connected", health: { healthy: true }, first_connected_at: expect.any(String) })
       await connection.close()

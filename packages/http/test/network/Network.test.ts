@@ -42,7 +42,7 @@ describeAgents("the private network", (server) => {
     return { connection, peer: coordinate(connection) }
   }
 
-  const rpc = (id: string) => `/workspaceagents/${id}/coordinate?version=2.0`
+  const rpc = (id: string) => `/workspaceagents/${id}/coordinate?version=2.0&version=2.0`
 
   it("tells a client and an agent of each other's changes", async () => {
     const member = await server().aMember()

@@ -11,6 +11,7 @@ const unknownId = "3f0b1a52-7c9d-4b8e-9a6f-0d1e2c3b4a61"
 
 const Identified = Schema.Struct({ id: Schema.String })
 const Job = Schema.Struct({ job: Schema.Struct({ id: Schema.String, status: Schema.String, error: Schema.optional(Schema.String) }) })
+const Daemon = Schema.Struct({ name: Schema.String, provisioners: Schema.Array(Schema.String), api_version: Schema.String })
 const Build = Schema.Struct({ latest_build: Schema.Struct({ id: Schema.String, status: Schema.String, ...Job.fields }) })
 const aResource = (token: string): Partial<ProvisionerMessages.Resource> => ({
   name: "machine",
@@ -44,6 +45,22 @@ describeAgents(
         const { text } = await server().call("GET", `/organizations/default/${path}`, { token: owner() })
         expect([path, text.includes('"far"'), text.includes(secret)]).toStrictEqual([path, true, false])
       }
+    })
+
+    it("connects with parameters that are given twice, of which the first count", async () => {
+      const twice = await aDaemon(
+        server().url,
+        { [header]: await newKey("twice", { site: "twice" }) },
+        "&provisioner=terraform&name=twice&name=other&version=1.18&version=1.18"
+      )
+      const shown = await vi
+        .waitFor(async () => {
+          const path = `/organizations/default/provisionerdaemons?tags={"site":"twice"}`
+          const [found] = (await server().call("GET", path, { token: owner() })).as(Schema.NonEmptyArray(Daemon))
+          return found
+        })
+        .finally(twice.close)
+      expect(shown).toStrictEqual({ name: "twice", provisioners: ["terraform"], api_version: "1.18" })
     })
 
     it("imports a version with the tags of its key, and builds a workspace", async () => {
