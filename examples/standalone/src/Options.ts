@@ -39,6 +39,9 @@ export interface Options {
   /** Undefined for the first program on the PATH. */
   readonly terraformBinary: string | undefined
   readonly terraformDirectory: string
+  /** Names of variables that Terraform is given of this program's environment; a `*` at the end stands for any rest. */
+  readonly terraformEnvironment: ReadonlyArray<string>
+  readonly terraformPlanTimeout: Duration.Duration
   /** Where metrics are served beside the service; undefined for nowhere. */
   readonly metrics: Listen | undefined
   /** Where traces are sent; undefined for nowhere. */
@@ -104,7 +107,12 @@ const own = (configuration: Configuration, flag: OwnFlag): unknown => configurat
 
 const ownText = (configuration: Configuration, flag: OwnFlag): string => String(own(configuration, flag))
 
-const ownDuration = (configuration: Configuration, flag: "drain-grace" | "drain-timeout"): Duration.Duration => {
+const ownTexts = (configuration: Configuration, flag: OwnFlag): ReadonlyArray<string> => {
+  const value = own(configuration, flag)
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+const ownDuration = (configuration: Configuration, flag: "drain-grace" | "drain-timeout" | "terraform-plan-timeout"): Duration.Duration => {
   const value = own(configuration, flag)
   return durationOf(typeof value === "bigint" ? value : 0n)
 }
@@ -231,6 +239,8 @@ export const parseOptions = (
     workspacesDirectory,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
+    terraformEnvironment: ownTexts(configuration, "terraform-environment"),
+    terraformPlanTimeout: ownDuration(configuration, "terraform-plan-timeout"),
     traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",

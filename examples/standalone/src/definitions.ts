@@ -38,6 +38,22 @@ export const ownDefinitions = {
     group: database,
     yaml: "terraformDirectory"
   },
+  "terraform-environment": {
+    name: "Terraform Environment",
+    type: "string-array",
+    description:
+      "Names of environment variables of this server that Terraform is given too, such as AWS_* for the credentials of a cloud. Templates can read them.",
+    group: program,
+    yaml: "terraformEnvironment"
+  },
+  "terraform-plan-timeout": {
+    name: "Terraform Plan Timeout",
+    type: "duration",
+    description: "How long an import, or the plan of a build, may take with Terraform; then it is ended.",
+    default: "10m",
+    group: program,
+    yaml: "terraformPlanTimeout"
+  },
   "oidc-client-secret-file": {
     name: "OIDC Client Secret File",
     type: "string",

@@ -104,7 +104,7 @@ const storageOf = async ({ database }: Options) => {
 /** How long requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = Duration.millis(500)
 
-/** The environment for Terraform. Templates can read it, so the options of this program, which may be secret, are left out. */
+/** What Terraform may be given of the environment: not the options of this program, which may be secret. */
 const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }: Options) => {
   const words = ["ATELIER", brand ?? compatibility ?? []].flat().map((word) => `${word.toUpperCase()}_`)
   return Object.fromEntries(
@@ -143,7 +143,8 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
       TerraformProvisioner.layer({
         binary: options.terraformBinary,
         directory: options.terraformDirectory,
-        environment: withoutOptions(process.env, options)
+        environment: TerraformProvisioner.variablesNamed(options.terraformEnvironment, withoutOptions(process.env, options)),
+        planTimeout: options.terraformPlanTimeout
       })
     ),
     starterTemplates: starterTemplates(accessUrl),

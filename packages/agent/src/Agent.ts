@@ -40,7 +40,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     // The manifest that counts is the first one of this agent: scripts run once in its life, whatever happens to connections.
     const placed = yield* Deferred.make<Place.Place>()
     const terminals = yield* Terminals.make(placed, marks)
-    const connection = yield* Connection.make(config, { terminals, api: Api.make() }, (client) =>
+    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed) }, (client) =>
       Effect.gen(function* () {
         const now = yield* client.GetManifest({})
         const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : now

@@ -1,9 +1,10 @@
 /** The agent's own HTTP API, which the service reaches over streams that it opens. agents-and-apps.md §11, §17. */
 import type { ByteStream, StreamError } from "@atelier/agent-protocol"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type Containers, EngineFailure, engineSocket, makeContainers } from "./Containers.js"
 import { makeListeningPorts } from "./ListeningPorts.js"
+import type { Place } from "./Place.js"
 import { streamSocket } from "./streamSocket.js"
 
 const send = (response: ServerResponse, status: number, body?: object): void => {
@@ -41,8 +42,9 @@ export interface Api {
 }
 
 /** Serves what the agent knows of its machine. `engine` is where a container engine listens. */
-export const make = (engine: string = engineSocket(process.env)): Api => {
-  const containers = makeContainers(engine)
+export const make = (place: Deferred.Deferred<Place>, engine: string = engineSocket(process.env)): Api => {
+  const variables = () => Effect.runPromise(Effect.map(Deferred.await(place), (placed) => placed.variables))
+  const containers = makeContainers(engine, variables)
   const ports = makeListeningPorts()
   const server = createServer({ keepAliveTimeout: 1 }, (request, response) => {
     answer(containers, ports, request, response).catch((error: unknown) => {

@@ -17,6 +17,8 @@ const maximumContainers = 500
 const folderLabel = "devcontainer.local_folder"
 const configLabel = "devcontainer.config_file"
 
+type Variables = Readonly<Record<string, string>>
+
 interface Port {
   readonly IP?: string
   readonly PrivatePort: number
@@ -123,15 +125,19 @@ const isAbsent = (error: unknown): boolean =>
 type Devcontainer = Omit<ReturnType<typeof devcontainerOf>, "container"> & { readonly container?: Container; readonly error?: string }
 
 /** Makes the container of a folder anew, by the program of the devcontainers' specification. Answers why that failed, if it did. */
-const build = (folder: string): Promise<string | undefined> =>
+const build = (folder: string, environment: Variables): Promise<string | undefined> =>
   new Promise((resolve) => {
-    const program = spawn("devcontainer", ["up", "--workspace-folder", folder, "--remove-existing-container"], { stdio: "ignore" })
+    const command = ["up", "--workspace-folder", folder, "--remove-existing-container"]
+    const program = spawn("devcontainer", command, { env: { ...environment }, stdio: "ignore" })
     program.on("error", () => resolve("The program devcontainer is not installed in the workspace."))
     program.on("close", (code) => resolve(code === 0 ? undefined : `The program devcontainer ended with ${String(code)}.`))
   })
 
-/** Lists the containers of an engine, and changes its devcontainers. A machine without an engine has none. */
-export const makeContainers = (socketPath: string) => {
+/**
+ * Lists the containers of an engine, and changes its devcontainers. A machine without an engine has none. Commands of a devcontainer run with
+ * the variables of the workspace's scripts: the agent's own hold its token.
+ */
+export const makeContainers = (socketPath: string, variables: () => Promise<Variables>) => {
   /** Devcontainers that are made anew, or could not be. */
   const building = new Map<string, Devcontainer>()
 
@@ -172,7 +178,7 @@ export const makeContainers = (socketPath: string) => {
       const { container: _, error: __, ...devcontainer } = await found(id)
       if (devcontainer.status === "starting") throw new EngineFailure(409, "The devcontainer is being made anew.")
       building.set(id, { ...devcontainer, status: "starting" })
-      void build(devcontainer.workspace_folder).then((error) => {
+      void build(devcontainer.workspace_folder, await variables()).then((error) => {
         if (error === undefined) building.delete(id)
         else building.set(id, { ...devcontainer, status: "error", error })
       })

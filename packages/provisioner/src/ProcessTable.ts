@@ -99,7 +99,7 @@ const fromPs = (line: string, boot: string): RunningProcess | undefined => {
 /** The output of a program; empty if it fails. */
 const output = (program: string, options: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.async((resume) => {
-    execFile(program, options, { env: { ...process.env, LC_ALL: "C" }, maxBuffer: 64 * 1024 * 1024 }, (_, stdout) =>
+    execFile(program, options, { env: { PATH: process.env["PATH"], LC_ALL: "C" }, maxBuffer: 64 * 1024 * 1024 }, (_, stdout) =>
       resume(Effect.succeed(stdout))
     )
   })

@@ -2,9 +2,10 @@
 import { Schema } from "effect"
 import { createServer } from "node:http"
 import { randomUUID } from "node:crypto"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, it, onTestFinished } from "vitest"
+import { expect, it, onTestFinished, vi } from "vitest"
 import { anApp } from "../../../../test/resources.js"
 import { link, webApp } from "../network/linkedAgents.js"
 import { type AgentServer, describeAgents } from "./AgentServer.js"
@@ -125,6 +126,24 @@ describeAgents("the machine of an agent", (server) => {
     await expect
       .poll(shown)
       .toMatchObject({ devcontainers: [{ status: "error", error: "The program devcontainer is not installed in the workspace." }] })
+  })
+
+  it("gives a devcontainer's program the variables of scripts, not the agent's own", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "devcontainer-"))
+    await writeFile(join(folder, "devcontainer"), `#!/bin/sh\nenv > ${folder}/given\n`, { mode: 0o755 })
+    vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`).stubEnv("SERVICE_AGENT_TOKEN", "of-the-agent")
+    onTestFinished(async () => {
+      vi.unstubAllEnvs()
+      await rm(folder, { recursive: true })
+    })
+    const engine = await anEngine()
+    const { agent } = await aMachine(server(), engine.path)
+    const { devcontainers } = (await get(agent.id, "/containers")).as(Containers)
+    const path = `/workspaceagents/${agent.id}/containers/devcontainers/${devcontainers[0]?.id}/recreate`
+    await server().call("POST", path, { token: server().owner().token })
+    await expect.poll(async () => (await get(agent.id, "/containers")).body).toMatchObject({ devcontainers: [{ status: "running" }] })
+    const given = await readFile(join(folder, "given"), "utf8")
+    expect([given.includes("PS1=$ "), given.includes("of-the-agent")]).toStrictEqual([true, false])
   })
 
   it("is watched no longer than its caller may read the workspace", async () => {

@@ -64,7 +64,7 @@ export const link = async (
     const environment = { PATH: process.env["PATH"] ?? "", PS1: "$ " }
     yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
     const terminals = yield* Terminals.make(place, Marks.make(Brand.make("Service")))
-    yield* serveStreams(connection.session, { terminals, api: Api.make(engine) })
+    yield* serveStreams(connection.session, { terminals, api: Api.make(place, engine) })
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()

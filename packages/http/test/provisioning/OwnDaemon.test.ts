@@ -73,6 +73,8 @@ describeAgents(
             engines: ["terraform"],
             directory: "/nowhere",
             terraformBinary: undefined,
+            terraformEnvironment: [],
+            terraformPlanTimeout: Duration.minutes(10),
             brand: "Service",
             grace: Duration.minutes(1),
             ...config

@@ -26,6 +26,10 @@ export interface DaemonConfig {
   /** Of this daemon alone; an absolute path. */
   readonly directory: string
   readonly terraformBinary: string | undefined
+  /** Names of variables that Terraform is given of this program's environment; a `*` at the end stands for any rest. */
+  readonly terraformEnvironment: ReadonlyArray<string>
+  /** How long an import, or the plan of a build, may take with Terraform. */
+  readonly terraformPlanTimeout: Duration.Duration
   /** The product's word in header names. */
   readonly brand: string
   /** How long a job may go on after the daemon was asked to stop. */
@@ -53,6 +57,10 @@ job that it works on and exits; a second signal hands the job back at once.
   --engine ENGINE          local or terraform; may be repeated; terraform by default
   --directory DIRECTORY    where jobs and workspaces live, of this daemon alone; ./provisioner by default
   --terraform-binary FILE  the program; by default the first terraform or tofu on the PATH
+  --terraform-environment NAME
+                           a variable of the environment that Terraform is given too, such as AWS_*; may be repeated
+  --terraform-plan-timeout SECONDS
+                           how long an import or a plan of Terraform may take; 600 by default
   --brand WORD             the product's word in header names; Service by default
   --grace SECONDS          how long a job may go on after a signal; 600 by default
   --version                prints the version
@@ -67,9 +75,10 @@ Exit codes: 0 after a signal, 1 if an engine cannot start, 2 for wrong arguments
 const prefix = "ATELIER_PROVISIONER_"
 
 const defaultGrace = 600
+const defaultPlanTimeout = 600
 
 /** Longer timers overflow. */
-const maximumGrace = 86_400
+const maximumSeconds = 86_400
 
 const maximumName = 64
 
@@ -96,6 +105,8 @@ const parse = (args: ReadonlyArray<string>) =>
           engine: texts,
           directory: text,
           "terraform-binary": text,
+          "terraform-environment": texts,
+          "terraform-plan-timeout": text,
           brand: text,
           grace: text,
           version: flag,
@@ -118,6 +129,13 @@ const urlOf = (written: string | undefined): Either.Either<URL, InvalidArguments
   return url !== null && (url.protocol === "http:" || url.protocol === "https:")
     ? Either.right(url)
     : invalid(`--url: ${JSON.stringify(written)} is not an address of http or https.`)
+}
+
+const secondsOf = (option: string, written: string | undefined, usual: number): Either.Either<Duration.Duration, InvalidArguments> => {
+  const seconds = written === undefined ? usual : Number(written)
+  return /^\d+$/.test(written ?? "0") && seconds <= maximumSeconds
+    ? Either.right(Duration.seconds(seconds))
+    : invalid(`${option}: ${JSON.stringify(written)} is not a number of seconds up to ${maximumSeconds}.`)
 }
 
 const isEngine = (name: string): name is EngineName => name === "local" || name === "terraform"
@@ -158,10 +176,8 @@ export const fromArguments = (
     const unknown = names.find((name) => !isEngine(name))
     if (unknown !== undefined) return yield* invalid(`--engine: ${JSON.stringify(unknown)} is neither local nor terraform.`)
 
-    const grace = given.grace === undefined ? defaultGrace : Number(given.grace)
-    if (!/^\d+$/.test(given.grace ?? "0") || grace > maximumGrace) {
-      return yield* invalid(`--grace: ${JSON.stringify(given.grace)} is not a number of seconds up to ${maximumGrace}.`)
-    }
+    const grace = yield* secondsOf("--grace", given.grace, defaultGrace)
+    const planTimeout = yield* secondsOf("--terraform-plan-timeout", given["terraform-plan-timeout"], defaultPlanTimeout)
     const name = given.name ?? hostname()
     if (name === "" || name.length > maximumName) return yield* invalid(`--name must have 1 to ${maximumName} characters.`)
     const brand = given.brand ?? "Service"
@@ -178,8 +194,10 @@ export const fromArguments = (
         engines: [...new Set(names.filter(isEngine))],
         directory: resolve(given.directory ?? "provisioner"),
         terraformBinary: given["terraform-binary"] === undefined ? undefined : resolve(given["terraform-binary"]),
+        terraformEnvironment: given["terraform-environment"] ?? [],
+        terraformPlanTimeout: planTimeout,
         brand,
-        grace: Duration.seconds(grace)
+        grace
       }
     }
   })

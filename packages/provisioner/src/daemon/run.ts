@@ -21,7 +21,7 @@ const finish = (code: number, text: string): never => {
 }
 
 /** The engines that were asked for; the local one first, as in the server. */
-const enginesOf = ({ brand, directory, engines, terraformBinary }: DaemonConfig) => {
+const enginesOf = ({ brand, directory, engines, terraformBinary, terraformEnvironment, terraformPlanTimeout }: DaemonConfig) => {
   const local = () =>
     LocalProvisioner.layer({
       directory: join(directory, "workspaces"),
@@ -30,7 +30,13 @@ const enginesOf = ({ brand, directory, engines, terraformBinary }: DaemonConfig)
         environmentPrefix: Brand.environmentNameOf(brand)
       }
     })
-  const terraform = () => TerraformProvisioner.layer({ directory: join(directory, "terraform"), binary: terraformBinary })
+  const terraform = () =>
+    TerraformProvisioner.layer({
+      directory: join(directory, "terraform"),
+      binary: terraformBinary,
+      environment: TerraformProvisioner.variablesNamed(terraformEnvironment, process.env),
+      planTimeout: terraformPlanTimeout
+    })
   if (!engines.includes("local")) return terraform()
   return engines.includes("terraform") ? Layer.provideMerge(local(), terraform()) : local()
 }

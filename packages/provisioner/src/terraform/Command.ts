@@ -16,8 +16,9 @@ export interface Command {
   readonly environment: Readonly<Record<string, string>>
   /** Called for each line of the output, in order. */
   readonly onLine: (line: string, stream: "stdout" | "stderr") => Effect.Effect<void>
-  /** How long it may run. */
+  /** How long it may run, and why no longer. */
   readonly timeout: Duration.DurationInput
+  readonly bound: string
   /** How long it may take to end after it was asked to. */
   readonly grace: Duration.DurationInput
 }
@@ -81,7 +82,7 @@ export const run = (
   restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ): Effect.Effect<Ended, CommandError> =>
   Effect.gen(function* () {
-    const { directory, environment, grace, onLine, options, program, timeout } = command
+    const { bound, directory, environment, grace, onLine, options, program, timeout } = command
     const exited = yield* Deferred.make<number | null, CommandError>()
     const closed = yield* Deferred.make<void>()
     const child = spawn(program, options, { cwd: directory, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] })
@@ -129,9 +130,6 @@ export const run = (
     // A full queue takes no end; its lines are written first
     yield* Effect.repeat(Queue.offer(lines, undefined).pipe(Effect.zipLeft(Effect.yieldNow())), { until: (taken) => taken })
     yield* Fiber.join(writing)
-    if (tookTooLong) {
-      const limit = Duration.format(Duration.decode(timeout))
-      return yield* new CommandError({ message: `terraform ${options[0] ?? ""} took longer than ${limit} and was ended` })
-    }
+    if (tookTooLong) return yield* new CommandError({ message: `terraform ${options[0] ?? ""} was ended: ${bound}` })
     return { code: yield* code, wasInterrupted }
   })

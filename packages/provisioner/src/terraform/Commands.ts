@@ -3,8 +3,9 @@ import type { LogLevel } from "@atelier/core/platform"
 import { type LogSink, ProvisionFailure } from "@atelier/core/provisioning"
 import { Duration, Effect } from "effect"
 import { join } from "node:path"
+import type { Allowance } from "./Allowance.js"
 import { type CommandError, run } from "./Command.js"
-import { inheritedEnvironment } from "./Environment.js"
+import { baseEnvironment } from "./Environment.js"
 import { mark, type Options, refused } from "./Machine.js"
 import { levelOf, type makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
 
@@ -29,10 +30,9 @@ interface Place {
 
 /** Commands in the folder of a job. */
 export const commandsIn = ({ directory, folder, log, options, program }: Place) => {
-  const inherited = inheritedEnvironment(options.environment ?? process.env)
   const cache = join(options.directory, "plugins")
   const common = {
-    ...inherited,
+    ...baseEnvironment(options.environment),
     [mark]: options.directory,
     TF_IN_AUTOMATION: "1",
     TF_INPUT: "0",
@@ -41,24 +41,26 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
     // Without a lock file in the source the cache would not be used at all
     TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE: "1"
   }
-  const commandOf = (parameters: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => ({
-    program,
-    options: parameters,
-    directory,
-    environment: { ...common, ...environment },
-    timeout: options.planTimeout ?? Duration.minutes(15),
-    grace: options.cancelGrace ?? Duration.seconds(150)
-  })
+  const commandOf = (parameters: ReadonlyArray<string>, allowance: Allowance, environment: Readonly<Record<string, string>> = {}) =>
+    Effect.map(allowance.left, (timeout) => ({
+      program,
+      options: parameters,
+      directory,
+      environment: { ...common, ...environment },
+      timeout,
+      bound: allowance.said,
+      grace: options.cancelGrace ?? Duration.seconds(150)
+    }))
 
   /** Runs a command that writes a log; fails with its exit status if it does not end well. */
   const logged = (
     stage: string,
     parameters: ReadonlyArray<string>,
+    allowance: Allowance,
     given: {
       readonly environment?: Readonly<Record<string, string>>
       readonly secrets?: ReadonlyArray<string>
       readonly timings?: ReturnType<typeof makeTimings>
-      readonly timeout?: Duration.DurationInput | undefined
       /** What a failure leaves behind. */
       readonly state?: Effect.Effect<Uint8Array | undefined>
     } = {}
@@ -83,8 +85,8 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
           if (levelOf(message) === "error" && texts.some((text) => /missing parameter/i.test(text))) lacksParameter = true
           return Effect.forEach(texts, (text) => say(text, levelOf(message)), { discard: true })
         }
-        const command = commandOf(parameters, given.environment ?? {})
-        const { code, wasInterrupted } = yield* run({ ...command, timeout: given.timeout ?? command.timeout, onLine }, restore)
+        const command = yield* commandOf(parameters, allowance, given.environment)
+        const { code, wasInterrupted } = yield* run({ ...command, onLine }, restore)
         if (code === 0 && !wasInterrupted) return
         const state = yield* given.state ?? Effect.succeed(undefined)
         if (wasInterrupted && state === undefined) return yield* Effect.interrupt
@@ -96,14 +98,14 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
     )
 
   /** Runs a command and returns what it prints. */
-  const printed = (parameters: ReadonlyArray<string>): Effect.Effect<string, ProvisionFailure> =>
+  const printed = (parameters: ReadonlyArray<string>, allowance: Allowance): Effect.Effect<string, ProvisionFailure> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const out: Array<string> = []
         const errors: Array<string> = []
         const onLine = (line: string, stream: "stdout" | "stderr") =>
           Effect.sync(() => void (stream === "stdout" ? out : errors).push(line))
-        const { code, wasInterrupted } = yield* run({ ...commandOf(parameters, {}), onLine }, restore)
+        const { code, wasInterrupted } = yield* run({ ...(yield* commandOf(parameters, allowance)), onLine }, restore)
         if (wasInterrupted) return yield* Effect.interrupt
         if (code === 0) return out.join("\n")
         const message = [`terraform ${parameters[0] ?? ""}: exit status ${code}`, ...errors.slice(0, maximumErrors)].join("\n")

@@ -12,6 +12,14 @@ const own = /^(?:CODER_|TF_VAR_|TF_CLI_ARGS|TF_LOG|TF_INPUT$|TF_DATA_DIR$|TF_WOR
 /** Of the server itself: templates have no use for the key of its store. */
 const isOfServer = (name: string): boolean => /(?:^|_)ATELIER_/.test(name)
 
+/** What Terraform, its providers and git need to know of the machine. None is a credential, unless a proxy's address holds one. */
+const ofMachine =
+  "PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_* XDG_* " +
+  "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR " +
+  "TF_CLI_CONFIG_FILE TF_REGISTRY_CLIENT_TIMEOUT TF_REGISTRY_DISCOVERY_RETRY " +
+  // Where the cluster and the engine that the server runs in are; providers look there without being told
+  "KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT DOCKER_HOST"
+
 const platforms: ReadonlyArray<readonly [os: string, arch: string]> = [
   ["linux", "amd64"],
   ["linux", "arm64"],
@@ -90,10 +98,23 @@ export const buildEnvironment = (input: PlanInput): Readonly<Record<string, stri
   ])
 })
 
-/** What of the server's environment Terraform is given: credentials of clouds and settings of the machine. */
-export const inheritedEnvironment = (environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+/** An environment, as `process.env` has it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The variables of an environment with these names. A `*` at the end of a name stands for any rest: `AWS_*`. */
+export const variablesNamed = (names: ReadonlyArray<string>, environment: Environment): Environment => {
+  const isNamed = (variable: string) =>
+    names.some((name) => (name.endsWith("*") ? variable.startsWith(name.slice(0, -1)) : variable === name))
+  return Object.fromEntries(Object.entries(environment).filter(([variable]) => isNamed(variable)))
+}
+
+/**
+ * What every command is given, beside what the engine sets: settings of the machine, and what the host adds. Templates can read all of it,
+ * so nothing else of this process's environment is passed on.
+ */
+export const baseEnvironment = (added: Environment = {}): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
+    Object.entries({ ...variablesNamed(ofMachine.split(" "), process.env), ...added }).flatMap(([name, value]) =>
       value === undefined || own.test(name) || isOfServer(name) ? [] : [[name, value]]
     )
   )

@@ -15,6 +15,7 @@ import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import type { ArchiveFile } from "../Archive.js"
 import { attempt } from "../WorkspaceDirectory.js"
+import { makeAllowance, type Allowance } from "./Allowance.js"
 import { commandsIn } from "./Commands.js"
 import { archived, restored } from "./DownloadedModules.js"
 import { buildEnvironment, secretsOf } from "./Environment.js"
@@ -66,20 +67,25 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
     if (modules !== undefined) yield* restored(modules, directory, log)
     const { logged, printed } = commandsIn({ directory, folder, log, options, program })
 
+    // All plans of a session together: an import makes two
+    const planLimit = options.planTimeout ?? Duration.minutes(10)
+    const planning = makeAllowance("an import or a plan", planLimit)
+
     let isReady = false
     const initialise = Effect.gen(function* () {
       if (isReady) return
       // Terraform's own message for a source with a broken file has no file and line in older versions
       yield* parsed
-      yield* cacheLock.withPermits(1)(logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"]))
+      yield* planning.holding(cacheLock)(
+        logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], planning)
+      )
       isReady = true
     })
 
-    const shown = (parameters: ReadonlyArray<string>) =>
+    const shown = (parameters: ReadonlyArray<string>, allowance: Allowance) =>
       Effect.gen(function* () {
-        const [json, dot] = yield* Effect.all([printed(["show", "-json", "-no-color", ...parameters]), printed(["graph", "-type=plan"])], {
-          concurrency: 2
-        })
+        const show = printed(["show", "-json", "-no-color", ...parameters], allowance)
+        const [json, dot] = yield* Effect.all([show, printed(["graph", "-type=plan"], allowance)], { concurrency: 2 })
         const document = yield* Effect.try({
           try: (): unknown => JSON.parse(json),
           catch: () => new ProvisionFailure({ message: "terraform show printed something other than JSON" })
@@ -135,6 +141,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
               `-var-file=${join(folder, "values.tfvars")}`,
               ...(transition === "delete" ? ["-destroy"] : [])
             ],
+            planning,
             { environment: buildEnvironment(given), secrets: secretsOf(given), timings }
           )
         const isTrial = input.metadata.workspace_id === Uuid.nil && input.parameters.length === 0
@@ -148,7 +155,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
                 Effect.mapError(() => failure)
               )
             })
-        const { document, dot } = yield* shown([join(folder, "tfplan")])
+        const { document, dot } = yield* shown([join(folder, "tfplan")], planning)
         const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
         saved = { input, plan: read, timings: timings.timings }
         return { ...read, timings: timings.timings }
@@ -164,17 +171,18 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
         if (tasks > 1)
           return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
         const timings = makeTimings("apply")
-        yield* logged(stage, ["apply", "-no-color", "-auto-approve", "-input=false", "-json", join(folder, "tfplan")], {
+        const applying = makeAllowance("an apply", options.applyTimeout ?? Duration.hours(3))
+        yield* logged(stage, ["apply", "-no-color", "-auto-approve", "-input=false", "-json", join(folder, "tfplan")], applying, {
           environment: buildEnvironment(input),
           secrets: secretsOf(input),
           timings,
-          timeout: options.applyTimeout ?? Duration.hours(3),
           state: currentState
         })
         const state = (yield* currentState) ?? new Uint8Array(0)
         if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
         return yield* Effect.gen(function* () {
-          const { document, dot } = yield* shown([])
+          // What was applied has to be read, whatever the plan has taken
+          const { document, dot } = yield* shown([], makeAllowance("the reading of a state", planLimit))
           return {
             ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)),
             replacements,

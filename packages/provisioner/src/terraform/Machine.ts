@@ -7,6 +7,7 @@ import { dirname, join } from "node:path"
 import { findProgram } from "../AgentProcess.js"
 import type { ArchiveFile } from "../Archive.js"
 import { attempt } from "../WorkspaceDirectory.js"
+import { baseEnvironment, type Environment } from "./Environment.js"
 
 /** Set in every process of this engine, so that those of a server that was killed are found. */
 export const mark = "ATELIER_TERRAFORM_DIRECTORY"
@@ -16,9 +17,12 @@ export interface Options {
   readonly binary?: string | undefined
   /** A directory of this process alone, for the folders of jobs and the cache of providers. */
   readonly directory: string
-  /** What Terraform is given of the environment of this process; all but this product's own variables unless given. */
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** How long a command other than `apply` may run; 15 minutes unless given. */
+  /**
+   * More of Terraform's environment, such as the credentials of a cloud. Templates can read it. Of the environment of this process, Terraform
+   * is given settings of the machine alone: `PATH`, `HOME`, proxies, certificates.
+   */
+  readonly environment?: Environment | undefined
+  /** How long an import may take, or the plan of a build, with the installation of providers; 10 minutes unless given. */
   readonly planTimeout?: Duration.DurationInput | undefined
   /** How long an `apply` may run; 3 hours unless given. */
   readonly applyTimeout?: Duration.DurationInput | undefined
@@ -48,9 +52,9 @@ const noBinary = new ProvisionFailure({
 })
 
 /** The path of the program; fails where the machine has none. */
-export const programOf = ({ binary, environment = process.env }: Options): Effect.Effect<string, ProvisionFailure> =>
+export const programOf = ({ binary, environment }: Options): Effect.Effect<string, ProvisionFailure> =>
   Effect.firstSuccessOf(
-    (binary === undefined ? ["terraform", "tofu"] : [binary]).map((name) => findProgram(name, environment["PATH"] ?? ""))
+    (binary === undefined ? ["terraform", "tofu"] : [binary]).map((name) => findProgram(name, baseEnvironment(environment)["PATH"] ?? ""))
   ).pipe(Effect.mapError(() => noBinary))
 
 /** The folder of one job; removed with the scope. */

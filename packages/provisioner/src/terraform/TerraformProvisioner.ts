@@ -12,6 +12,7 @@ import { attempt, attemptUnless, prepareRoot } from "../WorkspaceDirectory.js"
 import { mark, type Options } from "./Machine.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
 
+export { variablesNamed, type Environment } from "./Environment.js"
 export type { Options } from "./Machine.js"
 
 const makeEngine = (options: Options, cacheLock: Effect.Semaphore): Engine => ({

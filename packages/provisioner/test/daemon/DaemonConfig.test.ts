@@ -19,14 +19,17 @@ const config = (args: ReadonlyArray<string>, environment: Readonly<Record<string
 
 describe("the arguments of the daemon", () => {
   it("have defaults for all but the server and the credential", () => {
-    const { credential, directory, engines, grace, organization, tags, url } = config(wellFormed)
-    expect({ url: url.href, organization, tags, engines, directory, seconds: Duration.toSeconds(grace) }).toStrictEqual({
+    const { credential, directory, engines, grace, organization, tags, terraformEnvironment, terraformPlanTimeout, url } =
+      config(wellFormed)
+    const seconds = [grace, terraformPlanTimeout].map((time) => Duration.toSeconds(time))
+    expect({ url: url.href, organization, tags, engines, directory, terraformEnvironment, seconds }).toStrictEqual({
       url: "https://dev.example.com/base",
       organization: "default",
       tags: [],
       engines: ["terraform"],
       directory: join(process.cwd(), "provisioner"),
-      seconds: 600
+      terraformEnvironment: [],
+      seconds: [600, 600]
     })
     expect([credential.kind, Redacted.value(credential.secret)]).toStrictEqual(["key", "the-key"])
   })
@@ -66,6 +69,7 @@ describe("the arguments of the daemon", () => {
     [[...wellFormed, "--engine", "pulumi"], `--engine: "pulumi" is neither local nor terraform.`],
     [[...wellFormed, "--grace=-1"], `--grace: "-1" is not a number of seconds up to 86400.`],
     [[...wellFormed, "--grace", "86401"], `--grace: "86401" is not a number of seconds up to 86400.`],
+    [[...wellFormed, "--terraform-plan-timeout", "1h"], `--terraform-plan-timeout: "1h" is not a number of seconds up to 86400.`],
     [[...wellFormed, "--name", ""], "--name must have 1 to 64 characters."],
     [[...wellFormed, "--brand", "–"], "--brand must have a letter."]
   ])("of %j are refused with one sentence", (args, message) => {

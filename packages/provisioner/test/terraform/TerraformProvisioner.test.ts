@@ -1,11 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Uuid } from "@atelier/core/platform"
 import { ProvisionFailure } from "@atelier/core/provisioning"
-import { Cause, Deferred, Effect, Exit, Fiber, Option, Redacted } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Option, Redacted, TestClock } from "effect"
 import { existsSync } from "node:fs"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { aLog, aPlanInput, tarOf, uuid } from "../builders.js"
+import { TerraformProvisioner } from "../../src/index.js"
+import { makeAllowance } from "../../src/terraform/Allowance.js"
 import { aDirectory, anEngine, aProgram } from "./engine.js"
 
 const archive = (files: Readonly<Record<string, string>>) => Effect.promise(() => tarOf(Object.entries(files)))
@@ -87,21 +89,26 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("gives Terraform the server's environment without the server's own variables", () =>
+  it.scoped("gives Terraform settings of the machine and what the host adds, without the server's own variables", () =>
     Effect.gen(function* () {
       const binary = yield* aProgram(`case "$1" in plan) env ;; ${nothing} esac`)
-      const environment = { PATH: process.env["PATH"], AWS_REGION: "north", ATELIER_PG_CONNECTION_URL: "x", TF_LOG: "trace", CODER_X: "1" }
-      const { engine } = yield* anEngine({ binary, environment })
+      const added = { AWS_REGION: "north", ATELIER_PG_CONNECTION_URL: "x", TF_LOG: "trace", CODER_X: "1" }
+      yield* Effect.acquireRelease(
+        Effect.sync(() => Object.assign(process.env, { DATABASE_URL: "postgres://secret", AWS_SECRET_ACCESS_KEY: "secret", LC_TIME: "C" })),
+        () => Effect.sync(() => ["DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "LC_TIME"].forEach((name) => delete process.env[name]))
+      )
+      const { engine } = yield* anEngine({ binary, environment: added })
       const log = aLog()
       const session = yield* engine.open(yield* empty, log.sink)
       yield* session.plan(aPlanInput({ parameters: { size: "large" } }))
       const names = log.lines.map(({ output }) => output.replace(/=.*/s, ""))
-      expect(names).toContain("AWS_REGION")
+      expect(names).toEqual(expect.arrayContaining(["AWS_REGION", "PATH", "HOME", "LC_TIME"]))
       expect(names).toContain("CODER_WORKSPACE_OWNER_EMAIL")
       expect(log.lines.map(({ output }) => output)).toContain(
         "CODER_PARAMETER_ccdcbe846f3da4eb044fbdf64bf6b57902388ab72fb0c852ba72280f8d478b40=large"
       )
-      expect(names.filter((name) => ["ATELIER_PG_CONNECTION_URL", "TF_LOG", "CODER_X"].includes(name))).toEqual([])
+      const refused = ["ATELIER_PG_CONNECTION_URL", "TF_LOG", "CODER_X", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY"]
+      expect(names.filter((name) => refused.includes(name))).toEqual([])
     })
   )
 
@@ -238,9 +245,37 @@ describe("the engine", () => {
       const { engine } = yield* anEngine({ binary, planTimeout: "50 millis" })
       const session = yield* engine.open(yield* empty, aLog().sink)
       const exit = yield* Effect.exit(session.plan(aPlanInput()))
-      expect(messageOf(exit)).toMatch(/^terraform (init|plan) took longer than 50ms and was ended$/)
+      expect(messageOf(exit)).toMatch(/^terraform (init|plan) was ended: an import or a plan may take 50ms$/)
     }).pipe(Effect.scoped)
   )
+
+  it.effect("lets the commands of a stage share its time, without waits for a lock", () =>
+    Effect.gen(function* () {
+      const { holding, left } = makeAllowance("a plan", "10 minutes")
+      const lock = yield* Effect.makeSemaphore(1)
+      yield* TestClock.adjust("1 hour")
+      expect(Duration.format(yield* left)).toBe("10m")
+      yield* TestClock.adjust("4 minutes")
+      expect(Duration.format(yield* left)).toBe("6m")
+      const holder = yield* Effect.fork(lock.withPermits(1)(Effect.sleep("5 minutes")))
+      yield* Effect.yieldNow()
+      const waiter = yield* Effect.fork(holding(lock)(Effect.sleep("1 minute")))
+      yield* TestClock.adjust("6 minutes")
+      yield* Fiber.joinAll([holder, waiter])
+      expect(Duration.format(yield* left)).toBe("5m")
+      yield* TestClock.adjust("6 minutes")
+      expect(Duration.toMillis(yield* left)).toBe(0)
+    })
+  )
+
+  it("names variables of an environment, with a star for any rest", () => {
+    const environment = { AWS_REGION: "north", AWS_PROFILE: "a", KUBECONFIG: "/k", KUBECONFIG_OLD: "/o" }
+    expect(TerraformProvisioner.variablesNamed(["AWS_*", "KUBECONFIG"], environment)).toEqual({
+      AWS_REGION: "north",
+      AWS_PROFILE: "a",
+      KUBECONFIG: "/k"
+    })
+  })
 
   it.scoped("says which file and line are not HCL", () =>
     Effect.gen(function* () {
