@@ -25,8 +25,23 @@ const line = ([flag, definition]: readonly [string, Definition]): string => {
   return `${usage}\n      ${description}${fallback}${variable === undefined ? "" : `\n      ${variable}`}`
 }
 
-/** The output of `--help`: every option that does something and is not deprecated. */
+/** The output of `--help`: every option that does something, and the names of those that are accepted only. Deprecated ones are left out. */
 export const help = (): string => {
-  const shown = Object.entries(definitions).filter(([, { unused, useInstead }]) => unused !== true && useInstead === undefined)
-  return `Usage: npm start -- [options]\n\n${shown.map(line).join("\n")}\n\ndocs/options.md lists all options, with their keys in a YAML file.\n`
+  const current = Object.entries(definitions).filter(([, { useInstead }]) => useInstead === undefined)
+  const used = current.filter(([, { unused }]) => unused !== true)
+  const named = (entries: typeof current): string => entries.map(([flag]) => `  --${flag}`).join("\n")
+  const ignored = current.filter(([, { refusal, unused }]) => unused === true && refusal === undefined)
+  const refused = current.filter(([, { refusal }]) => refusal !== undefined)
+  return `Usage: npm start -- [options]
+
+${used.map(line).join("\n")}
+
+Accepted with a warning, without effect:
+${named(ignored)}
+
+Refused, since an operator would rely on them:
+${named(refused)}
+
+docs/options.md lists all options, with their keys in a YAML file.
+`
 }

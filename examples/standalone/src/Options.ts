@@ -19,6 +19,7 @@ import { join, resolve } from "node:path"
 import { stringify } from "yaml"
 import type { OwnFlag } from "./definitions.js"
 import { configurationFrom, definitions, UsageError } from "./Sources.js"
+import { type Tls, tlsOf } from "./Tls.js"
 
 export { help } from "./Help.js"
 export { UsageError } from "./Sources.js"
@@ -32,6 +33,10 @@ export interface Listen {
 export interface Options {
   readonly host: string
   readonly port: number
+  /** How the address speaks TLS; undefined for plain HTTP. */
+  readonly tls: Tls | undefined
+  /** Where plain HTTP is served beside TLS; undefined for nowhere. */
+  readonly plain: Listen | undefined
   /** Where users and agents reach the server; empty if it follows from the address. */
   readonly accessUrl: string
   readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
@@ -120,7 +125,7 @@ const ownDuration = (configuration: Configuration, flag: "drain-grace" | "drain-
 /** How the option is called where it was set. */
 const nameOf = (configuration: Configuration, flag: Flag | OwnFlag): string => configuration.resolved.get(flag)?.name ?? `--${flag}`
 
-const address = (configuration: Configuration, flag: "http-address" | "prometheus-address"): Listen => {
+const address = (configuration: Configuration, flag: "http-address" | "prometheus-address" | "tls-address"): Listen => {
   const text = valueOf(configuration, flag)
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
@@ -232,8 +237,12 @@ export const parseOptions = (
   const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
   const workspacesDirectory = resolve(ownText(configuration, "workspaces-directory"))
   const store = database(configuration)
+  const tls = tlsOf(configuration)
+  const isPlainToo = tls !== undefined && isSet(configuration, "http-address") && valueOf(configuration, "http-address") !== ""
   const options: Options = {
-    ...address(configuration, "http-address"),
+    ...address(configuration, tls === undefined ? "http-address" : "tls-address"),
+    tls,
+    plain: isPlainToo ? address(configuration, "http-address") : undefined,
     accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
     database: store,
     workspacesDirectory,

@@ -3,6 +3,7 @@ import {
   type Configuration,
   type Definition,
   type Given,
+  isSet,
   type OptionRefused,
   optionDefinitions,
   readBool,
@@ -128,11 +129,18 @@ const externalAuthOf = (environment: Environment, prefixes: ReadonlyArray<string
   return { source: "", value, name }
 }
 
-/** The deprecated address counts for the new one. */
-const withAddress = (configuration: Configuration): Configuration => {
-  const address = configuration.resolved.get("address")
-  const isSet = address !== undefined && address.source !== "" && address.source !== "default" && address.value !== ""
-  return isSet ? { ...configuration, resolved: new Map(configuration.resolved).set("http-address", address) } : configuration
+/** The deprecated options count for the new ones. deployment.md §2.2. */
+const withReplacements = (configuration: Configuration): Configuration => {
+  const resolved = new Map(configuration.resolved)
+  const address = resolved.get("address")
+  if (address !== undefined && isSet(configuration, "address") && address.value !== "") {
+    const isSecure = resolved.get("tls-enable")?.value === true
+    resolved.set(isSecure ? "tls-address" : "http-address", address)
+    if (isSecure) resolved.set("http-address", { ...address, value: "", source: "default" })
+  }
+  const redirect = resolved.get("tls-redirect-http-to-https")
+  if (redirect?.value === true && isSet(configuration, "tls-redirect-http-to-https")) resolved.set("redirect-to-access-url", redirect)
+  return { ...configuration, resolved }
 }
 
 const refused = (error: OptionRefused): UsageError => new UsageError(error.message)
@@ -170,7 +178,7 @@ export const configurationFrom = (
     const inFile = path === undefined ? undefined : found(yaml, path)
     return inFile === undefined ? undefined : { source: "yaml", yaml: inFile, name: `${path?.join(".")} in the YAML file` }
   }
-  return withAddress(
+  return withReplacements(
     Either.getOrThrowWith(
       resolve({ prefix: isBranded ? word : prefix, brand, given, parseYaml: parseYamlOptions, additions: ownDefinitions }),
       refused

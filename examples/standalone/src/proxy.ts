@@ -1,4 +1,5 @@
 /** Serves a workspace proxy by itself: `npm start -- proxy`. */
+import { readBool } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { type Compatibility, WorkspaceProxy } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
@@ -84,6 +85,12 @@ const optionsOf = (valueOf: (flag: FlagName) => string): WorkspaceProxy.Options 
   }
 }
 
+/** Refuses TLS, which is an option of the server. */
+const refuseTls = (environment: Environment): void => {
+  if (!Either.getOrElse(readBool(environment["ATELIER_TLS_ENABLE"] ?? ""), () => true)) return
+  throw new UsageError("ATELIER_TLS_ENABLE is for the server: a workspace proxy speaks HTTP behind a TLS proxy")
+}
+
 const serve = (options: WorkspaceProxy.Options, { host, port }: { readonly host: string; readonly port: number }) =>
   Effect.gen(function* () {
     const proxy = yield* WorkspaceProxy.make(options)
@@ -129,6 +136,7 @@ export const run = async (words: ReadonlyArray<string>): Promise<number> => {
     const valueOf = given(words, process.env)
     if (valueOf === "help") process.stdout.write(help)
     else {
+      refuseTls(process.env)
       const address = addressOf(valueOf("http-address") || "127.0.0.1:3001")
       const ended = await Effect.runPromise(Effect.either(serve(optionsOf(valueOf), address)))
       if (Either.isLeft(ended)) throw ended.left

@@ -2,12 +2,13 @@
 import { type Configuration, DeploymentOptions, valueOf } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier, namesOf } from "@atelier/http"
-import { makeServer } from "@atelier/http/node"
+import { makeSecureServer, makeServer } from "@atelier/http/node"
 import { OtlpTracer } from "@atelier/node"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { Duration, Layer } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Server as SecureServer } from "node:https"
 import { readFile } from "node:fs/promises"
 import { Server as NetServer } from "node:net"
 import { dirname, join } from "node:path"
@@ -16,6 +17,7 @@ import { fileURLToPath } from "node:url"
 import { type Exporter, exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
+import type { Tls } from "./Tls.js"
 import * as engine from "./engine.js"
 import { builderParts } from "./BuilderParts.js"
 import { starterTemplates } from "./StarterTemplates.js"
@@ -26,7 +28,7 @@ const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 const agentBundle = join(dirname(agentProgram), "download.mjs")
 
 interface Listening {
-  readonly server: Server
+  readonly server: Server | SecureServer
   readonly url: string
   /** Hands over what has arrived so far, and everything from now on. */
   readonly open: (atelier: Atelier.Atelier) => void
@@ -35,9 +37,26 @@ interface Listening {
 /** Requests that wait for the start: a flood of them would keep it from ending. */
 const maximumWaiting = 1000
 
-const urlOf = ({ host, port }: Listen): string => {
+const urlOf = ({ host, port }: Listen, tls?: Tls): string => {
   const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
-  return `http://${name}:${port}`
+  return `${tls === undefined ? "http" : "https"}://${name}:${port}`
+}
+
+/** Milliseconds between two looks at the files of TLS. */
+const reloadInterval = 10_000
+
+const secureServer = (tls: Tls): SecureServer => {
+  const server = makeSecureServer(tls.options)
+  tls.guard(server)
+  const timer = setInterval(() => {
+    try {
+      if (tls.reload(server)) process.stdout.write("The certificates have changed: new connections use the new ones\n")
+    } catch (error) {
+      process.stderr.write(`The certificates in use stay: ${reasonOf(error)}\n`)
+    }
+  }, reloadInterval)
+  timer.unref()
+  return server.once("close", () => clearInterval(timer))
 }
 
 /**
@@ -48,9 +67,10 @@ const listen = async ({
   exclusive,
   host,
   option,
-  port
-}: Listen & { readonly option: string; readonly exclusive: boolean }): Promise<Listening> => {
-  const server = makeServer()
+  port,
+  tls
+}: Listen & { readonly option: string; readonly exclusive: boolean; readonly tls?: Tls | undefined }): Promise<Listening> => {
+  const server = tls === undefined ? makeServer() : secureServer(tls)
   const waiting: Array<(atelier: Atelier.Atelier) => void> = []
   const hold = {
     request: (request: IncomingMessage, response: ServerResponse): void => {
@@ -72,7 +92,7 @@ const listen = async ({
   if (address === null || typeof address === "string") throw new Error("the server listens on no port")
   return {
     server,
-    url: urlOf({ host, port: address.port }),
+    url: urlOf({ host, port: address.port }, tls),
     open: (atelier) => {
       server.off("request", hold.request).off("upgrade", hold.upgrade)
       server.on("request", atelier.handler).on("upgrade", atelier.upgrade)
@@ -128,10 +148,14 @@ const reachedAt = (configuration: Configuration, url: string): Configuration => 
 
 /** Serves until the process is to end. */
 export const serve = async (options: Options, { internal, ready }: Place): Promise<void> => {
-  const listenPublicly = () => listen({ ...options, option: "httpAddress", exclusive: false })
+  const listenPublicly = async (): Promise<readonly [Listening, ...Array<Listening>]> => {
+    const { host, plain, port, tls } = options
+    const main = await listen({ host, port, tls, option: tls === undefined ? "httpAddress" : "tlsAddress", exclusive: false })
+    return plain === undefined ? [main] : [main, await listen({ ...plain, option: "httpAddress", exclusive: false })]
+  }
   // One of several processes leaves new connections to the others until it serves
   const early = internal === undefined || options.port === 0 ? await listenPublicly() : undefined
-  const url = early?.url ?? urlOf(options)
+  const url = early?.[0].url ?? urlOf(options, options.tls)
   const own = internal === undefined ? undefined : await listen({ ...internal, option: "derpServerRelayUrl", exclusive: true })
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
   const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
@@ -165,28 +189,28 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
     await traces?.close()
     own?.server.close()
   }
-  const begin = async (): Promise<Listening> => {
+  const begin = async () => {
     exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
     return early ?? listenPublicly()
   }
-  const { open, server } = await begin().catch(async (error: unknown) => {
+  const listening = await begin().catch(async (error: unknown) => {
     await release()
     throw error
   })
-  open(atelier)
+  for (const { open } of listening) open(atelier)
   own?.open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
   engine.end()
   const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader }))
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
-  const closed = once(server, "close")
+  const closed = Promise.all(listening.map(({ server }) => once(server, "close")))
   // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
-  NetServer.prototype.close.call(server)
+  for (const { server } of listening) NetServer.prototype.close.call(server)
   if (signal === "SIGTERM") await Promise.race([closed, atelier.drain(arrivalTime)])
-  server.closeIdleConnections()
+  for (const { server } of listening) server.closeIdleConnections()
   await release()
-  for (const listening of [server, own?.server]) listening?.closeAllConnections()
+  for (const one of [...listening, own]) one?.server.closeAllConnections()
   await closed
 }
 

@@ -107,7 +107,10 @@ describe("a recorded value of an option", () => {
 
 /** Starts that differ, with the reason. */
 const differing: ReadonlySet<string> = new Set([
-  // Without a listener for TLS, and with the checks of keys in every build
+  // An operator would rely on what does not happen
+  "TLS without certificate",
+  "CSP entry of one word",
+  // With the checks of keys in every build
   "encryption key of 31 bytes",
   "encryption key that is not base64",
   // Seen only when the server starts
@@ -173,6 +176,22 @@ describe("the YAML that --write-config prints", () => {
     expect(valueOf(read.configuration, "session-duration")).toBe(172_800_000_000_000n)
     expect(valueOf(read.configuration, "oidc-scopes")).toEqual(["openid", "groups"])
     expect(read.configuration.resolved.get("session-duration")?.source).toBe("yaml")
+  })
+})
+
+describe("an option without effect that an operator would rely on", () => {
+  it.each([
+    ["--ephemeral", "--ephemeral is not supported: data would stay after the end"],
+    ["--postgres-auth=awsiamrds", "--postgres-auth is not supported"],
+    ["--additional-csp-policy=frame-src https://a.test", "--additional-csp-policy is not supported"],
+    ["--oidc-client-key-file=key.pem", "--oidc-client-key-file is not supported"],
+    ["--tls-client-cert-file=cert.pem", "--tls-client-cert-file is not supported"]
+  ])("refuses to start: %s", (flag, message) => {
+    expect(() => parseOptions([flag], {})).toThrow(message)
+  })
+
+  it("is accepted with its default value", () => {
+    expect(parseOptions(["--postgres-auth=password", "--ephemeral=false", "--additional-csp-policy="], {})).toMatchObject({ port: 3000 })
   })
 })
 

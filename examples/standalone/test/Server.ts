@@ -57,7 +57,7 @@ export class Server {
   static start(options: ServerOptions): Promise<Server> {
     const { args = [], database, node = process.execPath, port, program = built, workspacesDirectory } = options
     const place = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", workspacesDirectory]
-    return Server.launch([node, program, ...place, "--drain-grace", "0", ...args], /^Atelier listens on (http:\/\/[\d.:]+)/)
+    return Server.spawn([node, program, ...place, "--drain-grace", "0", ...args], /^Atelier listens on (http:\/\/[\d.:]+)/)
   }
 
   /** Starts a workspace proxy of a server and waits until it says that it listens. */
@@ -74,12 +74,17 @@ export class Server {
     readonly accessUrl?: string
   }): Promise<Server> {
     const place = ["--http-address", `127.0.0.1:${port}`, "--access-url", accessUrl, "--primary-access-url", primary]
-    return Server.launch([process.execPath, built, "proxy", ...place], /^The workspace proxy listens on .*, reached at (\S+)/, {
+    return Server.spawn([process.execPath, built, "proxy", ...place], /^The workspace proxy listens on .*, reached at (\S+)/, {
       ATELIER_TOKEN: token
     })
   }
 
-  private static async launch(
+  /** Starts a server with these arguments alone, and waits until it says what is looked for, whose first group is its address. */
+  static launch(args: ReadonlyArray<string>, greeting: RegExp): Promise<Server> {
+    return Server.spawn([process.execPath, built, ...args], greeting)
+  }
+
+  private static async spawn(
     [program = "", ...args]: ReadonlyArray<string>,
     greeting: RegExp,
     environment: Readonly<Record<string, string>> = {}

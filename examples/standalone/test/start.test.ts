@@ -19,8 +19,13 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 /** Runs the server until it gives up. */
-const refusalOf = async (args: ReadonlyArray<string>, flags: ReadonlyArray<string> = []) => {
-  const child = spawn(process.execPath, [...flags, program, ...args], { cwd: directory, stdio: ["ignore", "ignore", "pipe"] })
+const refusalOf = async (
+  args: ReadonlyArray<string>,
+  flags: ReadonlyArray<string> = [],
+  variables: Readonly<Record<string, string>> = {}
+) => {
+  const env = { ...process.env, ...variables }
+  const child = spawn(process.execPath, [...flags, program, ...args], { cwd: directory, stdio: ["ignore", "ignore", "pipe"], env })
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")])
   return { code, said }
 }
@@ -132,6 +137,14 @@ describe("a server that cannot start", () => {
     } finally {
       expect(await first.stop()).toBe(0)
     }
+  })
+
+  it("serves no plain HTTP as a workspace proxy that is asked for TLS", async () => {
+    const address = ["--http-address", "127.0.0.1:0", "--access-url", "https://a.test", "--primary-access-url", "https://b.test"]
+    expect(await refusalOf(["proxy", ...address, "--token", "x"], [], { ATELIER_TLS_ENABLE: "true" })).toStrictEqual({
+      code: 2,
+      said: "ATELIER_TLS_ENABLE is for the server: a workspace proxy speaks HTTP behind a TLS proxy (proxy --help lists the options)\n"
+    })
   })
 
   it("says one sentence about a command line that cannot be used", async () => {

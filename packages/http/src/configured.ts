@@ -36,11 +36,18 @@ const refuseUnknown = (given: Readonly<Record<string, unknown>>): void => {
   if (unknown !== undefined) throw new StartError({ option: `options.${unknown}`, reason: "is no option of a deployment" })
 }
 
+/** Refuses TLS, which the host's server speaks. */
+const refuseTls = (given: Readonly<Record<string, unknown>>): void => {
+  if (given["tlsEnable"] !== true) return
+  throw new StartError({ option: "options.tlsEnable", reason: "is for the standalone server: the server of the application serves TLS" })
+}
+
 /** The configuration in force. Throws `StartError` for an option that cannot be. */
 export const configured = ({ accessUrl, configuration, options }: Options, { environmentPrefix, word }: Names): Configuration => {
   if (configuration !== undefined) return configuration
   const given: Readonly<Record<string, unknown>> = { ...options, accessUrl }
   refuseUnknown(given)
+  refuseTls(given)
   return Either.getOrThrowWith(
     Either.flatMap(
       resolve({

@@ -1,4 +1,4 @@
 /** A Node server for the interface alone. */
-export { makeServer } from "./makeServer.js"
+export { makeSecureServer, makeServer } from "./makeServer.js"
 export { refuseMalformed } from "./refuseMalformed.js"
 export { serverOptions } from "./serverOptions.js"

@@ -203,6 +203,13 @@ it("a host's misspelled option keeps the service from starting", async () => {
   )
 })
 
+it.each([
+  [{ tlsEnable: true }, "options.tlsEnable: is for the standalone server"],
+  [{ ephemeral: true }, "options.ephemeral: is not supported: data would stay after the end"]
+])("a host's option %j that an operator would rely on keeps the service from starting", async (options, message) => {
+  await expect(startServer(sqlite, { empty: true, options })).rejects.toThrow(message)
+})
+
 it("a rule between two options names both as a host knows them", async () => {
   const start = startServer(sqlite, { empty: true, options: { sessionDuration: "60 days" } })
   await expect(start).rejects.toThrow("options.defaultOauthRefreshLifetime: must be longer than sessionDuration")

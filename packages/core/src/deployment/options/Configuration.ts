@@ -85,8 +85,11 @@ type CurrentFlag = { [F in Flag]: (typeof definitions)[F] extends { readonly use
 /** Options of an embedding application: the flags of `docs/options.md`, spelled as names of a program. Each may be left out. */
 export type OptionInputs = { readonly [F in CurrentFlag as OptionName<F>]?: InputOf<F> | undefined }
 
-/** The options in force, spelled as names of a program. */
-export type OptionsInForce = { readonly [F in Flag as OptionName<F>]: InForce<F> }
+/** The options that do something. */
+type UsedFlag = { [F in Flag]: (typeof definitions)[F] extends { readonly unused: true } ? never : F }[Flag]
+
+/** The options in force, spelled as names of a program. Services cannot read an option that is marked as unused. */
+export type OptionsInForce = { readonly [F in UsedFlag as OptionName<F>]: InForce<F> }
 
 export type Source = "flag" | "env" | "yaml" | "default" | ""
 

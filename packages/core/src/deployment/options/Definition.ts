@@ -57,6 +57,8 @@ export interface Definition {
   readonly useInstead?: ReadonlyArray<string>
   /** The product reports the option and does nothing with it. */
   readonly unused?: boolean
+  /** Why an unused option cannot be set to another value than its default: an operator would rely on what does not happen. */
+  readonly refusal?: string
 }
 
 /** Variables whose name has no prefix. */

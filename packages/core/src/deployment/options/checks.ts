@@ -2,7 +2,8 @@
 import { Either } from "effect"
 import { isUuid } from "../../platform/Uuid.js"
 import { compilePattern } from "../../platform/Pattern.js"
-import { type Configuration, durationOf, type Flag, OptionRefused, valueOf } from "./Configuration.js"
+import { type Configuration, durationOf, type Flag, isSet, OptionRefused, valueOf } from "./Configuration.js"
+import { defaultOf } from "./Definition.js"
 import { Duration } from "effect"
 import { externalAuthViolation } from "./externalAuth.js"
 import { readUrl } from "./readers.js"
@@ -129,8 +130,23 @@ const checks: ReadonlyArray<Check> = [
 
 const breakerViolation = (count: number): string | undefined => (count < 1 || count > 100 ? "must be a number from 1 to 100" : undefined)
 
+/** An unused option that is set although relying on it would be dangerous, and why it is refused. */
+const dangerous = (configuration: Configuration): readonly [string, string] | undefined => {
+  for (const [flag, definition] of Object.entries(configuration.definitions)) {
+    const value = configuration.resolved.get(flag)?.value
+    const isDefault = value === undefined || value === false || String(value) === (defaultOf(definition, configuration.brand) ?? "")
+    if (definition.refusal !== undefined && isSet(configuration, flag) && !isDefault) return [flag, definition.refusal]
+  }
+  return undefined
+}
+
 /** Returns the configuration, or the first option that breaks a rule. */
 export const checked = (configuration: Configuration): Either.Either<Configuration, OptionRefused> => {
+  const refused = dangerous(configuration)
+  if (refused !== undefined) {
+    const [flag, reason] = refused
+    return Either.left(new OptionRefused({ name: configuration.resolved.get(flag)?.name ?? flag, reason }))
+  }
   for (const check of checks) {
     const [flag, reason] = check(configuration)
     if (reason === undefined) continue

@@ -65,8 +65,7 @@ export const definitions = {
     group: networking,
     path: "wildcard_access_url",
     omittedWhenZero: true,
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "docs-url": {
     name: "Docs URL",
@@ -120,13 +119,12 @@ export const definitions = {
   "tls-address": {
     name: "TLS Address",
     type: "host:port",
-    description: "The address to listen on for TLS.",
+    description: "The address to listen on for TLS; port 0 takes a free port.",
     default: "127.0.0.1:3443",
     yaml: "address",
     group: tls,
     path: "tls.address",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   address: {
     name: "Address",
@@ -142,12 +140,11 @@ export const definitions = {
   "tls-enable": {
     name: "TLS Enable",
     type: "bool",
-    description: "Serve TLS.",
+    description: "Serve TLS at tls-address. An http-address that is set serves plain HTTP as well.",
     yaml: "enable",
     group: tls,
     path: "tls.enable",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-redirect-http-to-https": {
     name: "Redirect HTTP to HTTPS",
@@ -164,33 +161,31 @@ export const definitions = {
   "tls-cert-file": {
     name: "TLS Certificate Files",
     type: "string-array",
-    description: "Certificate chains in PEM, one file per certificate.",
+    description:
+      "Certificate chains in PEM, one file per certificate; the first one is for clients that name no host. Files are read again when they change.",
     yaml: "certFiles",
     group: tls,
     path: "tls.cert_file",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-client-ca-file": {
     name: "TLS Client CA Files",
     type: "string",
-    description: "The authorities that clients' certificates are checked against.",
+    description: "The authorities in PEM that clients' certificates are checked against.",
     yaml: "clientCAFile",
     group: tls,
     path: "tls.client_ca_file",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-client-auth": {
     name: "TLS Client Auth",
     type: "string",
-    description: "Whether clients show a certificate.",
+    description: "Whether clients show a certificate: none, request, require-any, verify-if-given or require-and-verify.",
     default: "none",
     yaml: "clientAuth",
     group: tls,
     path: "tls.client_auth",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-key-file": {
     name: "TLS Key Files",
@@ -199,19 +194,17 @@ export const definitions = {
     yaml: "keyFiles",
     group: tls,
     path: "tls.key_file",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-min-version": {
     name: "TLS Minimum Version",
     type: "string",
-    description: "The oldest TLS version to accept.",
+    description: "The oldest TLS version to accept: tls12 or tls13.",
     default: "tls12",
     yaml: "minVersion",
     group: tls,
     path: "tls.min_version",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-client-cert-file": {
     name: "TLS Client Cert File",
@@ -221,7 +214,8 @@ export const definitions = {
     group: tls,
     path: "tls.client_cert_file",
     annotations: { external_workspace_proxies: "true" },
-    unused: true
+    unused: true,
+    refusal: "is not supported: the server would show other servers no certificate"
   },
   "tls-client-key-file": {
     name: "TLS Client Key File",
@@ -231,17 +225,17 @@ export const definitions = {
     group: tls,
     path: "tls.client_key_file",
     annotations: { external_workspace_proxies: "true" },
-    unused: true
+    unused: true,
+    refusal: "is not supported: the server would show other servers no certificate"
   },
   "tls-ciphers": {
     name: "TLS Ciphers",
     type: "string-array",
-    description: "The cipher suites to accept; default: those of the runtime.",
+    description: "The cipher suites to accept below TLS 1.3, by their IANA names; default: those of the runtime.",
     yaml: "tlsCiphers",
     group: tls,
     path: "tls.supported_ciphers",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "tls-allow-insecure-ciphers": {
     name: "TLS Allow Insecure Ciphers",
@@ -251,8 +245,7 @@ export const definitions = {
     yaml: "tlsAllowInsecureCiphers",
     group: tls,
     path: "tls.allow_insecure_ciphers",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "derp-server-enable": {
     name: "DERP Server Enable",
@@ -529,7 +522,8 @@ export const definitions = {
     yaml: "oidcClientKeyFile",
     group: oidc,
     path: "oidc.client_key_file",
-    unused: true
+    unused: true,
+    refusal: "is not supported: the server would not authenticate with that key; use oidc-client-secret"
   },
   "oidc-client-cert-file": {
     name: "OIDC Client Cert File",
@@ -538,7 +532,8 @@ export const definitions = {
     yaml: "oidcClientCertFile",
     group: oidc,
     path: "oidc.client_cert_file",
-    unused: true
+    unused: true,
+    refusal: "is not supported: the server would not authenticate with that certificate; use oidc-client-secret"
   },
   "oidc-email-domain": {
     name: "OIDC Email Domain",
@@ -608,8 +603,7 @@ export const definitions = {
     structure: "texts",
     yaml: "authURLParams",
     group: oidc,
-    path: "oidc.auth_url_params",
-    unused: true
+    path: "oidc.auth_url_params"
   },
   "oidc-ignore-userinfo": {
     name: "OIDC Ignore UserInfo",
@@ -628,8 +622,7 @@ export const definitions = {
     yaml: "accessTokenClaims",
     group: oidc,
     path: "oidc.source_user_info_from_access_token",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "oidc-organization-field": {
     name: "OIDC Organization Field",
@@ -1024,7 +1017,8 @@ export const definitions = {
     group: http,
     path: "additional_csp_policy",
     omittedWhenZero: true,
-    unused: true
+    unused: true,
+    refusal: "is not supported: pages would be served without these directives"
   },
   "dangerous-allow-cors-requests": {
     name: "DANGEROUS: Allow all CORS requests",
@@ -1152,7 +1146,8 @@ export const definitions = {
     path: "ephemeral_deployment",
     omittedWhenZero: true,
     hidden: true,
-    unused: true
+    unused: true,
+    refusal: "is not supported: data would stay after the end; use --database sqlite::memory: and a temporary directory of workspaces"
   },
   "postgres-url": {
     name: "Postgres Connection URL",
@@ -1173,7 +1168,8 @@ export const definitions = {
     yaml: "pgAuth",
     path: "pg_auth",
     omittedWhenZero: true,
-    unused: true
+    unused: true,
+    refusal: "is not supported: the server would log in to PostgreSQL with the password of the URL"
   },
   "postgres-conn-max-open": {
     name: "Postgres Connection Max Open",
@@ -1378,8 +1374,7 @@ export const definitions = {
     description: "Refuse sharing of chats.",
     yaml: "disableChatSharing",
     path: "disable_chat_sharing",
-    omittedWhenZero: true,
-    unused: true
+    omittedWhenZero: true
   },
   "session-duration": {
     name: "Session Duration",
@@ -2083,8 +2078,7 @@ export const definitions = {
     group: aiBridgeDeprecated,
     path: "ai.bridge.enabled",
     hidden: true,
-    useInstead: ["ai-gateway-enabled"],
-    unused: true
+    useInstead: ["ai-gateway-enabled"]
   },
   "ai-gateway-enabled": {
     name: "AI Gateway Enabled",
@@ -2093,8 +2087,7 @@ export const definitions = {
     default: "true",
     yaml: "enabled",
     group: aiGateway,
-    path: "ai.bridge.enabled",
-    unused: true
+    path: "ai.bridge.enabled"
   },
   "aibridge-openai-base-url": {
     name: "AI Bridge OpenAI Base URL",
