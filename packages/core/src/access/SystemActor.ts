@@ -153,7 +153,7 @@ export const SystemActor = {
   /** Reads daemons. */
   systemReadProvisionerDaemons: siteWide("system-read-provisioner-daemons", { provisioner_daemon: ["read"] }),
 
-  /** Keeps prebuilt workspaces. */
+  /** Keeps prebuilt workspaces, and may do nothing to those of users: a claimed workspace is out of its reach. */
   prebuildsOrchestrator: siteWide(
     "prebuilds-orchestrator",
     {
@@ -165,7 +165,7 @@ export const SystemActor = {
       prebuilt_workspace: ["delete", "update"],
       template: ["read", "update", "use", "view_insights"],
       user: ["read"],
-      workspace: ["create", "delete", "read", "start", "stop", "update"]
+      workspace: ["read"]
     },
     Uuid.make(prebuildsUserId)
   ),

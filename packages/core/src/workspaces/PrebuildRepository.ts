@@ -12,6 +12,15 @@ export interface PrebuildPreset extends Pick<TemplateVersionPreset, "id" | "temp
   readonly organization_id: Uuid
 }
 
+/** A workspace of the pool as it was read: what happens to it is decided again under its locks. */
+export interface StoredPrebuild extends ExistingPrebuild {
+  /** The preset that it was last started with. */
+  readonly preset_id: Uuid
+  /** Its latest build and the job of that. */
+  readonly build_id: Uuid
+  readonly job_id: Uuid
+}
+
 /** The new owner's part of a claimed workspace. */
 export type ClaimedFields = Pick<
   Workspace,
@@ -30,8 +39,8 @@ export class PrebuildRepository extends Context.Tag("@atelier/core/PrebuildRepos
   {
     /** The presets of active versions that want workspaces, and those of other versions that have some. */
     readonly presets: Effect.Effect<ReadonlyArray<PrebuildPreset>>
-    /** All unclaimed workspaces that are not deleted, each with the preset that it was last started with and the job of its latest build. */
-    readonly existing: Effect.Effect<ReadonlyArray<ExistingPrebuild & { readonly preset_id: Uuid; readonly job_id: Uuid }>>
+    /** All unclaimed workspaces that are not deleted. */
+    readonly existing: Effect.Effect<ReadonlyArray<StoredPrebuild>>
     readonly setStatus: (presetId: Uuid, status: PrebuildStatus) => Effect.Effect<void>
     /**
      * Gives the oldest ready workspace of a preset to a new owner; claims at the same time take different ones. Ready: started by the active

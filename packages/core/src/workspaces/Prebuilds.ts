@@ -2,6 +2,7 @@
 import { Array as Arr, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import { prebuildsUserId } from "../access/Decision.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -12,19 +13,21 @@ import * as Measure from "../platform/Measure.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { missingTemplate, type TemplateId } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleTemplate } from "../templates/VisibleTemplate.js"
 import { reconcile } from "./PrebuildReconciliation.js"
-import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
+import { type PrebuildPreset, PrebuildRepository, type StoredPrebuild } from "./PrebuildRepository.js"
 import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
 import { WorkspaceBuildCreation } from "./WorkspaceBuildCreation.js"
 import * as Traced from "../platform/Traced.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
+
+const prebuildsOwner = Uuid.make(prebuildsUserId)
 
 /** The address of builds that no request caused. */
 const ownAddress = "127.0.0.1"
@@ -52,15 +55,22 @@ const make = Effect.gen(function* () {
     hardLimit: options.workspacePrebuildsFailureHardLimit
   }
 
-  const remove = (id: Uuid, orphan: boolean) => builds.create(id, { transition: "delete", rich_parameter_values: [], orphan })
+  /** A user may claim the workspace between the decision and the delete, which takes place only if it is the pool's as it was then. */
+  const remove = ({ build_id, id }: StoredPrebuild, orphan: boolean) =>
+    builds.create(id, {
+      transition: "delete",
+      rich_parameter_values: [],
+      orphan,
+      expected: { owner_id: prebuildsOwner, latest_build_id: build_id }
+    })
 
   /** Logs why an action did not succeed; the next cycle decides again. */
   const attempted = <A, E extends { readonly _tag: string }, R>(action: Effect.Effect<A, E, R>) =>
     action.pipe(
       Effect.asVoid,
-      // A user was faster
+      // A user was faster: the workspace has changed, or belongs to the user, where the orchestrator may do nothing
       Effect.catchIf(
-        ({ _tag }) => _tag === "Conflict",
+        ({ _tag }) => _tag === "Conflict" || _tag === "Forbidden",
         () => Effect.void
       ),
       Effect.catchAllCause((cause) => Effect.logWarning("a prebuilt workspace could not be changed and is tried again", cause))
@@ -83,22 +93,20 @@ const make = Effect.gen(function* () {
       }
     })
 
-  const act = (preset: PrebuildPreset, existing: Effect.Effect.Success<typeof repository.existing>, now: Timestamp.Timestamp) =>
+  const act = (preset: PrebuildPreset, existing: ReadonlyArray<StoredPrebuild>, now: Timestamp.Timestamp) =>
     Effect.gen(function* () {
       const actions = reconcile(preset, existing, limits, now)
       if (actions.status !== preset.status) yield* repository.setStatus(preset.id, actions.status)
-      const jobOf = new Map(existing.map(({ id, job_id }) => [id, job_id]))
+      const chosen = (ids: ReadonlyArray<Uuid>) => {
+        const wanted = new Set(ids)
+        return existing.filter(({ id }) => wanted.has(id))
+      }
       yield* Effect.forEach(
-        actions.abandon,
-        (id) => {
-          const job = jobOf.get(id)
-          return job === undefined
-            ? Effect.void
-            : attempted(Effect.zipRight(jobs.cancel(job, { expectStatus: "pending" }), remove(id, true)))
-        },
+        chosen(actions.abandon),
+        (waiting) => attempted(Effect.zipRight(jobs.cancel(waiting.job_id, { expectStatus: "pending" }), remove(waiting, true))),
         { discard: true }
       )
-      yield* Effect.forEach(actions.delete, (id) => attempted(remove(id, false)), { discard: true })
+      yield* Effect.forEach(chosen(actions.delete), (unwanted) => attempted(remove(unwanted, false)), { discard: true })
       yield* attempted(createAll(preset, actions.create))
     }).pipe(Effect.annotateLogs({ preset: preset.id, template: preset.template_id }))
 

@@ -52,6 +52,14 @@ export interface NewBuild {
   readonly dry_run?: boolean | undefined
   /** The start that follows when this stop has succeeded. */
   readonly on_success?: NewFollowUp | undefined
+  /** What the decision for this build was made on; the build is refused if it does not hold any more. */
+  readonly expected?: ExpectedWorkspace | undefined
+}
+
+/** A workspace as background work read it. */
+export interface ExpectedWorkspace {
+  readonly owner_id: Uuid
+  readonly latest_build_id: Uuid
 }
 
 /** A build that is to follow another. */
@@ -171,9 +179,20 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, { on_success, orphan }: NewBuild) =>
+  /** Compares the workspace with what a decision was made on. The locks hold until the build is queued, so a claim comes before or after. */
+  const requireUnchanged = (id: WorkspaceId, { latest_build_id, owner_id }: ExpectedWorkspace) =>
+    Effect.gen(function* () {
+      const workspace = Option.getOrUndefined(yield* workspaces.lock(id))
+      const build = Option.getOrUndefined(yield* builds.lockLatest(id))
+      if (workspace === undefined || workspace.deleted || workspace.owner_id !== owner_id || build?.id !== latest_build_id) {
+        return yield* new Conflict({ message: "The workspace has changed since the build was decided on." })
+      }
+    })
+
+  const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, { expected, on_success, orphan }: NewBuild) =>
     transaction(
       Effect.gen(function* () {
+        if (expected !== undefined) yield* requireUnchanged(workspace.id, expected)
         if (prepared.order.transition === "start" && isDormant(workspace)) yield* wake(workspace, prepared.target.template)
         const { id } = yield* orders.enqueue(prepared)
         yield* notifications.buildQueued(prepared)

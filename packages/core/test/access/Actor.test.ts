@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { agentActor, decide, sessionActor, SystemActor, userActor } from "../../src/access/index.js"
+import { agentActor, decide, permits, prebuildsUserId, sessionActor, SystemActor, userActor } from "../../src/access/index.js"
 import { Uuid } from "../../src/platform/Uuid.js"
 
 const id = (last: string) => Uuid.make(`00000000-0000-4000-8000-${last.padStart(12, "0")}`)
@@ -91,6 +91,13 @@ describe("a system actor", () => {
     expect(decide(revoker.subject, "delete", { type: "api_key", owner: id("1") })).toBe(true)
     expect(decide(revoker.subject, "delete", { type: "api_key", owner: id("2") })).toBe(false)
     expect(decide(revoker.subject, "read", { type: "api_key", owner: id("1") })).toBe(false)
+  })
+
+  it("for prebuilt workspaces deletes unclaimed ones alone", () => {
+    const { subject } = SystemActor.prebuildsOrchestrator
+    expect(permits(subject, "delete", { type: "workspace", id: id("4"), owner: prebuildsUserId, org: own.org })).toBe(true)
+    expect(permits(subject, "delete", { type: "workspace", id: id("4"), ...own })).toBe(false)
+    expect(permits(subject, "update", { type: "workspace", id: id("4"), ...own })).toBe(false)
   })
 
   it("for sub-agents stays within the owner's workspaces of the organization", () => {

@@ -1,11 +1,13 @@
 import { SqlClient } from "@effect/sql"
 import { type Dispatcher, notificationEvents, type OutgoingNotification } from "@atelier/core/notifications"
-import { Effect, Schema } from "effect"
+import { PrebuildRepository } from "@atelier/core/workspaces"
+import { Context, Effect, Layer, Schema } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
+import { postgres, sqlite } from "../../../../test/databases.js"
 import { testEngines, type TestTemplate } from "../../../../test/engine.js"
 import type { Person } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
-import { describeAgentsOnEach } from "../agents/AgentServer.js"
+import { describeAgentsOn } from "../agents/AgentServer.js"
 
 const warm = 5
 const creations = 20
@@ -33,6 +35,16 @@ const delivered: Array<OutgoingNotification> = []
 const recording: Dispatcher = { method: "recording", dispatch: (message) => Effect.sync(() => void delivered.push(message)) }
 const replaced = () => delivered.filter(({ template_id }) => template_id === notificationEvents.prebuiltResourceReplaced.id)
 
+/** Runs between the reconciliation's reading of the pool and its actions. */
+let afterReading = (): Promise<void> => Promise.resolve()
+
+const paused = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
+  Layer.map(database, (context) => {
+    const repository = Context.get(context, PrebuildRepository)
+    const existing = Effect.tap(repository.existing, () => Effect.promise(() => afterReading()))
+    return Context.add(context, PrebuildRepository, { ...repository, existing })
+  })
+
 const Workspaces = Schema.Struct({
   count: Schema.Number,
   workspaces: Schema.Array(
@@ -44,12 +56,41 @@ const Workspaces = Schema.Struct({
 })
 const Created = Schema.Struct({ id: Schema.String, latest_build: Schema.Struct({ build_number: Schema.Number }) })
 
-describeAgentsOnEach(
+const Claimed = Schema.Struct({ latest_build: Schema.Struct({ status: Schema.String, build_number: Schema.Number }) })
+
+describeAgentsOn(
+  [
+    ["SQLite", paused(sqlite)],
+    ["PostgreSQL", paused(postgres)]
+  ],
   "prebuilt workspaces",
   (server) => {
     let templateId: string
     const owner = () => server().owner().token
     const prebuilt = async () => (await server().call("GET", `/workspaces?q=owner:prebuilds`, { token: owner() })).as(Workspaces)
+
+    const pause = (reconciliation_paused: boolean) =>
+      server().call("PUT", "/prebuilds/settings", { token: owner(), body: { reconciliation_paused } })
+
+    /** Waits until the pool is full, and lets its agents be ready. */
+    const fullPool = async () => {
+      await vi.waitFor(
+        async () => {
+          const { count, workspaces } = await prebuilt()
+          expect([count, workspaces.every(({ latest_build }) => latest_build.job.status === "succeeded")]).toStrictEqual([warm, true])
+        },
+        { timeout: 20_000 }
+      )
+      await server().store(
+        Effect.asVoid(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE workspace_agents SET lifecycle_state = 'ready'`))
+      )
+    }
+
+    const claim = (name: string) =>
+      server().call("POST", "/users/me/workspaces", {
+        token: owner(),
+        body: { name, template_id: templateId, rich_parameter_values: [{ name: "size", value: "2" }] }
+      })
 
     let administrator: Person
 
@@ -60,17 +101,8 @@ describeAgentsOnEach(
     })
 
     it("are claimed by one creation each, and others make their own", async () => {
-      await vi.waitFor(
-        async () => {
-          const { count, workspaces } = await prebuilt()
-          expect([count, workspaces.every(({ latest_build }) => latest_build.job.status === "succeeded")]).toStrictEqual([warm, true])
-        },
-        { timeout: 20_000 }
-      )
-      await server().call("PUT", "/prebuilds/settings", { token: owner(), body: { reconciliation_paused: true } })
-      await server().store(
-        Effect.asVoid(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE workspace_agents SET lifecycle_state = 'ready'`))
-      )
+      await fullPool()
+      await pause(true)
       const ready = new Set((await prebuilt()).workspaces.map(({ id }) => id))
 
       const counts = async (...names: ReadonlyArray<string>) => {
@@ -96,14 +128,7 @@ describeAgentsOnEach(
         expect([action, (await server().call(method, path, { token: administrator.token, body })).status]).toStrictEqual([action, status])
         expect((await server().call(method, path, { token: owner(), body })).status).toBe(204)
       }
-      const answers = await Promise.all(
-        Array.from({ length: creations }, (_, index) =>
-          server().call("POST", "/users/me/workspaces", {
-            token: owner(),
-            body: { name: `w-${index}`, template_id: templateId, rich_parameter_values: [{ name: "size", value: "2" }] }
-          })
-        )
-      )
+      const answers = await Promise.all(Array.from({ length: creations }, (_, index) => claim(`w-${index}`)))
       expect(answers.map(({ status }) => status)).toStrictEqual(answers.map(() => 201))
       const created = answers.map((answer) => answer.as(Created))
       const claimed = created.filter(({ latest_build }) => latest_build.build_number === 2)
@@ -128,6 +153,32 @@ describeAgentsOnEach(
       expect(text).toContain("serviced_prebuilt_workspaces_reconciliation_paused 1\n")
       expect(text).toMatch(/serviced_prebuilt_workspaces_metrics_last_updated \d{10}\n/)
       expect(text).toContain("serviced_prebuilds_reconciliation_duration_seconds_count ")
+    })
+
+    it("stay with a user who claims one between the decision to delete it and the delete", async () => {
+      await pause(false)
+      await fullPool()
+      const before = new Set((await prebuilt()).workspaces.map(({ id }) => id))
+      const workspaceOf = async (id: string) => (await server().call("GET", `/workspaces/${id}`, { token: owner() })).as(Claimed)
+      const claimed = new Promise<string>((resolve) => {
+        afterReading = async () => {
+          afterReading = () => Promise.resolve()
+          const { id, latest_build } = (await claim("claimed-between")).as(Created)
+          expect(latest_build.build_number).toBe(2)
+          await vi.waitFor(async () => expect((await workspaceOf(id)).latest_build.status).toBe("running"), { timeout: 20_000 })
+          resolve(id)
+        }
+      })
+      // All workspaces of the pool are to be replaced by the cycle that reads it next
+      await pause(true)
+      await server().call("POST", `/templates/${templateId}/prebuilds/invalidate`, { token: owner() })
+      await pause(false)
+      const id = await claimed
+      await vi.waitFor(async () => expect((await prebuilt()).workspaces.filter((one) => before.has(one.id))).toStrictEqual([]), {
+        timeout: 20_000
+      })
+      await pause(true)
+      expect((await workspaceOf(id)).latest_build).toStrictEqual({ build_number: 2, status: "running" })
     })
   },
   {

@@ -28,6 +28,7 @@ const prebuild = row({
   created_at: timestamp,
   status: text<WorkspaceStatus>(),
   preset_id: nullable(uuid),
+  build_id: uuid,
   job_id: uuid,
   build_created_at: timestamp,
   build_number: number,
@@ -70,7 +71,8 @@ export const layer = service(
       existing: Effect.map(
         all(
           prebuild,
-          sql`SELECT w.id, w.created_at, w.latest_status AS status, ${presetOf} AS preset_id, b.job_id, b.created_at AS build_created_at,
+          sql`SELECT w.id, w.created_at, w.latest_status AS status, ${presetOf} AS preset_id, b.id AS build_id, b.job_id,
+              b.created_at AS build_created_at,
               b.build_number, b.transition AS build_transition
             FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
             WHERE w.owner_id = ${prebuildsUserId} AND NOT w.deleted
