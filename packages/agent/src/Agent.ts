@@ -7,6 +7,7 @@ import * as Connection from "./Connection.js"
 import { directoryOf } from "./Environment.js"
 import * as Lifecycle from "./Lifecycle.js"
 import * as LogQueue from "./LogQueue.js"
+import * as Loop from "./Loop.js"
 import * as Marks from "./Marks.js"
 import * as Metadata from "./Metadata.js"
 import * as Place from "./Place.js"
@@ -69,7 +70,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     // In a fiber of its own: the interruption that brought this about must not interrupt it.
     yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))
 
-    yield* Effect.forkScoped(Stats.report(connection))
+    yield* Loop.start("the report of statistics", Stats.report(connection))
     yield* AppHealth.report({ connection, apps: manifest.apps })
     yield* Metadata.report({ connection, marks, place, descriptions: manifest.metadata })
 

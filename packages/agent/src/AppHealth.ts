@@ -4,6 +4,7 @@ import { Duration, Effect, Either, Schedule, type Scope } from "effect"
 import { Duration as WireDuration, type AgentMessages } from "@atelier/agent-protocol"
 import type { Connection } from "./Connection.js"
 import * as LatestByKey from "./LatestByKey.js"
+import * as Loop from "./Loop.js"
 
 /** The state of an app. */
 export interface AppState {
@@ -80,7 +81,7 @@ export const report = (options: {
         if (next.health !== state.health) changes.set(app.id, next.health)
         state = next
       })
-      return Effect.repeat(once, Schedule.fixed(Duration.millis(every)))
+      return Loop.scheduled(`the check of the app ${app.slug}`, once, Schedule.fixed(Duration.millis(every)))
     }
 
     const watching = Effect.forEach(

@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
+import { Cause, Clock, Duration, Effect, Fiber, Option, Redacted, type Scope } from "effect"
 import {
   AgentService,
   CallFailed,
@@ -81,8 +81,7 @@ export const make = (
         traffic
       })
       const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
-      // The session's end is noticed below.
-      yield* Effect.forkScoped(Effect.ignore(ReverseStreams.serve(session, services)))
+      const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, services))
       const client = DrpcClient.make(AgentService, session)
       yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
       connectedAt = yield* Clock.currentTimeMillis
@@ -100,15 +99,19 @@ export const make = (
           })
       )
       yield* Effect.logInfo(`Connected to ${config.url.host}`)
-      yield* session.closed
+      // An agent that takes no streams any more must not take itself for connected
+      yield* Effect.raceFirst(session.closed, Fiber.join(serving))
     }).pipe(Effect.scoped)
 
     const reconnecting = Effect.gen(function* () {
       for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
         connectedAt = undefined
-        const reason = yield* Effect.matchEffect(once, {
-          onFailure: (error) =>
+        const reason = yield* Effect.matchCauseEffect(once, {
+          onFailure: (cause) =>
             Effect.sync(() => {
+              const error = Option.getOrUndefined(Cause.failureOption(cause))
+              // A defect ends this connection, and not the agent's way to the server
+              if (error === undefined) return Cause.pretty(cause)
               if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
               return explain(error)
             }),

@@ -3,6 +3,7 @@ import { Duration as WireDuration, Timestamp, type AgentMessages } from "@atelie
 import * as Command from "./Command.js"
 import type { Connection } from "./Connection.js"
 import * as LatestByKey from "./LatestByKey.js"
+import * as Loop from "./Loop.js"
 import type { Marks } from "./Marks.js"
 import type { Place } from "./Place.js"
 
@@ -133,7 +134,7 @@ export const report = (options: {
         )
         results.set(key, resultOf(completion, stdout, stderr, atMost))
       })
-      return every === undefined ? once : Effect.repeat(once, Schedule.fixed(every))
+      return Loop.scheduled(`the metadata ${key}`, once, every === undefined ? Schedule.stop : Schedule.fixed(every))
     }
     // In one fiber: its interruption ends all scripts at the same time.
     yield* Effect.forkScoped(Effect.forEach(descriptions, collect, { concurrency: "unbounded", discard: true }))

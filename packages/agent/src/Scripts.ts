@@ -160,7 +160,13 @@ export const make = (options: {
       Either.match(Cron.parse(script.manifest.cron), {
         onLeft: (message) =>
           Effect.sync(() => script.logs.write("ERROR", `The schedule "${script.manifest.cron}" cannot be read: ${message}`)),
-        onRight: (schedule) => Cron.at(schedule, Effect.asVoid(run("CRON", script, ownTimeout(script))))
+        onRight: (schedule) =>
+          Cron.at(
+            schedule,
+            Effect.catchAllCause(Effect.asVoid(run("CRON", script, ownTimeout(script))), (cause) =>
+              Effect.logError(`The script "${script.manifest.display_name}" could not be run`, cause)
+            )
+          )
       })
 
     const chosen = (isChosen: (script: AgentMessages.WorkspaceAgentScript) => boolean) =>

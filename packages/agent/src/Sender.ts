@@ -1,4 +1,5 @@
 import { Effect, type Scope } from "effect"
+import * as Loop from "./Loop.js"
 
 /** A fiber that sends what others gather, in its own time. */
 export interface Sender {
@@ -26,7 +27,7 @@ export const make = (options: {
       woken.unsafeClose()
       idle.unsafeOpen()
     })
-    yield* Effect.forkScoped(Effect.forever(round))
+    yield* Loop.start("sending to the server", round)
 
     return {
       wake: () => {

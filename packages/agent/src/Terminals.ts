@@ -2,6 +2,7 @@
 import type { IPty } from "@lydell/node-pty"
 import { Pty, StreamReset, type ByteStream, type StreamError } from "@atelier/agent-protocol"
 import { Clock, Deferred, Duration, Effect, Either, Option, type Scope } from "effect"
+import * as Loop from "./Loop.js"
 import type { Marks } from "./Marks.js"
 import type { Place } from "./Place.js"
 
@@ -105,7 +106,7 @@ export const make = (place: Deferred.Deferred<Place>, marks: Marks): Effect.Effe
         if (terminal.idleSince !== undefined && now - terminal.idleSince >= Duration.toMillis(idleTime)) end(id, terminal)
       }
     })
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(sweep, "10 seconds")))
+    yield* Loop.start("the end of idle terminals", Effect.delay(sweep, "10 seconds"))
 
     const start = (init: Pty.Init): Effect.Effect<Terminal, StreamError> =>
       Effect.gen(function* () {

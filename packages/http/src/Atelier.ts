@@ -272,7 +272,7 @@ const served = (options: Options) =>
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
       // A host hands over the requests that have waited in this turn, unless it has other work before
-      yield* Effect.forkScoped(Effect.zipRight(endOfTurn, Effect.zipRight(Effect.raceFirst(quiet, firstRequestsTime), mayBegin.open)))
+      yield* Effect.forkScoped(Effect.ensuring(Effect.zipRight(endOfTurn, Effect.raceFirst(quiet, firstRequestsTime)), mayBegin.open))
       return { application: HttpApplication.isolated(application), listener }
     })
   )

@@ -2,9 +2,9 @@
  * Workspaces as directories of this machine, and their agents as its processes.
  */
 import { DeploymentOptions } from "@atelier/core/deployment"
-import { makeKeyedLock, type Uuid } from "@atelier/core/platform"
+import { Background, makeKeyedLock, type Uuid } from "@atelier/core/platform"
 import type { RunningWorkspace } from "@atelier/core/provisioning"
-import { Context, Data, Duration, Effect, Either, Layer, Option, Schedule, Stream } from "effect"
+import { Context, Data, Duration, Effect, Either, Layer, Option, Stream } from "effect"
 import { resolve } from "node:path"
 import type { LaunchError } from "./AgentProcess.js"
 import * as DirectoryOwner from "./DirectoryOwner.js"
@@ -314,11 +314,13 @@ const make = (options: LocalWorkspacesOptions) =>
             error._tag === "LocalWorkspaceError" ? error : new LocalWorkspaceError({ message: error.message })
           )
 
-    yield* Effect.forkScoped(Effect.flatMap(discarded(root), clear))
-    yield* supervisors.watched.pipe(
-      Effect.flatMap(Effect.forEach(({ agent, workspaceId }) => Effect.ignoreLogged(boundLog(pathsOf(root, workspaceId).log(agent))))),
-      Effect.repeat(Schedule.spaced(logInterval)),
-      Effect.forkScoped
+    yield* Background.once("discarded_workspaces", Effect.flatMap(discarded(root), clear))
+    yield* Background.repeat(
+      "agent_logs",
+      supervisors.watched.pipe(
+        Effect.flatMap(Effect.forEach(({ agent, workspaceId }) => Effect.ignoreLogged(boundLog(pathsOf(root, workspaceId).log(agent))))),
+        Effect.zipRight(Effect.sleep(logInterval))
+      )
     )
 
     return LocalWorkspaces.of({

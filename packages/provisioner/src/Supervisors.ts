@@ -58,9 +58,9 @@ export const makeSupervisors = (firstDelay: Duration.DurationInput): Effect.Effe
           const delay = Duration.min(Duration.times(firstDelay, 2 ** (restarts - 1)), longestDelay)
           yield* Effect.logWarning(`the agent has ended; it is started again in ${Duration.format(delay)}`)
           yield* Effect.sleep(delay)
-          const next = yield* Effect.tapErrorCause(restart(current), (cause) =>
-            Effect.logError("the agent cannot be started again", cause)
-          ).pipe(Effect.orElseSucceed(() => current))
+          const next = yield* Effect.catchAllCause(restart(current), (cause) =>
+            Effect.as(Effect.logError("the agent cannot be started again", cause), current)
+          )
           if (next === undefined) return
           current = next
         }

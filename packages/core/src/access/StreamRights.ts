@@ -4,6 +4,7 @@
  */
 import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, Scope, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import * as Background from "../platform/Background.js"
 import { type EventBus, listen } from "../platform/EventBus.js"
 import { type Bagged, Bag } from "../platform/Bag.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -238,8 +239,8 @@ const make = Effect.gen(function* () {
     remember(delivery._tag === "Lost" ? undefined : delivery.event)
     for (const holding of held) if (delivery._tag === "Lost" || concerns(delivery.event, holding.actor, holding.right)) suspect(holding)
   })
-  yield* Effect.forkScoped(Effect.forever(Effect.zipRight(isDue.await, judgeDue)))
-  yield* Effect.forkScoped(Effect.forever(Effect.delay(look, "1 second")))
+  yield* Background.repeat("judging_streams", Effect.zipRight(isDue.await, judgeDue))
+  yield* Background.repeat("looking_at_streams", Effect.delay(look, "1 second"))
 
   const begin = (right: StreamRight, ended: (reason: RightEnded) => void) =>
     Effect.suspend(() => {

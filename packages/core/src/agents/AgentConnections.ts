@@ -1,5 +1,6 @@
 import { Clock, Context, Deferred, Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import * as Background from "../platform/Background.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
@@ -17,6 +18,10 @@ export type Retired = "unresponsive" | "outdated"
 
 /** How long noting the end of a connection may take. */
 const lastWrite: Duration.DurationInput = "30 seconds"
+
+/** Every connection has both loops. A store that is away fails all of them at once, which is one log line. */
+const startPinging = Background.repeating("agent_connection_ping")
+const startChecking = Background.repeating("agent_connection_check")
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
@@ -61,8 +66,7 @@ const make = Effect.gen(function* () {
             Effect.zipRight(Clock.currentTimeMillis),
             Effect.tap((now) => Effect.sync(() => void (answered = now))),
             Effect.ignore,
-            Effect.delay(interval),
-            Effect.forever
+            Effect.delay(interval)
           )
           const check = Effect.gen(function* () {
             const now = yield* Clock.currentTimeMillis
@@ -73,8 +77,8 @@ const make = Effect.gen(function* () {
             yield* repository.touch(agent.agent_id, connectionId, Timestamp.fromMillis(now))
             if (!(yield* repository.isLatest(agent.agent_id))) yield* Deferred.succeed(retired, "outdated")
           })
-          yield* Effect.forkScoped(pinging)
-          yield* Effect.forkScoped(Effect.forever(Effect.delay(check, interval)))
+          yield* startPinging(pinging)
+          yield* startChecking(Effect.delay(check, interval))
           return yield* Deferred.await(retired)
         })
       return yield* Effect.acquireUseRelease(

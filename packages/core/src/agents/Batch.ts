@@ -1,5 +1,6 @@
 /** Writes that may wait a moment, so that many reports become one statement. */
 import { type Duration, Effect, Queue, type Scope } from "effect"
+import * as Background from "../platform/Background.js"
 
 export interface BatchOptions<A> {
   readonly name: string
@@ -34,12 +35,14 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       waiting = new Map()
       return options.write(items)
     }).pipe(
-      Effect.catchAllCause((cause) => Effect.logError(`${options.name} could not be written`, cause)),
+      Effect.catchAllCause((cause) =>
+        Effect.zipRight(Background.countFailure(options.name), Effect.logError(`${options.name} could not be written`, cause))
+      ),
       Effect.uninterruptible
     )
 
     yield* Effect.addFinalizer(() => flush.pipe(Effect.disconnect, Effect.timeoutOption(lastWrite)))
-    yield* Queue.take(full).pipe(Effect.timeoutOption(options.every), Effect.zipRight(flush), Effect.forever, Effect.forkScoped)
+    yield* Background.repeat(options.name, Effect.zipRight(Effect.timeoutOption(Queue.take(full), options.every), flush))
 
     return {
       add: (item) =>

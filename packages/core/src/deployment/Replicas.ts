@@ -1,6 +1,7 @@
 /** The processes that serve the deployment. deployment.md §8. */
-import { Clock, Context, Duration, Effect, Schedule, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
+import * as Background from "../platform/Background.js"
 import type { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -103,7 +104,7 @@ const make = Effect.gen(function* () {
     announce: Effect.gen(function* () {
       yield* beat
       yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))
-      yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.repeat(Effect.exit(beat), Schedule.spaced(period))))
+      yield* Background.repeat("replica_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 
     /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */

@@ -1,7 +1,8 @@
-import { Clock, Context, Effect, Schedule, Scope } from "effect"
+import { Clock, Context, Effect, Scope } from "effect"
 import { CurrentActor, isAnonymous } from "../access/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
+import * as Background from "../platform/Background.js"
 import { Ids } from "../platform/Ids.js"
 import * as Lru from "../platform/Lru.js"
 import { type Bagged, Bag } from "../platform/Bag.js"
@@ -63,6 +64,9 @@ const rowOf = ({ began, ended, requests, visitor }: EndedVisits): AppSession => 
   requests
 })
 
+/** The name of the reporting among background work. */
+const work = "app_visits"
+
 const make = Effect.gen(function* () {
   const repository = yield* InsightsRepository
   const workspaces = yield* WorkspaceRepository
@@ -107,13 +111,13 @@ const make = Effect.gen(function* () {
       yield* record([...over.values(), ...lasting.map((visit) => endedAt(visit, now))].map(rowOf)).pipe(
         Effect.catchAllCause((cause) => {
           for (const [key, visits] of over) add(key, visits)
-          return Effect.logError("visits of apps could not be stored", cause)
+          return Effect.zipRight(Background.countFailure(work), Effect.logError("visits of apps could not be stored", cause))
         })
       )
     }).pipe(Effect.uninterruptible)
 
   yield* Effect.addFinalizer(() => report(() => true).pipe(Effect.disconnect, Effect.timeoutOption("15 seconds")))
-  yield* Effect.forkScoped(Effect.schedule(report(isLong), Schedule.spaced(reportInterval)))
+  yield* Background.repeat(work, Effect.delay(report(isLong), reportInterval))
 
   /** Notes in the connection log that the actor asked for an app, and the HTTP status of the outcome. */
   const log = (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor> =>

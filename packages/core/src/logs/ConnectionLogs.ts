@@ -4,6 +4,7 @@ import { CurrentActor } from "../access/Actor.js"
 import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
 import { meAlias } from "../identity/users/User.js"
 import { Organizations } from "../organizations/Organizations.js"
+import * as Background from "../platform/Background.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Ids } from "../platform/Ids.js"
 import type { Page } from "../platform/Pagination.js"
@@ -47,7 +48,7 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const queue = yield* Queue.bounded<Waiting>(capacity)
 
-  const write = (waiting: ReadonlyArray<Waiting>) => {
+  const upsert = (waiting: ReadonlyArray<Waiting>) => {
     const entries = new Map<string, ConnectionEntry>()
     for (const { entry } of waiting) {
       const key = connectionKey(entry)
@@ -56,20 +57,21 @@ const make = Effect.gen(function* () {
     }
     // Statements of replicas that lock rows in different orders could wait for each other
     const inOrder = Array.from(entries).toSorted(([one], [other]) => (one < other ? -1 : 1))
-    return repository.upsert(inOrder.map(([, entry]) => entry)).pipe(
-      Effect.sandbox,
-      Effect.retry({ times: retries, schedule: Schedule.spaced("1 second") }),
-      Effect.unsandbox,
-      Effect.exit,
-      Effect.flatMap((exit) => Effect.forEach(waiting, ({ stored }) => Deferred.done(stored, exit), { discard: true }))
-    )
+    return repository
+      .upsert(inOrder.map(([, entry]) => entry))
+      .pipe(Effect.sandbox, Effect.retry({ times: retries, schedule: Schedule.spaced("1 second") }), Effect.unsandbox)
   }
 
+  /** Callers wait for it, whatever comes of it. */
+  const write = (waiting: ReadonlyArray<Waiting>) =>
+    Effect.flatMap(Effect.exit(Effect.suspend(() => upsert(waiting))), (exit) =>
+      Effect.forEach(waiting, ({ stored }) => Deferred.done(stored, exit), { discard: true })
+    )
+
   // Entries that arrive while a statement runs are written by the next one
-  yield* Queue.takeBetween(queue, 1, maximumBatch).pipe(
-    Effect.flatMap((waiting) => Effect.uninterruptible(write(Array.from(waiting)))),
-    Effect.forever,
-    Effect.forkScoped
+  yield* Background.repeat(
+    "connection_log",
+    Effect.flatMap(Queue.takeBetween(queue, 1, maximumBatch), (waiting) => Effect.uninterruptible(write(Array.from(waiting))))
   )
 
   /** Returns when the entry is stored: a caller that hears of it may forget it. */

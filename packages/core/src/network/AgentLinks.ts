@@ -1,6 +1,7 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Context, Effect, Schedule, type Scope } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
+import * as Background from "../platform/Background.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -29,6 +30,8 @@ export interface LinkedAgent {
 
 /** How often a process tells again that it has an agent: what it has told goes when the store has not heard of it for half an hour. */
 const retold = "5 minutes"
+
+const startTelling = Background.repeating("agent_link")
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentLinkRepository
@@ -76,9 +79,8 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         yield* Effect.acquireRelease(add(agent, link), () => remove(agent, link))
         const connected_at = yield* Timestamp.now
-        const told = Effect.ignoreLogged(Effect.sandbox(tell(agent, connected_at)))
-        yield* told
-        yield* Effect.forkScoped(Effect.repeat(Effect.delay(told, retold), Schedule.forever))
+        yield* Effect.ignoreLogged(Effect.sandbox(tell(agent, connected_at)))
+        yield* startTelling(Effect.delay(tell(agent, connected_at), retold))
       }),
 
     /** Whether an agent takes streams which the service opens, at this process or another one that is alive. */

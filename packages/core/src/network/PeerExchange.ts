@@ -4,6 +4,7 @@
  */
 import { Effect, Mailbox, Schema, type Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
+import * as Background from "../platform/Background.js"
 import { channel, type Delivery, EventBus, listen } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -80,14 +81,12 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
       for (const { id } of batch) changes.delete(id)
       ready = ready.slice(batchSize)
       if (changes.size === 0 && ready.length === 0) yield* hasChanges.close
-      yield* Effect.catchAllCause(tell(batch, readyNow), (cause) =>
+      yield* Effect.tapErrorCause(tell(batch, readyNow), () =>
         Effect.gen(function* () {
-          yield* Effect.logWarning("the other processes cannot be told of peers now", cause)
           // Later events are newer
           changes = new Map([...batch.map((change) => [change.id, change] as const), ...changes])
           ready = [...readyNow, ...ready].slice(0, maximumReady)
           yield* hasChanges.open
-          yield* Effect.sleep("1 second")
         })
       )
     })
@@ -152,17 +151,18 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
         yield* readAll
       }
     }).pipe(
-      Effect.catchAllCause((cause) => {
-        hasMissed = true
-        return Effect.logWarning("the peers of other processes cannot be read now", cause)
-      })
+      Effect.tapErrorCause(() =>
+        Effect.sync(() => {
+          hasMissed = true
+        })
+      )
     )
 
     coordinator.onChange(note)
     for (const { id } of coordinator.own()) note({ _tag: "Changed", id })
-    yield* Effect.forkScoped(Effect.forever(tellNext))
-    yield* Effect.forkScoped(Effect.forever(handleNext))
+    yield* Background.repeat("telling_of_peers", tellNext)
+    yield* Background.repeat("hearing_of_peers", handleNext)
     const askToLook = Effect.zipRight(incoming.offer({ _tag: "Look" }), Effect.sleep(lookEvery))
-    yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.forever(askToLook)))
+    yield* Background.repeat("looking_for_peers", Effect.zipRight(Worker.begun, askToLook))
   }
 )

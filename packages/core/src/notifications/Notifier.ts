@@ -1,5 +1,6 @@
-import { Cause, Context, Duration, Effect, Exit, Queue, type Scope } from "effect"
+import { Context, Duration, Effect, Exit, Queue, type Scope } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import * as Background from "../platform/Background.js"
 import { channelsOf, EventBus, listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Measure from "../platform/Measure.js"
@@ -209,17 +210,8 @@ const make = Effect.gen(function* () {
     start: Effect.gen(function* () {
       const wakes = yield* Queue.sliding<void>(1)
       yield* listen(messagesQueued, () => void wakes.unsafeOffer(undefined))
-      let isFailing = false
-      const attempted = Effect.matchCauseEffect(run, {
-        onFailure: (cause) => {
-          const isKnown = isFailing
-          isFailing = true
-          return isKnown || Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError("notifications cannot be delivered now", cause)
-        },
-        onSuccess: () => Effect.sync(() => (isFailing = false))
-      })
-      const deliver = Effect.zipRight(attempted, Effect.timeoutOption(Queue.take(wakes), options.notificationsFetchInterval))
-      yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.forever(deliver)))
+      const deliver = Effect.zipRight(run, Effect.timeoutOption(Queue.take(wakes), options.notificationsFetchInterval))
+      yield* Background.repeat("notification_delivery", Effect.zipRight(Worker.begun, deliver))
     }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>
   }
 })

@@ -1,5 +1,6 @@
 /** Functions that are called later, by one fiber for all of them: a fiber that sleeps takes eight kilobytes, an alarm a fraction of one. */
 import { Duration, Effect, type Scope } from "effect"
+import * as Background from "./Background.js"
 
 export interface Alarms {
   /** Calls a function, which must not throw, once after a time; unless the function that it returns is called before. */
@@ -69,7 +70,8 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
     if (waitedFor === Number.POSITIVE_INFINITY) return isEarlier.await
     return Effect.raceFirst(clock.sleep(Duration.millis(Math.max(0, waitedFor - now))), isEarlier.await)
   })
-  yield* Effect.forkScoped(Effect.forever(wait))
+  // An alarm that throws is not set any more; those behind it ring in the next turn
+  yield* Background.repeat("alarms", wait)
 
   return {
     set,

@@ -1,4 +1,5 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
+import { countFailure } from "./Background.js"
 import { Locks } from "./Locks.js"
 
 /** Background work: a name, a period, and what one run does. */
@@ -18,16 +19,21 @@ export const begun: Effect.Effect<void> = Effect.flatten(Beginning)
 
 const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))
 
-const logFailure = (cause: Cause.Cause<never>) => Effect.logError("a worker's run failed", cause)
+/** A host's logger may throw. */
+const logFailure = (cause: Cause.Cause<never>) => Effect.catchAllCause(Effect.logError("a worker's run failed", cause), () => Effect.void)
 
 /** One run, unless one is under way in any process that shares the store. A run that dies is logged. */
 export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks> =>
-  attempt(worker).pipe(Effect.catchAllCause(logFailure), Effect.annotateLogs({ worker: worker.name }), Effect.asVoid)
+  attempt(worker).pipe(
+    Effect.catchAllCause((cause) => Effect.zipRight(countFailure(worker.name), logFailure(cause))),
+    Effect.annotateLogs({ worker: worker.name }),
+    Effect.asVoid
+  )
 
 /**
  * Starts a worker in the scope: a run after `Beginning`, which is at once by default, and then one each period, at most one at a time
  * among all processes that share the store. A run that dies does not end the worker. Of several that die one after the other the first is
- * logged, and the first that succeeds again.
+ * logged, and the first that succeeds again. Each is counted in `background_failures_total`.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.suspend(() => {
@@ -36,7 +42,7 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
       onFailure: (cause) => {
         const isKnown = failing
         failing = true
-        return isKnown ? Effect.void : logFailure(cause)
+        return Effect.zipRight(countFailure(worker.name), isKnown ? Effect.void : logFailure(cause))
       },
       onSuccess: () => {
         const hasFailed = failing

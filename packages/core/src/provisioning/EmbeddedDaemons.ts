@@ -2,6 +2,7 @@
 import { type Cause, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
+import * as Background from "../platform/Background.js"
 import { listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
@@ -80,19 +81,20 @@ const recover = Effect.gen(function* () {
   const recovering = engines.flatMap((engine) => engine.recover ?? [])
   const { running } = yield* WorkspaceBuildJobs
   const all = Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true })
-  yield* Effect.forkScoped(Effect.zipRight(Worker.begun, all))
+  yield* Background.once("recovery_of_workspaces", Effect.zipRight(Worker.begun, all))
 })
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
-/** One daemon: takes a job, runs it, and takes the next. */
+const startWorking = Background.repeating("provisioner_daemon")
+
+/** Starts one daemon: takes a job, runs it, and takes the next. */
 const work = (daemon: ProvisionerDaemon, turns: JobTurns) =>
   Effect.gen(function* () {
     const claims = yield* JobClaims
     const runner = yield* JobRunner
-    yield* Effect.uninterruptible(Effect.flatMap(turns.next(claims.take(daemon)), (job) => runner.run(job))).pipe(
-      Effect.catchAllCause((cause) => Effect.zipRight(Effect.logError("a daemon failed", cause), Effect.sleep("1 second"))),
-      Effect.forever
+    yield* startWorking(
+      Effect.zipRight(Worker.begun, Effect.uninterruptible(Effect.flatMap(turns.next(claims.take(daemon)), (job) => runner.run(job))))
     )
   })
 
@@ -115,12 +117,9 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
       if (isTaken) turns.posted()
     })
     const ids = daemons.map(({ id }) => id)
-    yield* Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now)).pipe(
-      Effect.catchAllCause((cause) => Effect.logWarning("daemons could not be marked as alive", cause)),
-      Effect.repeat(Schedule.fixed(seenInterval)),
-      (seen) => Effect.forkScoped(Effect.zipRight(Worker.begun, seen))
-    )
-    yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(Effect.zipRight(Worker.begun, work(daemon, turns))), { discard: true })
+    const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now))
+    yield* Background.repeat("provisioner_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(seen, Effect.sleep(seenInterval))))
+    yield* Effect.forEach(daemons, (daemon) => work(daemon, turns), { discard: true })
   })
 
 /** How long after a failure the daemons are started again. */

@@ -1,5 +1,6 @@
 import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Option, Schedule, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import * as Background from "../platform/Background.js"
 import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
 import * as Measure from "../platform/Measure.js"
@@ -73,6 +74,8 @@ const storedTiming = ({ id }: ClaimedJob, { ended_at, started_at, ...part }: Eng
 })
 
 const isAway = (cause: Cause.Cause<unknown>): boolean => Option.isSome(storeUnavailable(cause))
+
+const startWatching = Background.repeating("job_claim")
 
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
@@ -150,7 +153,7 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.scoped)
 
   /**
-   * Renews the claim each second, and reacts at once to a cancellation. Says when the work must stop; never ends. Work that must not be
+   * Renews the claim each second, and reacts at once to a cancellation. Says when the work must stop, until the scope closes. Work that must not be
    * repeated goes on for longer while the store is unavailable, since its job is reaped later.
    */
   const watch = (job: ClaimedJob, run: Run, stop: (reason: Stop) => Effect.Effect<unknown>) =>
@@ -169,10 +172,10 @@ const make = Effect.gen(function* () {
           if (isLost || now - renewedAt >= Duration.toMillis(limit)) yield* stop("lost")
         }
       })
-      yield* Effect.forkScoped(Stream.runForEach(cancellations, () => look))
+      yield* startWatching(Stream.runForEach(cancellations, () => look))
       // The claim is new. A look at once would hold up the end of a short job, whose row it locks
-      yield* Effect.schedule(look, Schedule.spaced(heartbeat))
-    }).pipe(Effect.scoped)
+      yield* startWatching(Effect.delay(look, heartbeat))
+    })
 
   /** Reports again while the store fails; for long where it is away, unless the server stops. */
   const persist = <A, E, R>(run: Run, report: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -237,7 +240,7 @@ const make = Effect.gen(function* () {
         keepsDetails: job.input.log_level === "debug"
       })
       const reason = yield* Deferred.make<Stop>()
-      yield* Effect.forkScoped(watch(job, run, (stop) => Deferred.succeed(reason, stop)))
+      yield* watch(job, run, (stop) => Deferred.succeed(reason, stop))
       yield* Effect.forkScoped(
         Effect.flatMap(stopping, () => {
           run.stopping = true

@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Deferred, Duration, Effect, Option, Redacted, Schedule, Schema, type Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Option, Redacted, Schema, type Scope } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
@@ -9,6 +9,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
+import * as Background from "../platform/Background.js"
 import { Forbidden, Invalid, Unauthenticated } from "../platform/Errors.js"
 import { listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
@@ -72,6 +73,8 @@ const isServed = (version: string): boolean => {
   const [ownMajor, ownMinor] = provisionerApiVersion.split(".").map(Number)
   return major !== undefined && Number(major) === ownMajor && Number(minor) <= (ownMinor ?? 0)
 }
+
+const startMarking = Background.repeating("provisioner_heartbeat")
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
@@ -223,11 +226,8 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const daemon = yield* repository.register(admitted.daemon)
         const turns = yield* groups.join(daemon)
-        yield* Effect.flatMap(Timestamp.now, (now) => repository.seen([daemon.id], now)).pipe(
-          Effect.catchAllCause((cause) => Effect.logWarning("a daemon could not be marked as alive", cause)),
-          Effect.repeat(Schedule.fixed(seenInterval)),
-          Effect.forkScoped
-        )
+        const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen([daemon.id], now))
+        yield* startMarking(Effect.zipRight(seen, Effect.sleep(seenInterval)))
 
         const take = Effect.flatMap(admitted.isAllowed, (isAllowed) => (isAllowed ? claims.take(daemon) : noCredential))
 

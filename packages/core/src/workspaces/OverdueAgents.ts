@@ -1,5 +1,7 @@
-import { Duration, Effect, Queue, Stream } from "effect"
+import { Duration, Effect, Scope } from "effect"
 import type { InsertedAgent } from "../agents/BuildResources.js"
+import * as Background from "../platform/Background.js"
+import { EventBus } from "../platform/EventBus.js"
 import type { Workspace } from "./Workspace.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 
@@ -8,24 +10,20 @@ import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
  * happens to such an agent that would tell them. What waits ends with the scope.
  */
 export const overdueAgents = Effect.gen(function* () {
-  const waiting = yield* Queue.unbounded<{ readonly workspace: Pick<Workspace, "id" | "owner_id">; readonly seconds: number }>()
-  yield* Stream.fromQueue(waiting).pipe(
-    Stream.mapEffect(
-      ({ seconds, workspace }) =>
-        Effect.delay(
-          publishWorkspaceEvent(workspace.owner_id, { kind: "agt_timeout", workspace_id: workspace.id }),
-          Duration.seconds(seconds)
-        ),
-      { concurrency: "unbounded" }
-    ),
-    Stream.runDrain,
-    Effect.forkScoped
-  )
+  const scope = yield* Effect.scope
+  const bus = yield* EventBus
 
   return (workspace: Pick<Workspace, "id" | "owner_id">, agents: ReadonlyArray<Pick<InsertedAgent, "connection_timeout_seconds">>) =>
     Effect.forEach(
       new Set(agents.map(({ connection_timeout_seconds }) => connection_timeout_seconds).filter((seconds) => seconds > 0)),
-      (seconds) => waiting.offer({ workspace, seconds }),
+      (seconds) =>
+        Background.once(
+          "overdue_agents",
+          Effect.delay(
+            publishWorkspaceEvent(workspace.owner_id, { kind: "agt_timeout", workspace_id: workspace.id }),
+            Duration.seconds(seconds)
+          )
+        ).pipe(Scope.extend(scope), Effect.provideService(EventBus, bus)),
       { discard: true }
     )
 })

@@ -58,7 +58,8 @@ export const coordinate =
           Stream.takeUntil((continues) => !continues),
           Stream.runDrain,
           Effect.zipRight(leave),
-          Effect.catchAll((error) => Deferred.fail(broken, error))
+          // A peer whose requests are read no more must not take itself for connected
+          Effect.catchAllCause((cause) => Deferred.failCause(broken, cause))
         )
         yield* Effect.forkScoped(reading)
         return Stream.interruptWhenDeferred(Stream.map(messages, responseOf), broken)

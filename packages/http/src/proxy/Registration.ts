@@ -1,6 +1,6 @@
 /** How a workspace proxy tells the service where it is. agents-and-apps.md §21. */
-import { reasonOf, StartError } from "@atelier/core/platform"
-import { Data, Effect, Redacted, Ref, Schedule, Schema, type Scope } from "effect"
+import { Background, reasonOf, StartError } from "@atelier/core/platform"
+import { Data, Effect, Redacted, Ref, Schema, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import type { Names } from "../Brand.js"
@@ -87,5 +87,5 @@ export const keepRegistered = (
       status === undefined || status >= 500 ? noted : new StartError({ option: optionOf(status), reason: message })
     )
     yield* Effect.addFinalizer(() => Effect.ignore(post(registrant, "deregister", { replica_id })))
-    yield* Effect.forkScoped(Effect.repeat(Effect.delay(noted, every), Schedule.forever))
+    yield* Background.repeat("proxy_registration", Effect.delay(noted, every))
   })

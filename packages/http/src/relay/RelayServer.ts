@@ -1,6 +1,7 @@
 /** The clients of the relay of this process. agents-and-apps.md §12. */
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { Relay } from "@atelier/core/network"
+import { Background } from "@atelier/core/platform"
 import { randomBytes } from "@atelier/node"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Draining } from "../server/Draining.js"
@@ -40,7 +41,9 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
       const keys = () => (pair ??= Protocol.Box.keyPairOf(randomBytes(32)))
       const clients = new Set<RelayClient>()
       const entering = new Set<RelayClient>()
-      let touched: Array<RelayClient> = []
+      const touched: Array<RelayClient> = []
+      /** The client that is at work in a tick. */
+      let ticking: RelayClient | undefined
       const reasons = new Map<string, number>()
       const house: RelayHouse = {
         keys,
@@ -52,15 +55,15 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
       }
       /** Sends what the frames of one read have given: together, as one write for each client. */
       const flush = (): void => {
-        while (touched.length > 0) {
-          const some = touched
-          touched = []
-          for (const client of some) client.flush()
-        }
+        for (let client = touched.pop(); client !== undefined; client = touched.pop()) client.flush()
       }
       const tick = Effect.suspend(() => {
         const now = house.now()
-        for (const client of clients) client.tick(now)
+        for (const client of clients) {
+          ticking = client
+          client.tick(now)
+        }
+        ticking = undefined
         flush()
         const told = [...reasons]
         reasons.clear()
@@ -72,7 +75,21 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
           }
         )
       })
-      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Clock.sleep(tickInterval), tick)))
+      // A client that cannot be served must not keep the others from what is due for them at each tick
+      const expelled = Effect.sync(() => {
+        if (ticking === undefined) return
+        clients.delete(ticking)
+        entering.delete(ticking)
+        router.disconnect(ticking)
+        ticking = undefined
+      })
+      yield* Background.repeat(
+        "relay",
+        Effect.zipRight(
+          Clock.sleep(tickInterval),
+          Effect.tapErrorCause(tick, () => expelled)
+        )
+      )
       yield* Effect.forkScoped(
         Effect.zipRight(
           draining.begun,

@@ -2,7 +2,7 @@
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
 import { type OtherProcess, PacketQueue, Relay, type RelayConnection } from "@atelier/core/network"
-import { type Uuid, Worker } from "@atelier/core/platform"
+import { Background, type Uuid, Worker } from "@atelier/core/platform"
 import { Effect, Stream } from "effect"
 import type { WebSocket } from "ws"
 import { textOf } from "../relay/RelayClient.js"
@@ -111,11 +111,10 @@ export const relayMesh = Effect.gen(function* () {
       ({ id, relay_address }) => {
         if (relay_address === "" || linked.has(id)) return Effect.void
         linked.add(id)
-        return Effect.forkScoped(link({ id, address: relay_address }))
+        return Background.once("relay_link", link({ id, address: relay_address }))
       },
       { discard: true }
     )
   )
-  const lookAndWait = Effect.zipRight(Effect.ignoreLogged(Effect.sandbox(look)), Effect.sleep(period))
-  yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.forever(lookAndWait)))
+  yield* Background.repeat("relay_mesh", Effect.zipRight(Worker.begun, Effect.zipRight(look, Effect.sleep(period))))
 })

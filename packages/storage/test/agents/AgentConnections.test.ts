@@ -1,15 +1,26 @@
-import { AgentConnections } from "@atelier/core/agents"
-import { Events, Timestamp } from "@atelier/core/platform"
+import { AgentConnections, AgentRepository } from "@atelier/core/agents"
+import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
 import { workspaceEvents } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Clock, Effect, Fiber, Metric, Option, Stream, TestClock } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { databases } from "../../../../test/databases.js"
+import { databases, type sqlite } from "../../../../test/databases.js"
 import { aRunningAgent, rowOf, until } from "./runningAgent.js"
 import { agentServices } from "./services.js"
 
+/** Whether the store is away for the signs of life of agents. */
+let isAway = false
+
+const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
+  Layer.map(database, (context) => {
+    const repository = Context.get(context, AgentRepository)
+    const touch: typeof repository.touch = (...args) =>
+      isAway ? Effect.die(new StoreUnavailable({ reason: "away", cause: undefined })) : repository.touch(...args)
+    return Context.add(context, AgentRepository, { ...repository, touch })
+  })
+
 for (const [name, database] of databases) {
-  layer(agentServices(database))(`connections on ${name}`, (it) => {
+  layer(agentServices(failing(database)))(`connections on ${name}`, (it) => {
     /** Watches an agent whose answers to pings are given. */
     const monitored = (ping: Effect.Effect<unknown, unknown>) =>
       Effect.gen(function* () {
@@ -43,6 +54,20 @@ for (const [name, database] of databases) {
         expect(yield* rowOf(id)).toMatchObject({ last_connected_at: Timestamp.plus(began, "60 seconds"), disconnected_at: ended })
         expect(yield* Stream.runHead(events)).toMatchObject(Option.some({ event: { kind: "agt_connection_update" } }))
       })
+    )
+
+    it.scoped("are noted again after the store has failed", () =>
+      Effect.gen(function* () {
+        const { fiber, id } = yield* monitored(Effect.void)
+        const began = (yield* rowOf(id)).last_connected_at
+        isAway = true
+        yield* TestClock.adjust("31 seconds")
+        isAway = false
+        expect((yield* rowOf(id)).last_connected_at).toBe(began)
+        yield* TestClock.adjust("20 seconds")
+        yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== began)
+        expect(yield* Fiber.poll(fiber)).toStrictEqual(Option.none())
+      }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
     )
 
     it.scoped("end when the agent has not answered for 30 seconds", () =>

@@ -1,11 +1,11 @@
 import { Clock, Context, Duration, Effect, Encoding, Either, Option, Queue, Redacted, Schema, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
+import * as Background from "../../platform/Background.js"
 import { Cryptography } from "../../platform/Cryptography.js"
 import { Conflict, type Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
 import { channel, EventBus, listen } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import { storeUnavailable } from "../../platform/StoreUnavailable.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { publish } from "../../platform/Transactor.js"
 import { Deployment } from "../Deployment.js"
@@ -199,17 +199,8 @@ const make = Effect.gen(function* () {
         return yield* Effect.timeoutOption(Queue.take(changed), delay)
       })
       const turn = Effect.flatMap(wait, (event) => (Option.isSome(event) ? compute : check))
-      yield* turn.pipe(
-        // Grants stay as they are while the store is away
-        Effect.catchAllCause((cause) =>
-          Effect.zipRight(
-            Option.isSome(storeUnavailable(cause)) ? Effect.void : Effect.logError("the grants of licenses could not be computed", cause),
-            Effect.sleep("1 second")
-          )
-        ),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      // Grants stay as they are while the store is away
+      yield* Background.repeat("license_grants", turn)
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 
     /** The licenses that the actor may read, the oldest first: with claims, without tokens. */

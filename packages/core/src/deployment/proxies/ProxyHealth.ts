@@ -1,6 +1,7 @@
 /** Whether proxies work: each process asks each of them. agents-and-apps.md §21. */
-import { Context, Duration, Effect, Either, Option, Schedule, Schema, type Scope } from "effect"
+import { Context, Effect, Either, Option, Schema, type Scope } from "effect"
 import { DeploymentOptions } from "../DeploymentOptions.js"
+import * as Background from "../../platform/Background.js"
 import { channel, EventBus, listen } from "../../platform/EventBus.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { publish } from "../../platform/Transactor.js"
@@ -92,11 +93,7 @@ const make = Effect.gen(function* () {
     yield* wanted.close
     yield* check
     yield* Effect.raceFirst(wanted.await, Effect.sleep(proxyHealthInterval))
-  }).pipe(
-    Effect.catchAllCause((cause) =>
-      Effect.zipRight(Effect.logWarning("the health of proxies cannot be determined", cause), Effect.sleep(Duration.seconds(5)))
-    )
-  )
+  })
 
   return {
     /** What was found out last. */
@@ -121,7 +118,7 @@ const make = Effect.gen(function* () {
         EventBus,
         bus
       )
-      yield* Effect.forkScoped(Effect.zipRight(Worker.begun, Effect.repeat(round, Schedule.forever)))
+      yield* Background.repeat("proxy_health", Effect.zipRight(Worker.begun, round))
     }) satisfies Effect.Effect<void, never, Scope.Scope>
   }
 })

@@ -1,0 +1,77 @@
+/** Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. */
+import { type Cause, Clock, Effect, Option, type Scope } from "effect"
+import * as Measure from "./Measure.js"
+import { storeUnavailable } from "./StoreUnavailable.js"
+
+const failures = Measure.counter("background_failures_total", "Turns of background work that failed.", ["work"])
+
+/** Milliseconds before the turn after a failure. The pause doubles with each further failure, up to the longest. */
+const firstPause = 100
+const longestPause = 2_000
+
+/** Milliseconds between two log lines about the failures of one kind of work, however many loops of it fail. */
+const logInterval = 60_000
+
+/** Counts a failed turn of the work in `background_failures_total`. */
+export const countFailure = (name: string): Effect.Effect<void> => Effect.sync(() => failures(name).update(1))
+
+/** A host's logger may throw. */
+const logged = (line: Effect.Effect<void>): Effect.Effect<void> => Effect.catchAllCause(line, () => Effect.void)
+
+/** Logs what ended a turn. A store that is away is the operator's matter and no defect. */
+const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  logged(Option.isSome(storeUnavailable(cause)) ? Effect.logWarning(message, cause) : Effect.logError(message, cause))
+
+/**
+ * Returns a function that starts loops of one kind, such as one for each connection. Each runs its turn over and over until the scope closes. After a
+ * turn that fails or dies, it pauses and goes on. The failures are counted. Of the failures of all these loops one a minute is logged, and that the
+ * loop in question has recovered.
+ */
+export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E, R>) => Effect.Effect<void, never, R | Scope.Scope>) => {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  return (turn) =>
+    Effect.suspend(() => {
+      let failed = 0
+      let isKnown = false
+      const onFailure = (cause: Cause.Cause<unknown>) =>
+        Effect.gen(function* () {
+          yield* countFailure(name)
+          const now = yield* Clock.currentTimeMillis
+          if (!isKnown && now - loggedAt >= logInterval) {
+            isKnown = true
+            loggedAt = now
+            yield* logFailure("background work failed and goes on", cause)
+          }
+          yield* Effect.sleep(Math.min(firstPause * 2 ** failed, longestPause))
+          failed += 1
+        })
+      const onSuccess = () => {
+        const wasKnown = isKnown
+        failed = 0
+        isKnown = false
+        return wasKnown ? logged(Effect.logInfo("background work succeeds again")) : Effect.void
+      }
+      return Effect.matchCauseEffect(turn, { onFailure, onSuccess }).pipe(
+        Effect.forever,
+        // A layer is built where nothing is interrupted, and the scope must be able to end the loop
+        Effect.interruptible,
+        Effect.annotateLogs({ work: name }),
+        Effect.forkScoped,
+        Effect.asVoid
+      )
+    })
+}
+
+/** Starts one loop of its kind, as `repeating` does. */
+export const repeat = <E, R>(name: string, turn: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>
+  repeating(name)(turn)
+
+/** Starts work that is done once, unless the scope closes before. A failure or defect is logged and counted. */
+export const once = <E, R>(name: string, work: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>
+  work.pipe(
+    Effect.catchAllCause((cause) => Effect.zipRight(countFailure(name), logFailure("background work failed", cause))),
+    Effect.interruptible,
+    Effect.annotateLogs({ work: name }),
+    Effect.forkScoped,
+    Effect.asVoid
+  )
