@@ -20,7 +20,7 @@ import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
-import { Ids, Name, service, stacked, standingOn, StartError, together, Worker } from "@atelier/core/platform"
+import { HostOptions, Ids, Name, service, stacked, standingOn, StartError, together, Worker } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
@@ -74,6 +74,7 @@ import { licenseAuthority } from "./licenseAuthority.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
+import { optionsSchema } from "./optionsSchema.js"
 import { externalAuthPages } from "./pages/externalAuthPages.js"
 import { loginPages } from "./pages/loginPages.js"
 import { loginAddress } from "./pages/PageOptions.js"
@@ -147,16 +148,16 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
   { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
 >() {}
 
-/** Refuses options that JavaScript callers have left out. */
-const refuseIncomplete = ({ storage }: Partial<Options>): void => {
-  if (storage !== undefined) return
-  throw new StartError({ option: "storage", reason: "must be Sqlite.layer({ filename }) or Postgres.layer({ url })" })
+/** Throws `StartError` for the first option that cannot be. JavaScript callers have no types that say so before. */
+const refuseUnusable = (host: Options): void => {
+  const refusal = HostOptions.refusalOf("", optionsSchema, host)
+  if (refusal !== undefined) throw refusal
 }
 
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
 export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()
-  refuseIncomplete(host)
+  refuseUnusable(host)
   const presentation = presentationFor(host.compatibility)
   const configuration = configured(host, namesOf(host.brand ?? presentation.brand))
   const read = optionsOf(configuration)
@@ -327,7 +328,7 @@ const organizationName = ({ defaultOrganizationName: name }: InForce): string =>
 /** How the interface is served. Throws `StartError` for options that cannot be. */
 const settingsOf = (host: Options, options: InForce, configuration: Configuration): HttpSettings => {
   const { brand, versionOf } = presentationFor(host.compatibility)
-  const accessUrl = accessUrlOf(host)
+  const accessUrl = new URL(host.accessUrl)
   const isSecure = isSet(configuration, "secure-auth-cookie") ? options.secureAuthCookie : accessUrl.protocol === "https:"
   const mount = accessUrl.pathname.replace(/\/+$/, "")
   return {
@@ -353,12 +354,6 @@ const settingsOf = (host: Options, options: InForce, configuration: Configuratio
     swagger: { enable: options.swaggerEnable },
     maximumMessage: Math.max(options.websocketMessageBytes, 4 * 1024 * 1024)
   }
-}
-
-const accessUrlOf = ({ accessUrl }: Options): URL => {
-  const url = URL.canParse(accessUrl) ? new URL(accessUrl) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return url
-  throw new StartError({ option: "accessUrl", value: accessUrl, reason: "must be an http or https URL" })
 }
 
 const directives = ["includeSubDomains", "preload"]

@@ -2,19 +2,23 @@
 import {
   checked,
   type Configuration,
+  type Definition,
+  type Given,
   givenByHost,
   optionDefinitions,
   optionName,
   type OptionRefused,
   resolve
 } from "@atelier/core/deployment"
-import { StartError } from "@atelier/core/platform"
+import { HostOptions, StartError } from "@atelier/core/platform"
 import { parseYamlOptions } from "@atelier/node"
 import { Either } from "effect"
 import type { Names } from "./Brand.js"
 import type { Options } from "./Options.js"
 
-const names: ReadonlyMap<string, string> = new Map(Object.keys(optionDefinitions).map((flag) => [flag, optionName(flag)]))
+const definitions: Readonly<Record<string, Definition>> = optionDefinitions
+
+const names: ReadonlyMap<string, string> = new Map(Object.keys(definitions).map((flag) => [flag, optionName(flag)]))
 
 /** Rules name options by their flags; a host knows them by their names in a program. */
 const inProgramNames = (reason: string): string => reason.replaceAll(/[a-z0-9]+(?:-[a-z0-9]+)+/g, (flag) => names.get(flag) ?? flag)
@@ -29,11 +33,20 @@ const refused = ({ name: source, reason, value }: OptionRefused): StartError => 
   })
 }
 
-/** Refuses names that no option has: they are mostly spelled wrongly. */
-const refuseUnknown = (given: Readonly<Record<string, unknown>>): void => {
-  const known = new Set(names.values())
-  const unknown = Object.keys(given).find((name) => !known.has(name))
-  if (unknown !== undefined) throw new StartError({ option: `options.${unknown}`, reason: "is no option of a deployment" })
+/** What the host gives of each option. Refuses names that no option has: they are mostly spelled wrongly. */
+const givenOf = (options: Readonly<Record<string, unknown>>): Either.Either<ReadonlyMap<string, Given>, OptionRefused> => {
+  const flags = new Map([...names].map(([flag, name]) => [name, flag]))
+  const given = new Map<string, Given>()
+  for (const [name, value] of Object.entries(options)) {
+    const flag = flags.get(name) ?? ""
+    const definition = definitions[flag]
+    if (definition === undefined) throw HostOptions.unknownName(`options.${name}`, flags.keys())
+    if (value === undefined) continue
+    const read = givenByHost(flag, definition, value)
+    if (Either.isLeft(read)) return Either.left(read.left)
+    given.set(flag, read.right)
+  }
+  return Either.right(given)
 }
 
 /** Refuses TLS, which the host's server speaks. */
@@ -45,22 +58,14 @@ const refuseTls = (given: Readonly<Record<string, unknown>>): void => {
 /** The configuration in force. Throws `StartError` for an option that cannot be. */
 export const configured = ({ accessUrl, configuration, options }: Options, { environmentPrefix, word }: Names): Configuration => {
   if (configuration !== undefined) return configuration
-  const given: Readonly<Record<string, unknown>> = { ...options, accessUrl }
-  refuseUnknown(given)
-  refuseTls(given)
-  return Either.getOrThrowWith(
-    Either.flatMap(
-      resolve({
-        prefix: environmentPrefix.replace(/_$/, ""),
-        brand: word,
-        given: (flag, definition) => {
-          const value = given[optionName(flag)]
-          return value === undefined ? undefined : givenByHost(flag, definition, value)
-        },
-        parseYaml: parseYamlOptions
-      }),
-      checked
-    ),
-    refused
+  refuseTls({ ...options })
+  const resolved = Either.flatMap(givenOf({ ...options, accessUrl }), (given) =>
+    resolve({
+      prefix: environmentPrefix.replace(/_$/, ""),
+      brand: word,
+      given: (flag) => given.get(flag),
+      parseYaml: parseYamlOptions
+    })
   )
+  return Either.getOrThrowWith(Either.flatMap(resolved, checked), refused)
 }

@@ -1,13 +1,14 @@
 /**
  * The engine whose workspaces are directories and processes of the machine the server runs on. templates-and-provisioning.md §9.
  */
-import { Cryptography, Ids, startedWith } from "@atelier/core/platform"
+import { Cryptography, HostOptions, Ids, startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { LocalWorkspaces, type LocalWorkspacesOptions } from "./LocalWorkspaces.js"
 import * as LoopbackDialer from "./LoopbackDialer.js"
 import { openLater } from "./openLater.js"
 import { templatePath } from "./TemplatePath.js"
+import type { AgentOptions } from "./WorkspaceAgents.js"
 
 const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine => ({
   type: "terraform",
@@ -29,6 +30,25 @@ const engines = Layer.effect(
 
 export type Options = LocalWorkspacesOptions
 
+const optionsSchema = HostOptions.object<Options>(
+  {
+    directory: HostOptions.FilledText,
+    agent: HostOptions.object<AgentOptions>(
+      {
+        command: Schema.Array(HostOptions.FilledText).pipe(
+          Schema.minItems(1, { description: "a list of the agent's program and its first arguments" })
+        ),
+        environmentPrefix: HostOptions.FilledText,
+        environment: Schema.Record({ key: Schema.String, value: HostOptions.Text })
+      },
+      ["command"]
+    ),
+    stopGrace: HostOptions.Time,
+    restartDelay: HostOptions.Time
+  },
+  ["directory", "agent"]
+)
+
 /**
  * Workspaces on this machine: a directory each, the agents as processes of the server's user. There is no wall between workspaces, nor
  * between them and the server; give it to people you trust with this machine's account. Linux and macOS.
@@ -36,6 +56,8 @@ export type Options = LocalWorkspacesOptions
  * Fails with `StartError` when the directory cannot be made, or while another process works in it.
  */
 export const layer = (options: Options) =>
-  Layer.provideMerge(Layer.merge(engines, LoopbackDialer.layer), LocalWorkspaces.layer(options)).pipe(
-    startedWith({ option: "provisioner.directory", value: options.directory })
+  HostOptions.checkedLayer("provisioner", optionsSchema, options, () =>
+    Layer.provideMerge(Layer.merge(engines, LoopbackDialer.layer), LocalWorkspaces.layer(options)).pipe(
+      startedWith({ option: "provisioner.directory", value: options.directory })
+    )
   )

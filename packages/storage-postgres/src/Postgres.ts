@@ -1,7 +1,7 @@
 import type { Stored } from "@atelier/core"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { StartError, startedWith } from "@atelier/core/platform"
+import { HostOptions, StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
@@ -37,17 +37,29 @@ const shown = (url: string): string => {
   return parsed.href
 }
 
+const urlForm = "a URL such as postgres://user:password@host:5432/database"
+
+const optionsSchema = HostOptions.object<Options>(
+  {
+    url: HostOptions.SecretText.annotations({ description: urlForm }),
+    maxConnections: HostOptions.wholeNumber(1),
+    connectionTimeout: HostOptions.Time
+  },
+  ["url"]
+)
+
 /**
  * Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. Fails with
  * `StartError` when the database cannot be used.
  */
-export const layer = (options: Options) => {
+export const layer = (options: Options): Layer.Layer<Stored | SqlClient.SqlClient | PgClient.PgClient, StartError> =>
+  HostOptions.checkedLayer("storage", optionsSchema, options, () => layerOf(options))
+
+const layerOf = (options: Options) => {
   const given = Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url
   // A text that does not parse may have its password anywhere
   if (!URL.canParse(given)) {
-    return Layer.fail(
-      new StartError({ option: "storage.url", reason: "must be a URL such as postgres://user:password@host:5432/database" })
-    )
+    return Layer.fail(new StartError({ option: "storage.url", reason: `must be ${urlForm}` }))
   }
   const url = Redacted.make(inUtc(given))
   const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
@@ -69,8 +81,5 @@ export const layer = (options: Options) => {
       Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))
     )
   })
-  return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) })) satisfies Layer.Layer<
-    Stored,
-    StartError
-  >
+  return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) }))
 }

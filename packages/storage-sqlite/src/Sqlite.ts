@@ -1,7 +1,7 @@
 import type { Stored } from "@atelier/core"
 import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import { EventBus, Locks, type StartError, startedWith } from "@atelier/core/platform"
+import { EventBus, HostOptions, Locks, type StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Option } from "effect"
 import { direct } from "./DirectStatements.js"
@@ -46,9 +46,14 @@ export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) =>
     Layer.provideMerge(client)
   )
 
+const optionsSchema = HostOptions.object<Options>({ filename: HostOptions.FilledText }, ["filename"])
+
 /** Everything the services need stored, in one SQLite database. Fails with `StartError` when the file cannot be used, or is in use. */
-export const layer = ({ filename }: Options) =>
-  layerOn(Layer.orDie(SqliteClient.layer({ filename }))).pipe(
-    Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
-    startedWith({ option: "storage.filename", value: filename })
-  ) satisfies Layer.Layer<Stored, StartError>
+export const layer = (options: Options) =>
+  HostOptions.checkedLayer("storage", optionsSchema, options, () => {
+    const { filename } = options
+    return layerOn(Layer.orDie(SqliteClient.layer({ filename }))).pipe(
+      Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
+      startedWith({ option: "storage.filename", value: filename })
+    )
+  }) satisfies Layer.Layer<Stored, StartError>

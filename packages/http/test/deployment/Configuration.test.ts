@@ -196,13 +196,6 @@ it("a host's bad option keeps the service from starting, in one sentence that na
   await expect(start).rejects.toThrow('options.workspaceHostnameSuffix ".dev": must not begin with a dot')
 })
 
-it("a host's misspelled option keeps the service from starting", async () => {
-  const misspelled: object = { sesionDuration: "1 day" }
-  await expect(startServer(sqlite, { empty: true, options: misspelled })).rejects.toThrow(
-    "options.sesionDuration: is no option of a deployment"
-  )
-})
-
 it.each([
   [{ tlsEnable: true }, "options.tlsEnable: is for the standalone server"],
   [{ ephemeral: true }, "options.ephemeral: is not supported: data would stay after the end"]

@@ -47,10 +47,96 @@ describe("a service that cannot start", () => {
     expect(error).toHaveProperty("message", message)
   })
 
-  it("names the missing storage", async () => {
-    // As JavaScript may call it
-    const options = { accessUrl } as Parameters<typeof Atelier.make>[0]
-    await expect(Atelier.make(options)).rejects.toThrow("storage: must be Sqlite.layer({ filename }) or Postgres.layer({ url })")
+  /** As JavaScript may call it. */
+  const refusalOf = async (options: unknown): Promise<unknown> =>
+    Atelier.make(options as Parameters<typeof Atelier.make>[0]).catch((error: unknown) => {
+      expect(error).toBeInstanceOf(StartError)
+      return error instanceof StartError ? error.message : error
+    })
+  const layers =
+    "must be a layer: Sqlite.layer({ filename }) of @atelier/storage-sqlite, or Postgres.layer({ url }) of @atelier/storage-postgres"
+  const time = 'must be a duration of at most 106751 days, such as "2 days", milliseconds or a Duration'
+
+  it.each([
+    ["no options", undefined, "options: is missing: it must be an object"],
+    ["no storage", { accessUrl }, `storage: is missing: it ${layers}`],
+    ["options of a storage", { accessUrl, storage: { filename: "a.db" } }, `storage: ${layers}, not an object with filename`],
+    ["a misspelled option", { accessUrl, storage, authentcate: () => null }, "authentcate: is unknown; did you mean authenticate?"],
+    [
+      "a user",
+      { accessUrl, storage, authenticate: { subject: "1" } },
+      "authenticate: must be a function that returns the user of a request, or null, not an object with subject"
+    ],
+    ["a misspelled page", { accessUrl, storage, pages: { logn: "/login" } }, "pages.logn: is unknown; did you mean login?"],
+    [
+      "a misspelled name",
+      { accessUrl, storage, names: { sessionheader: "S" } },
+      "names.sessionheader: is unknown; did you mean sessionHeader?"
+    ],
+    [
+      "an unknown level",
+      { accessUrl, storage, logLevel: "verbose" },
+      'logLevel "verbose": must be one of debug, info, warning, error, none'
+    ],
+    ["a bad time", { accessUrl, storage, drainTimeout: "5 sec" }, `drainTimeout "5 sec": ${time}`],
+    ["a path without a slash", { accessUrl, storage, basePath: "dev" }, 'basePath "dev": must be a path that begins with a slash'],
+    [
+      "a dispatcher's options",
+      { accessUrl, storage, dispatchers: [{ endpoint: "" }] },
+      "dispatchers.0: must be a dispatcher, such as WebhookDispatcher.make({ endpoint }) of @atelier/node, not an object with endpoint"
+    ],
+    [
+      "a bad duration of the deployment",
+      { accessUrl, storage, options: { sessionDuration: "2 dayz" } },
+      `options.sessionDuration "2 dayz": ${time}`
+    ],
+    [
+      "an endless duration",
+      { accessUrl, storage, options: { sessionDuration: Duration.infinity } },
+      `options.sessionDuration: ${time}, not Infinity`
+    ],
+    [
+      "a misspelled option of the deployment",
+      { accessUrl, storage, options: { sesionDuration: "1 day" } },
+      "options.sesionDuration: is unknown; did you mean sessionDuration?"
+    ],
+    [
+      "a text for a truth",
+      { accessUrl, storage, options: { disablePasswordAuth: "yes" } },
+      'options.disablePasswordAuth "yes": must be true or false'
+    ],
+    ["a text for a number", { accessUrl, storage, options: { apiRateLimit: "512" } }, 'options.apiRateLimit "512": must be a whole number'],
+    ["a fraction", { accessUrl, storage, options: { apiRateLimit: 0.5 } }, "options.apiRateLimit: must be a whole number, not 0.5"],
+    ["a text for a list", { accessUrl, storage, options: { experiments: "*" } }, 'options.experiments "*": must be a list'],
+    [
+      "an unknown choice",
+      { accessUrl, storage, options: { samesiteAuthCookie: "strict" } },
+      'options.samesiteAuthCookie "strict": must be one of lax, none'
+    ],
+    [
+      "a bad pattern",
+      { accessUrl, storage, options: { oidcGroupRegexFilter: "(" } },
+      /^options\.oidcGroupRegexFilter "\(": must be a regular expression: /
+    ],
+    [
+      "a number for a secret",
+      { accessUrl, storage, options: { oidcClientSecret: 1234 } },
+      "options.oidcClientSecret: must be a text, or a redacted one"
+    ],
+    [
+      "a misspelled member of a provider",
+      { accessUrl, storage, options: { externalAuthProviders: [{ client_id: "a", client_secrt: "b" }] } },
+      "options.externalAuthProviders.0.client_secrt: is unknown; did you mean client_secret?"
+    ],
+    [
+      "no file name",
+      { accessUrl, storage: Sqlite.layer({} as Parameters<typeof Sqlite.layer>[0]) },
+      "storage.filename: is missing: it must be a text that is not empty"
+    ]
+  ])("names the option for %s, with what is expected", async (_, options, message) => {
+    const refusal = await refusalOf(options)
+    if (message instanceof RegExp) expect(refusal).toMatch(message)
+    else expect(refusal).toBe(message)
   })
 })
 

@@ -1,7 +1,7 @@
 /** The engine that runs Terraform, or OpenTofu, on the templates of that language. templates-and-provisioning.md §9, §10. */
-import { startedWith } from "@atelier/core/platform"
+import { HostOptions, startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { own } from "../DirectoryOwner.js"
@@ -38,6 +38,18 @@ const prepareDirectory = (directory: string) =>
     })
   })
 
+const optionsSchema = HostOptions.object<Options>(
+  {
+    binary: HostOptions.FilledText,
+    directory: HostOptions.FilledText,
+    environment: Schema.Record({ key: Schema.String, value: Schema.UndefinedOr(HostOptions.Text) }),
+    planTimeout: HostOptions.Time,
+    applyTimeout: HostOptions.Time,
+    cancelGrace: HostOptions.Time
+  },
+  ["directory"]
+)
+
 /**
  * Adds the engine behind those that the context has. It runs the program that it finds when a job needs it; without one, jobs of Terraform
  * templates fail and say so.
@@ -45,11 +57,13 @@ const prepareDirectory = (directory: string) =>
  * Fails with `StartError` when the directory cannot be made, or while another process works in it.
  */
 export const layer = (options: Options) =>
-  Layer.scoped(
-    ProvisionerEngines,
-    Effect.gen(function* () {
-      const others = Option.getOrElse(yield* Effect.serviceOption(ProvisionerEngines), () => [])
-      yield* prepareDirectory(options.directory)
-      return [...others, makeEngine(options, yield* Effect.makeSemaphore(1))]
-    })
-  ).pipe(Layer.provide(ProcessTable.layer), startedWith({ option: "terraform.directory", value: options.directory }))
+  HostOptions.checkedLayer("terraform", optionsSchema, options, () =>
+    Layer.scoped(
+      ProvisionerEngines,
+      Effect.gen(function* () {
+        const others = Option.getOrElse(yield* Effect.serviceOption(ProvisionerEngines), () => [])
+        yield* prepareDirectory(options.directory)
+        return [...others, makeEngine(options, yield* Effect.makeSemaphore(1))]
+      })
+    ).pipe(Layer.provide(ProcessTable.layer), startedWith({ option: "terraform.directory", value: options.directory }))
+  )

@@ -2,16 +2,7 @@
 import { Data, Duration, Either, Redacted } from "effect"
 import { defaultOf, type Definition, type OptionType } from "./Definition.js"
 import { definitions } from "./definitions.js"
-import {
-  emptyExternalAuth,
-  type ExternalAuthEntry,
-  type OptionValue,
-  readText,
-  readYaml,
-  type SupportLink,
-  type Yaml,
-  type YamlParser
-} from "./readers.js"
+import { type ExternalAuthEntry, type OptionValue, readText, readYaml, type SupportLink, type Yaml, type YamlParser } from "./readers.js"
 
 /** An option by the name of its flag. */
 export type Flag = keyof typeof definitions
@@ -61,7 +52,8 @@ type SecretInput<A> = A extends string ? string | Redacted.Redacted<string> : Re
 type SecretInForce<A> = A extends string ? Redacted.Redacted<string> : ReadonlyArray<Redacted.Redacted<string>>
 
 /** A provider as a host writes it: what is left out follows from its type. */
-export type ExternalAuthInput = Partial<ExternalAuthEntry> & Pick<ExternalAuthEntry, "client_id">
+export type ExternalAuthInput = Partial<Omit<ExternalAuthEntry, "client_id" | "client_secret">> &
+  Pick<ExternalAuthEntry, "client_id"> & { readonly client_secret?: string | Redacted.Redacted<string> }
 
 /** What a host writes for an option: durations as `Effect` takes them, secrets as texts or redacted, providers in part. */
 export type InputOf<F extends Flag> = F extends "external-auth-providers" ? ReadonlyArray<ExternalAuthInput> : InputOfType<F>
@@ -210,31 +202,6 @@ export const resolve = ({
     }
     return { prefix, brand, definitions: all, resolved }
   })
-
-const nanosecondsOf = (input: unknown): bigint => {
-  if (!Duration.isDuration(input)) return 0n
-  return Duration.match(input, { onMillis: (millis) => BigInt(Math.round(millis * 1e6)), onNanos: (nanos) => nanos })
-}
-
-const plainOf = (input: unknown): unknown =>
-  Redacted.isRedacted(input) ? Redacted.value(input) : Array.isArray(input) ? input.map(plainOf) : input
-
-/** The value that a host wrote, in the form in which options are kept. */
-export const givenByHost = (flag: string, { structure, type, unit }: Definition, input: unknown): Given => {
-  // The types of `OptionInputs` say what a host can write
-  const plain = plainOf(input) as OptionValue & Duration.DurationInput
-  if (structure === "providers") {
-    const providers = input as ReadonlyArray<ExternalAuthInput>
-    return { source: "flag", value: providers.map((provider) => ({ ...emptyExternalAuth, ...provider })), name: optionName(flag) }
-  }
-  const value =
-    type === "duration"
-      ? nanosecondsOf(Duration.decode(plain))
-      : unit === "seconds"
-        ? Math.ceil(Duration.toSeconds(Duration.decode(plain)))
-        : plain
-  return { source: "flag", value, name: optionName(flag) }
-}
 
 /** The value of an option. */
 export const valueOf = <F extends Flag>(configuration: Configuration, flag: F): ValueOf<F> =>

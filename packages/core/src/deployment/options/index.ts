@@ -1,6 +1,7 @@
 export * from "./checks.js"
 export * from "./Configuration.js"
 export * from "./Definition.js"
+export { givenByHost } from "./givenByHost.js"
 export { definitions as optionDefinitions } from "./definitions.js"
 export * from "./externalAuth.js"
 export * from "./readers.js"
