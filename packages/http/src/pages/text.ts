@@ -20,6 +20,8 @@ export const text = {
   appBusy: "Too many open connections",
   workspaceMissing: "Workspace not found",
   workspaceMissingReason: "The workspace does not exist, or you may not open it.",
+  terminalRefused: "Not signed in",
+  signedOutReason: "Sign in, and open this page again.",
   terminalOffline: "The workspace is stopped. Start it to open a terminal.",
   agentMissing: "Agent not found",
   agentMissingReason: "The workspace has no such agent, or has several: then the address names one, as in /@user/workspace.agent/terminal.",

@@ -60,6 +60,9 @@ const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.
 /** The path of a terminal: workspace proxies pass on requests for terminals, like those for apps. */
 const isTerminal = (path: string): boolean => /^\/api\/v2\/workspaceagents\/[^/]+\/pty$/.test(path)
 
+/** Whose users a host names, beside apps: the interface, and the pages that a host with users of its own has. */
+const hostPaths = /^\/(?:(?:api|oauth2|external-auth|gitauth)\/|@[^/]+\/[^/]+\/terminal\/?$)/
+
 const notFound = new NotFound({ message: "Route not found." })
 const badPath = new Invalid({ message: "The path is not valid." })
 const notAllowed = new NotAllowed({ message: "The path does not have this method." })
@@ -104,9 +107,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
       if (credential !== undefined && isOwn(info))
         return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
-      return host !== undefined && (isApp || /^\/(?:api|oauth2|external-auth|gitauth)\//.test(path))
-        ? host.authenticate(request, info)
-        : undefined
+      return host !== undefined && (isApp || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
     }
 
     /** The session that a browser has for apps alone. */

@@ -11,7 +11,7 @@ import { appPage } from "../apps/appPages.js"
 import type { Options } from "../Options.js"
 import { brandOf } from "../pages/brandOf.js"
 import { escaped } from "../pages/page.js"
-import { pagesOf, seeOther } from "../pages/PageOptions.js"
+import { seeOther } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import type { Page } from "../server/HttpApplication.js"
@@ -67,10 +67,10 @@ const agentIn = ({ latest_build }: WorkspaceView, name: string) => {
   return agents.length === 1 ? agents[0] : undefined
 }
 
-/** The page and its files; none where the host turns the pages off. */
+/** The page and its files; none where the host turns the pages off. A host with users of its own needs them as any other does. */
 export const terminalPages = (options: Options) =>
   Effect.gen(function* () {
-    if (pagesOf(options) === undefined) return []
+    if (options.pages === false) return []
     const settings = yield* Settings
     const workspaces = yield* Workspaces
     const brand = yield* brandOf
@@ -85,7 +85,12 @@ export const terminalPages = (options: Options) =>
     const show = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { params, user } = yield* CurrentRequest
-      if (user?._tag !== "Right") return seeOther(withQuery(`${mount}/login`, { redirect: request.originalUrl }))
+      if (user?._tag !== "Right") {
+        if (settings.login !== undefined) return seeOther(withQuery(settings.login, { redirect: request.originalUrl }))
+        if (user?._tag === "Left")
+          return yield* missing(text.terminalRefused, user.left.message, user.left._tag === "Forbidden" ? 403 : 401)
+        return yield* missing(text.terminalRefused, text.signedOutReason, 401)
+      }
       const [name = "", agentName = "", ...more] = (params["place"] ?? "").split(".")
       const found = yield* Effect.option(
         Effect.provideService(workspaces.getByName(params["user"] ?? "", name, { includeDeleted: false }), CurrentActor, user.right)

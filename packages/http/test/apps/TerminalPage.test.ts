@@ -1,3 +1,6 @@
+import { UserRepository } from "@atelier/core/identity"
+import { Uuid } from "@atelier/core/platform"
+import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { describeAgentInterface } from "../agents/AgentServer.js"
 
@@ -41,3 +44,25 @@ describeAgentInterface("the page of a terminal", (server) => {
     expect((await get("/terminal/..%2fpackage.json")).status).toBe(404)
   })
 })
+
+describeAgentInterface(
+  "the page of a terminal, where a host knows who is signed in",
+  (server) => {
+    it("is shown to the host's users, and refused to others without a page to sign in on", async () => {
+      const headers = { cookie: "host_session=1" }
+      const { id } = (await server().call("GET", "/users/me", { headers })).as(Schema.Struct({ id: Uuid.Uuid }))
+      const found = await server().store(Effect.flatten(Effect.flatMap(UserRepository, (users) => users.byId(id))))
+      const agent = await server().anAgent({}, { user: found, token: "" })
+      const path = `//@${found.username}/${agent.workspace.name}/terminal`
+      const shown = await server().call("GET", path, { headers })
+      expect([shown.status, shown.text.includes(`data-agent="${agent.id}"`)]).toStrictEqual([200, true])
+      expect((await server().call("GET", "//terminal/terminal.js")).status).toBe(200)
+      const statuses = [path, "//login", "//setup", "//cli-auth"].map(async (page) => (await server().call("GET", page)).status)
+      expect(await Promise.all(statuses)).toStrictEqual([401, 404, 404, 404])
+    })
+  },
+  {
+    authenticate: ({ headers }) =>
+      headers.get("cookie") === "host_session=1" ? { subject: "1", email: "ada@host.test", email_verified: true, username: "ada" } : null
+  }
+)
