@@ -40,6 +40,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/agent-protocol", "@atelier/agent"],
     node: true
   },
+  templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },
   agent: { packages: ["effect", "ws", "croner", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
   http: {

@@ -2,6 +2,7 @@
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
+import { starterTemplates } from "@atelier/templates"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 
@@ -17,7 +18,8 @@ export const start = async (port: number, directory: string): Promise<Running> =
     provisioner: LocalProvisioner.layer({
       directory: `${directory}/workspaces`,
       agent: { command: [process.execPath, fileURLToPath(import.meta.resolve("@atelier/agent/main"))] }
-    })
+    }),
+    starterTemplates: starterTemplates()
   })
 
   // Requests outside Atelier go to the third argument

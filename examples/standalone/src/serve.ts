@@ -5,6 +5,7 @@ import { Atelier, namesOf } from "@atelier/http"
 import { makeSecureServer, makeServer } from "@atelier/http/node"
 import { OtlpTracer } from "@atelier/node"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
+import { builderParts, starterTemplates } from "@atelier/templates"
 import { Duration, Layer } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -19,8 +20,6 @@ import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import type { Tls } from "./Tls.js"
 import * as engine from "./engine.js"
-import { builderParts } from "./BuilderParts.js"
-import { starterTemplates } from "./StarterTemplates.js"
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
@@ -171,7 +170,7 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
         planTimeout: options.terraformPlanTimeout
       })
     ),
-    starterTemplates: starterTemplates(accessUrl),
+    starterTemplates: starterTemplates(),
     templateBuilder: builderParts(),
     agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),

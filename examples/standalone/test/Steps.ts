@@ -1,5 +1,4 @@
 /** What the tests of the whole path do again and again. */
-import { buffer } from "node:stream/consumers"
 import {
   AtelierError,
   agents,
@@ -17,8 +16,8 @@ import {
   type WorkspaceAgent,
   workspaces
 } from "@atelier/client"
-import { pack } from "tar-stream"
 import { WebSocket } from "ws"
+import { aTar } from "../../../test/archives.js"
 
 /** A client with the token of a user. */
 export const clientOf = (baseUrl: string, token?: string): Client => createClient({ baseUrl, token, WebSocket })
@@ -59,13 +58,6 @@ export const untilWorkspace = async (
   throw new Error(`the workspace did not get there; it is ${JSON.stringify(last?.latest_build, null, 1)}`)
 }
 
-const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8Array> => {
-  const archive = pack()
-  for (const [name, content] of Object.entries(files)) archive.entry({ name }, content)
-  archive.finalize()
-  return buffer(archive)
-}
-
 /** A service that is compatible with existing clients leaves empty lists out. */
 export const agentsOf = ({ latest_build }: Workspace): ReadonlyArray<WorkspaceAgent> =>
   latest_build.resources.flatMap(({ agents = [] }: { readonly agents?: ReadonlyArray<WorkspaceAgent> }) => agents)
@@ -96,7 +88,7 @@ export const templateFrom = async (
     "example" in source
       ? { example_id: source.example }
       : {
-          file_id: (await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await archiveOf(source.files) })).hash
+          file_id: (await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await aTar(source.files) })).hash
         }
   const organization = "default"
   const version = await templateVersions.createTemplateVersion(client, {

@@ -4,8 +4,8 @@ import { Context, type Effect } from "effect"
 export interface StarterTemplate {
   /** The value of `example_id`. */
   readonly id: string
-  /** Where people read about it. */
-  readonly url: string
+  /** Where people read about it; the deployment's list of starter templates unless given. */
+  readonly url?: string
   readonly name: string
   readonly description: string
   readonly icon: string

@@ -3,6 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, refuseViolations } from "../platform/Errors.js"
@@ -22,6 +23,11 @@ import { viewInForce } from "./TemplateView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
+
+/** The starter templates as they are listed. */
+const starters = Effect.zipWith(StarterTemplates, DeploymentOptions, (templates, { accessUrl }) =>
+  templates.map((template) => ({ ...template, url: template.url ?? `${accessUrl}/api/v2/templates/examples` }))
+)
 
 /** A change of a template; the two flags move its workspaces once. */
 export interface TemplateChange extends ChangedTemplateSettings {
@@ -151,14 +157,14 @@ const make = Effect.gen(function* () {
     /** The starter templates, for actors who may read templates somewhere. templates-and-provisioning.md §2.4. */
     examples: Traced.fn("Templates.examples")(function* () {
       yield* Access.authorizeOrHide("read", { type: "template", anyOrg: true })
-      return yield* StarterTemplates
+      return yield* starters
     }),
 
     /** The starter templates, for actors who may read templates of an organization. */
     examplesInOrganization: Traced.fn("Templates.examplesInOrganization")(function* (organization: string) {
       const { id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("template", id))
-      return yield* StarterTemplates
+      return yield* starters
     })
   }
 })

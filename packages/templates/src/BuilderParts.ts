@@ -1,14 +1,15 @@
-/** The bases and modules of this server's template builder. */
+/** What the template builder composes templates of. */
 import type { BuilderBase, BuilderModule } from "@atelier/core/templates"
 import { readdirSync, readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { join } from "node:path"
+import { folderOf } from "./files.js"
 
-const filesIn = (folder: string): Readonly<Record<string, string>> => {
-  const path = fileURLToPath(new URL(`../${folder}`, import.meta.url))
-  return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), "utf8")]))
+const filesIn = (...names: ReadonlyArray<string>): Readonly<Record<string, string>> => {
+  const folder = folderOf(...names)
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]))
 }
 
+/** Returns the bases and modules for the option `templateBuilder`. */
 export const builderParts = (): { readonly bases: ReadonlyArray<BuilderBase>; readonly modules: ReadonlyArray<BuilderModule> } => ({
   bases: [
     {
@@ -19,7 +20,7 @@ export const builderParts = (): { readonly bases: ReadonlyArray<BuilderBase>; re
       os: "linux",
       prerequisites: "",
       variables: [],
-      files: filesIn("templates/scratch")
+      files: filesIn("starters", "scratch")
     }
   ],
   modules: [
@@ -30,7 +31,7 @@ export const builderParts = (): { readonly bases: ReadonlyArray<BuilderBase>; re
       icon: "/icon/git.svg",
       category: "Source Control",
       version: "1.0.0",
-      source: filesIn("modules/git-clone"),
+      source: filesIn("modules", "git-clone"),
       compatible_os: ["linux", "darwin"],
       conflicts_with: [],
       variables: [

@@ -1,0 +1,2 @@
+export { builderParts } from "./BuilderParts.js"
+export { starterTemplates } from "./StarterTemplates.js"
