@@ -51,3 +51,12 @@ it("links lead to files and headings that exist", () => {
   )
   expect(broken).toStrictEqual([])
 })
+
+it("the page on embedding names each option of an embedding application", () => {
+  const source = readFileSync(join(root, "packages/http/src/Options.ts"), "utf8")
+  const options = [...source.matchAll(/^  readonly (\w+)\??:/gm)].map(([, name = ""]) => name)
+  const page = readFileSync(join(root, "docs/embedding.md"), "utf8")
+  const table = page.slice(page.indexOf("## What a host may replace"), page.indexOf("Other ports"))
+  expect(options.filter((name) => !table.includes(`\`${name}\``))).toStrictEqual([])
+  expect(options.length).toBeGreaterThan(20)
+})

@@ -22,8 +22,9 @@ export interface Options {
    */
   readonly authenticate?: Authenticate
   /**
-   * The pages to sign in on, and their replacements. `false` turns them off: then `/oauth2/authorize` answers 401 `login_required` to a browser
-   * that is not signed in. Off unless given where `authenticate` is set, since the host has a login of its own.
+   * The pages of the deployment, and their replacements. `false` turns all of them off: then `/oauth2/authorize` answers 401 `login_required` to
+   * a browser that is not signed in. Where `authenticate` is set and no pages are given, the host has a login of its own: those to set up, sign in
+   * and sign out are off then, and the terminal's is not.
    */
   readonly pages?: false | PageOptions
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
@@ -46,9 +47,9 @@ export interface Options {
   readonly loginProviders?: ReadonlyArray<LoginProvider>
   /** The hasher of passwords and one-time passcodes; Argon2id unless given. */
   readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
-  /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
+  /** Templates that authors can start from, such as `starterTemplates()` of `@atelier/templates`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
-  /** What the template builder composes templates of; nothing unless given. */
+  /** What the template builder composes templates of, such as `builderParts()` of `@atelier/templates`; nothing unless given. */
   readonly templateBuilder?: { readonly bases: ReadonlyArray<BuilderBase>; readonly modules: ReadonlyArray<BuilderModule> }
   /**
    * Serves the clients of an existing ecosystem unchanged: sets the brand, the form of some values on the wire, the version that clients are
