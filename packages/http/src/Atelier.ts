@@ -327,7 +327,7 @@ const organizationName = ({ defaultOrganizationName: name }: InForce): string =>
 
 /** How the interface is served. Throws `StartError` for options that cannot be. */
 const settingsOf = (host: Options, options: InForce, configuration: Configuration): HttpSettings => {
-  const { brand, versionOf } = presentationFor(host.compatibility)
+  const { brand, takesAccessTokenQuery, versionOf } = presentationFor(host.compatibility)
   const accessUrl = new URL(host.accessUrl)
   const isSecure = isSet(configuration, "secure-auth-cookie") ? options.secureAuthCookie : accessUrl.protocol === "https:"
   const mount = accessUrl.pathname.replace(/\/+$/, "")
@@ -349,6 +349,7 @@ const settingsOf = (host: Options, options: InForce, configuration: Configuratio
     },
     rateLimit: { api: options.apiRateLimit === 0 ? 512 : options.apiRateLimit, disableAll: options.dangerousDisableRateLimits },
     allowAllCors: options.dangerousAllowCorsRequests,
+    takesAccessTokenQuery: isSet(configuration, "allow-access-token-query") ? options.allowAccessTokenQuery : takesAccessTokenQuery,
     redirectToAccessUrl: options.redirectToAccessUrl,
     strictTransportSecurity: transportSecurity(options),
     swagger: { enable: options.swaggerEnable },

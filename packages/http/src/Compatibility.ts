@@ -16,6 +16,8 @@ export interface Presentation {
   readonly organizationName: string
   /** Whether OAuth2 apps get no more than the scopes that they ask for, where the deployment does not say it. */
   readonly narrowsScopes: boolean
+  /** Whether the query parameter `access_token` counts as a credential, where the deployment does not say it. */
+  readonly takesAccessTokenQuery: boolean
   /** The page on agents that do not connect, where neither template nor deployment names one; empty for none. */
   readonly troubleshootingUrl: string
 }
@@ -29,6 +31,7 @@ const presentations: Readonly<Record<Compatibility, Presentation>> = {
     organizationName: "coder",
     // Editors ask for a few scopes, and then call routes outside of them
     narrowsScopes: false,
+    takesAccessTokenQuery: true,
     troubleshootingUrl: "https://coder.com/docs/admin/templates/troubleshooting"
   }
 }
@@ -39,6 +42,7 @@ const own: Presentation = {
   versionOf: (version) => version,
   organizationName: "default",
   narrowsScopes: true,
+  takesAccessTokenQuery: false,
   troubleshootingUrl: ""
 }
 

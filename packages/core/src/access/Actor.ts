@@ -12,6 +12,8 @@ export interface CallInfo {
   readonly ip?: string | undefined
   readonly userAgent?: string | undefined
   readonly requestId?: string | undefined
+  /** The path that is called, below the access URL. A token for a part of the deployment is good for paths in this part only (RFC 8707). */
+  readonly path?: string | undefined
   /** The API key, session or token the call was made with. */
   readonly apiKeyId?: string | undefined
 }

@@ -15,7 +15,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { isOwnResource, isResourceIndicator, maximumResources, normalizedResource } from "../identity/sessions/Audience.js"
 import type { Grant } from "./Grant.js"
 import { GrantRepository } from "./GrantRepository.js"
-import type { OAuth2App } from "./OAuth2App.js"
+import { type OAuth2App, type Prompt, prompts, type ResponseMode, responseModes } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest, invalidTarget, OAuthError } from "./OAuthError.js"
 import { hashText, newSecret } from "./OAuthSecret.js"
@@ -26,6 +26,10 @@ import { service } from "../platform/Standing.js"
 /** The parameters of an authorization request. A parameter that is empty counts as absent. */
 export interface ConsentRequest {
   readonly response_type: string | undefined
+  /** `query` if it is absent. */
+  readonly response_mode: string | undefined
+  /** What is shown to the user; several values are separated by spaces. */
+  readonly prompt: string | undefined
   readonly redirect_uri: string | undefined
   readonly scope: string | undefined
   readonly state: string | undefined
@@ -46,6 +50,15 @@ const maximumGrants = 50
 const maximumText = 4096
 
 const challenge = /^[A-Za-z0-9._~-]{43,128}$/
+
+const isPrompt = (word: string): word is Prompt => prompts.some((known) => known === word)
+
+/** What a client asks to be shown to the user; empty where it leaves that to the service. */
+export const promptsOf = ({ prompt }: Pick<ConsentRequest, "prompt">): ReadonlyArray<Prompt> => wordsIn(prompt ?? "").filter(isPrompt)
+
+/** How the answer to a request travels. An unknown mode counts as the default one, in which the refusal of the request travels. */
+export const responseModeOf = ({ response_mode }: Pick<ConsentRequest, "response_mode">): ResponseMode =>
+  responseModes.find((known) => known === response_mode) ?? "query"
 
 const denied = (message: string): OAuthError => new OAuthError({ error: "access_denied", message, forbidden: true })
 
@@ -78,6 +91,11 @@ const make = Effect.gen(function* () {
     const findings = repeated.map((name) => `${name}: must be given once`)
     if (response_type === undefined) findings.push("response_type: is required")
     else if (response_type !== "code" && response_type !== "token") findings.push("response_type: must be code")
+    if (request.response_mode !== undefined && responseModeOf(request) !== request.response_mode)
+      findings.push(`response_mode: must be one of ${responseModes.join(", ")}`)
+    const shown = wordsIn(request.prompt ?? "")
+    if (shown.some((word) => !isPrompt(word))) findings.push(`prompt: must consist of ${prompts.join(", ")}`)
+    else if (shown.includes("none") && shown.length > 1) findings.push("prompt: none must stand alone")
     if (state.length > maximumText) findings.push(`state: must have at most ${maximumText} characters`)
     if (scope.length > maximumText) findings.push(`scope: must have at most ${maximumText} characters`)
     if (/\p{Cc}/u.test(state)) findings.push("state: must not contain control characters")
@@ -95,7 +113,7 @@ const make = Effect.gen(function* () {
       return new OAuthError({ error: "unsupported_response_type", message: "The only supported response type is code." })
     if (resource.some((text) => !isOwnResource(text, accessUrl)))
       return invalidTarget("The resource is not this deployment, nor a part of it.")
-    const unknown = narrowOauth2Scopes ? scopesIn(scope).find((name) => !isExternalScope(name)) : undefined
+    const unknown = narrowOauth2Scopes ? wordsIn(scope).find((name) => !isExternalScope(name)) : undefined
     return unknown === undefined
       ? undefined
       : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
@@ -103,7 +121,7 @@ const make = Effect.gen(function* () {
 
   /** Where the deployment does not narrow tokens, a client that asks for scopes gets more than these. P-34. */
   const granted = (scope: string | undefined): ReadonlyArray<string> => {
-    const asked = scopesIn(scope ?? "")
+    const asked = wordsIn(scope ?? "")
     if (asked.length === 0) return defaultAppScopes
     const known = asked.filter(isExternalScope).map(canonicalScope)
     return [...new Set(narrowOauth2Scopes ? known : [allScope, ...known])]
@@ -175,7 +193,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-const scopesIn = (scope: string): ReadonlyArray<string> => scope.split(/\s+/).filter((name) => name !== "")
+const wordsIn = (text: string): ReadonlyArray<string> => text.split(/\s+/).filter((name) => name !== "")
 
 /** Users' consent to apps. oauth2-provider.md §4, §5. */
 export class Authorizations extends Context.Tag("@atelier/core/Authorizations")<Authorizations, Effect.Effect.Success<typeof make>>() {

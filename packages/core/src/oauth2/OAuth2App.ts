@@ -5,6 +5,12 @@ import { Uuid } from "../platform/Uuid.js"
 
 export const grantTypes = ["authorization_code", "refresh_token"] as const
 export const responseTypes = ["code"] as const
+/** How the parameters of an answer travel in the redirect URI (OAuth 2.0 Multiple Response Type Encoding Practices §2.1). */
+export const responseModes = ["query", "fragment"] as const
+export type ResponseMode = (typeof responseModes)[number]
+/** What a client can ask to be shown to the user (OpenID Connect Core §3.1.2.1). */
+export const prompts = ["none", "login", "consent", "select_account"] as const
+export type Prompt = (typeof prompts)[number]
 export const authMethods = ["client_secret_basic", "client_secret_post", "none"] as const
 export type AuthMethod = (typeof authMethods)[number]
 

@@ -3,6 +3,8 @@ import { Data } from "effect"
 /** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2, RFC 8707 §2 and OpenID Connect Core §3.1.2.6 that the service answers. */
 export type OAuthErrorCode =
   | "access_denied"
+  | "account_selection_required"
+  | "consent_required"
   | "invalid_client"
   | "invalid_client_id"
   | "invalid_client_metadata"

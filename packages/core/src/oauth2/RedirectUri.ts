@@ -1,4 +1,5 @@
 /** The addresses that a browser may be sent back to. oauth2-provider.md §6. */
+import type { ResponseMode } from "./OAuth2App.js"
 
 export type ClientType = "public" | "confidential"
 
@@ -50,9 +51,14 @@ export const matchesRedirectUri = (registered: string, given: string): boolean =
   URL.canParse(registered) &&
   comparable(registered) === comparable(given)
 
-/** A redirect URI with parameters added to its query. */
-export const withParameters = (uri: string, parameters: Readonly<Record<string, string | undefined>>): string => {
+/** A redirect URI with parameters added to its query, or as its fragment. A registered URI has no fragment. */
+export const withParameters = (
+  uri: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+  mode: ResponseMode = "query"
+): string => {
   const added = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) added.append(name, value)
+  if (mode === "fragment") return `${uri}#${added}`
   return `${uri}${uri.includes("?") ? (/[?&]$/.test(uri) ? "" : "&") : "?"}${added}`
 }

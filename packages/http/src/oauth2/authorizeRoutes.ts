@@ -8,10 +8,14 @@ import {
   type OAuth2App,
   OAuth2Clients,
   OAuthError,
+  type Prompt,
+  promptsOf,
   redirectTarget,
+  responseModeOf,
   withParameters
 } from "@atelier/core/oauth2"
 import { Effect, Redacted } from "effect"
+import { createHash } from "node:crypto"
 import type { Options } from "../Options.js"
 import { brandOf } from "../pages/brandOf.js"
 import { pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
@@ -24,7 +28,38 @@ import { parametersOf, readForm } from "./form.js"
 import { oauthAnswer } from "./oauthErrors.js"
 
 /** Parameters that an authorization request may give once. */
-const authorizeParameters = ["client_id", "response_type", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"]
+const authorizeParameters = [
+  "client_id",
+  "response_type",
+  "response_mode",
+  "prompt",
+  "redirect_uri",
+  "scope",
+  "state",
+  "code_challenge",
+  "code_challenge_method"
+]
+
+/** The parameter in which a request that went through the login again names the session that it had before. */
+const formerSession = "former_session"
+
+/** A session as an address may show it. */
+const markOf = (apiKeyId: string | undefined): string =>
+  apiKeyId === undefined ? "none" : createHash("sha256").update(apiKeyId).digest("hex").slice(0, 16)
+
+const loginRequired = new OAuthError({
+  error: "login_required",
+  message: "The user has to sign in, and the request does not let the service ask."
+})
+const consentRequired = new OAuthError({
+  error: "consent_required",
+  message: "The user has to consent, and the request does not let the service ask."
+})
+const selectionRequired = new OAuthError({ error: "account_selection_required", message: "The user has to choose an account." })
+
+/** The error of a request whose user has to go through the login, although there is a session; undefined for any other request. */
+const requiredLogin = (shown: ReadonlyArray<Prompt>): OAuthError | undefined =>
+  shown.includes("login") ? loginRequired : shown.includes("select_account") ? selectionRequired : undefined
 
 const takesHtml = ({ headers }: Request): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "")
 
@@ -33,6 +68,8 @@ const requestOf = (query: string): ConsentRequest & { readonly client_id: string
   return {
     client_id: get("client_id"),
     response_type: get("response_type"),
+    response_mode: get("response_mode"),
+    prompt: get("prompt"),
     redirect_uri: get("redirect_uri"),
     scope: get("scope"),
     state: get("state"),
@@ -56,10 +93,24 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
     /** Sends the browser to the login, and back here afterwards. oauth2-provider.md §4 no. 1. */
     const toLogin = (request: Request, { path, user }: RequestInfo): Response => {
       const message = user?._tag === "Left" ? user.left.message : notSignedIn.message
+      if (login === undefined) return refuseOAuth(new OAuthError({ error: "login_required", message }))
       const query = queryOf(request)
       const redirect = `${mount}${path}${query === "" ? "" : `?${query}`}`
-      if (login === undefined) return refuseOAuth(new OAuthError({ error: "login_required", message }))
       return HttpServerResponse.redirect(withQuery(login, { message, redirect }), { status: 303 })
+    }
+
+    /** Sends the browser to the login even if it has a session. The address that it comes back to names this session. */
+    const toLoginAgain = (request: Request, info: RequestInfo, address: string): Response => {
+      const parameters = new URLSearchParams(queryOf(request))
+      parameters.set(formerSession, markOf(info.user?._tag === "Right" ? info.user.right.apiKeyId : undefined))
+      const redirect = `${mount}${info.path}?${parameters}`
+      return HttpServerResponse.redirect(withQuery(address, { message: notSignedIn.message, prompt: "login", redirect }), { status: 303 })
+    }
+
+    /** Whether the user has signed in for this very request. */
+    const hasJustSignedIn = (request: Request, { apiKeyId }: Actor): boolean => {
+      const former = parametersOf(queryOf(request)).get(formerSession)
+      return former !== undefined && apiKeyId !== undefined && former !== markOf(apiKeyId)
     }
 
     /** Tells a user why an app's request cannot be answered. */
@@ -88,25 +139,35 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
           return isBrowser ? yield* explain({ status, message: looked.left.message }) : refuseOAuth(looked.left)
         }
         const app = looked.right
-        if (info.user?._tag !== "Right") return toLogin(request, info)
-        const actor = info.user.right
         const target = redirectTarget(app, asked)
         const isPost = request.method === "POST"
+        const uri = "uri" in target ? target.uri : undefined
+        const mode = responseModeOf(asked)
+        const shown = promptsOf(asked)
+        const refusedAt = (address: string, { error, message }: OAuthError): Response =>
+          HttpServerResponse.redirect(
+            withParameters(address, { error, error_description: message, state: asked.state, iss: accessUrl }, mode),
+            { status: 302 }
+          )
+        if (info.user?._tag !== "Right") {
+          if (uri !== undefined && shown.includes("none")) return refusedAt(uri, authorizations.violation(asked) ?? loginRequired)
+          return login !== undefined && requiredLogin(shown) !== undefined ? toLoginAgain(request, info, login) : toLogin(request, info)
+        }
+        const actor = info.user.right
         if ("violation" in target) {
           return isPost && !isBrowser
             ? refuseOAuth(invalidRequest(`Invalid query params: ${target.violation}`))
             : yield* explain({ status: 400, message: target.violation })
         }
-        const { uri } = target
-        const back = ({ error, message }: OAuthError): Response =>
-          HttpServerResponse.redirect(withParameters(uri, { error, error_description: message, state: asked.state, iss: accessUrl }), {
-            status: 302
-          })
-        const onRefused = (error: OAuthError): Response => (isPost && !isBrowser ? refuseOAuth(error) : back(error))
+        const onRefused = (error: OAuthError): Response => (isPost && !isBrowser ? refuseOAuth(error) : refusedAt(target.uri, error))
         const violation = authorizations.violation(asked)
         if (violation !== undefined) return onRefused(violation)
+        if (shown.includes("none")) return onRefused(consentRequired)
+        const unmet = hasJustSignedIn(request, actor) ? undefined : requiredLogin(shown)
+        if (unmet !== undefined)
+          return isPost || login === undefined || actor.apiKeyId === undefined ? onRefused(unmet) : toLoginAgain(request, info, login)
         return yield* authorizations.requirePermitted(asked).pipe(
-          Effect.zipRight(proceed({ app, request: asked, uri, actor })),
+          Effect.zipRight(proceed({ app, request: asked, uri: target.uri, actor })),
           Effect.provideService(CurrentActor, actor),
           Effect.catchAll((error) => Effect.succeed(onRefused(error)))
         )
@@ -120,6 +181,7 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
             uri,
             scopes: authorizations.granted(asked),
             state: asked.state,
+            mode: responseModeOf(asked),
             username: actor.username ?? "",
             csrfToken: maskedToken(csrfTokenOf(info, request))
           })
@@ -137,9 +199,10 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
         if (forgery !== undefined) return HttpServerResponse.text(forgery, { status: 400 })
         return yield* authorize(request, info, ({ app, request: asked, uri }) =>
           Effect.map(authorizations.consent(app, asked), (code) =>
-            HttpServerResponse.redirect(withParameters(uri, { code: Redacted.value(code), state: asked.state, iss: accessUrl }), {
-              status: 302
-            })
+            HttpServerResponse.redirect(
+              withParameters(uri, { code: Redacted.value(code), state: asked.state, iss: accessUrl }, responseModeOf(asked)),
+              { status: 302 }
+            )
           )
         )
       })

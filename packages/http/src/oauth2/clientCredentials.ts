@@ -38,8 +38,9 @@ export const authenticateClient = (clients: OAuth2Clients["Type"], request: Http
     const app = yield* clients.get(named ?? pairs[0]?.id)
     const isOther = named !== undefined && pairs.length > 0 && pairs.every(({ id }) => id.toLowerCase() !== named.toLowerCase())
     const secrets = pairs.map(({ secret }) => secret).filter((secret) => secret !== "")
-    if (isOther || (given !== undefined && secrets.length > 0 && !secrets.includes(given)))
-      return yield* invalidRequest("The client credentials of the header and of the form differ.")
+    if (isOther) return yield* invalidRequest("The clients of the header and of the form differ.")
+    if (given !== undefined && secrets.length > 0)
+      return yield* invalidRequest("The client must authenticate in one way: in the header or in the form.")
     const [first = given, ...others] = secrets
     /** Decided once the request is known to be well-formed: a wrong secret is found last. */
     const authenticated: Effect.Effect<

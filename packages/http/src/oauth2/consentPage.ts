@@ -1,6 +1,6 @@
 /** The pages of `/oauth2/authorize`. oauth2-provider.md §4. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { type OAuth2App, withParameters } from "@atelier/core/oauth2"
+import { type OAuth2App, type ResponseMode, withParameters } from "@atelier/core/oauth2"
 import type { HttpSettings } from "../server/Settings.js"
 import { escaped, page, type PageBrand } from "../pages/page.js"
 import type { ConsentDetails, RequestErrorDetails } from "../pages/PageOptions.js"
@@ -32,22 +32,22 @@ export const consentDetails = (
     readonly uri: string
     readonly scopes: ReadonlyArray<string>
     readonly state: string | undefined
+    readonly mode: ResponseMode
     readonly csrfToken: string
   }
 ): ConsentDetails => {
-  const { app, csrfToken, scopes, state, uri, username } = asked
+  const { app, csrfToken, mode, scopes, state, uri, username } = asked
   return {
     app: { id: app.id, name: app.name, icon: app.icon },
     username,
     scopes,
     permissions: scopes.map(permissionOf),
     redirectUri: uri,
-    cancelUri: withParameters(uri, {
-      error: "access_denied",
-      error_description: "The user denied the request.",
-      state,
-      iss: accessUrl
-    }),
+    cancelUri: withParameters(
+      uri,
+      { error: "access_denied", error_description: "The user denied the request.", state, iss: accessUrl },
+      mode
+    ),
     csrfToken
   }
 }

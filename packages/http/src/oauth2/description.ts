@@ -1,5 +1,5 @@
 /** The routes of the authorization server in OpenAPI 3.1: they are no endpoints of the contract, since their forms are the protocol's. */
-import { authMethods, grantTypes, responseTypes } from "@atelier/core/oauth2"
+import { authMethods, grantTypes, responseModes, responseTypes } from "@atelier/core/oauth2"
 
 const text = (maxLength: number) => ({ type: "string", maxLength })
 
@@ -59,6 +59,8 @@ const schemas = {
       revocation_endpoint: { type: "string" },
       registration_endpoint: { type: "string" },
       response_types_supported: { type: "array", items: { type: "string" } },
+      response_modes_supported: { type: "array", items: { type: "string" } },
+      prompt_values_supported: { type: "array", items: { type: "string" } },
       grant_types_supported: { type: "array", items: { type: "string" } },
       code_challenge_methods_supported: { type: "array", items: { type: "string" } },
       token_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
@@ -165,6 +167,8 @@ const operation = ({ parameters = [], security = [], ...rest }: Operation) => ({
 const authorization = [
   query("client_id", named, true),
   query("response_type", oneOf(responseTypes), true),
+  query("response_mode", oneOf(responseModes)),
+  query("prompt", text(64)),
   query("redirect_uri", uri),
   query("state", text(8192)),
   query("scope", text(8192)),

@@ -1,6 +1,7 @@
 /** The documents that clients find the authorization server by (RFC 8414, RFC 9728). oauth2-provider.md §12. */
 import { externalScopes } from "@atelier/core/access"
-import { authMethods, grantTypes, responseTypes } from "@atelier/core/oauth2"
+import { authMethods, grantTypes, prompts, responseModes, responseTypes } from "@atelier/core/oauth2"
+import type { HttpSettings } from "../server/Settings.js"
 
 /** The metadata of the authorization server. */
 export const serverMetadata = (accessUrl: string, registrationEnabled: boolean): object => ({
@@ -10,6 +11,8 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   revocation_endpoint: `${accessUrl}/oauth2/revoke`,
   ...(registrationEnabled ? { registration_endpoint: `${accessUrl}/oauth2/register` } : {}),
   response_types_supported: responseTypes,
+  response_modes_supported: responseModes,
+  prompt_values_supported: prompts,
   grant_types_supported: grantTypes,
   code_challenge_methods_supported: ["S256"],
   token_endpoint_auth_methods_supported: authMethods,
@@ -29,11 +32,14 @@ const resourceOf = (accessUrl: string, suffix: string): string => {
 }
 
 /** The metadata of the deployment, or of a part of it, as a protected resource. `suffix` is empty or begins with a slash. */
-export const resourceMetadata = (accessUrl: string, suffix: string): object => ({
+export const resourceMetadata = (
+  { accessUrl, takesAccessTokenQuery }: Pick<HttpSettings, "accessUrl" | "takesAccessTokenQuery">,
+  suffix: string
+): object => ({
   resource: resourceOf(accessUrl, suffix.replace(/\/$/, "")),
   authorization_servers: [accessUrl],
   scopes_supported: externalScopes,
-  bearer_methods_supported: ["header", "query"]
+  bearer_methods_supported: takesAccessTokenQuery ? ["header", "query"] : ["header"]
 })
 
 /** Whether the authorization server has a document with a suffix: without one, and with the path of its issuer (RFC 8414 §3.1). */

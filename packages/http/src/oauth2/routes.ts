@@ -24,10 +24,8 @@ const both = (method: Page["method"], path: `/${string}`, handler: Page["handler
 export const oauthRoutes = (options: Options) =>
   Effect.gen(function* () {
     const answers = yield* protocolAnswers
-    const {
-      answering,
-      settings: { accessUrl }
-    } = answers
+    const { answering, settings } = answers
+    const { accessUrl } = settings
     const apps = yield* OAuth2Apps
     const { ask, consent } = yield* authorizeRoutes(answers, options)
     const { disconnect, exchange, revoke } = yield* tokenRoutes(answers)
@@ -42,7 +40,7 @@ export const oauthRoutes = (options: Options) =>
     )
 
     const protectedResource = answering((_, info) =>
-      Effect.succeed(json(200, resourceMetadata(accessUrl, suffixOf(info, "/oauth-protected-resource"))))
+      Effect.succeed(json(200, resourceMetadata(settings, suffixOf(info, "/oauth-protected-resource"))))
     )
 
     return [

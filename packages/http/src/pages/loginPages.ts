@@ -72,7 +72,7 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
 
     const showLogin = served((asked) =>
       Effect.gen(function* () {
-        if (asked.info.user?._tag === "Right") return seeOther(targetOf(asked.form))
+        if (asked.info.user?._tag === "Right" && asked.form.get("prompt") !== "login") return seeOther(targetOf(asked.form))
         if (!(yield* isSetUp)) return seeOther(`${mount}/setup`)
         // The text of the query is another's: a page must not say whatever a link makes it say
         return yield* loginForm(asked, asked.form.get("message") === undefined ? undefined : text.signInAgain)

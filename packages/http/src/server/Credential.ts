@@ -38,10 +38,11 @@ export const bearerOf = (request: HttpServerRequest.HttpServerRequest): string |
 }
 
 /**
- * Reads the first credential a request carries: cookie, query, header, bearer token, query `access_token`. A wrong one is not
- * rescued by a right one behind it. identity.md §2.3.
+ * Reads the first credential a request carries: cookie, query, header, bearer token, and the query's `access_token` where the deployment takes it.
+ * A wrong one is not rescued by a right one behind it. identity.md §2.3.
  */
-export const credentialReader = (settings: Pick<HttpSettings, "cookies" | "names">) => {
+export const credentialReader = (settings: Pick<HttpSettings, "cookies" | "names" | "takesAccessTokenQuery">) => {
+  const bearers = settings.takesAccessTokenQuery ? [bearerQuery] : []
   const cookie = sessionCookieOf(settings)
   const headers = sessionHeadersOf(settings)
   const queries = sessionQueriesOf(settings)
@@ -50,5 +51,5 @@ export const credentialReader = (settings: Pick<HttpSettings, "cookies" | "names
     queryValue(query, queries) ??
     headers.map((name) => request.headers[name] || undefined).find((value) => value !== undefined) ??
     bearerOf(request) ??
-    (queryValue(query, [bearerQuery])?.trim() || undefined)
+    (queryValue(query, bearers)?.trim() || undefined)
 }

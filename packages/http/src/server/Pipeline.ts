@@ -106,7 +106,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       const { credential, id, ip, path, userAgent } = info
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
       if (credential !== undefined && isOwn(info))
-        return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
+        return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id, path }))
       return host !== undefined && (isApp || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
     }
 

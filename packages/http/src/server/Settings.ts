@@ -33,6 +33,8 @@ export interface HttpSettings {
   readonly rateLimit: RateLimits
   /** Answers any origin. For development. deployment.md §3.5. */
   readonly allowAllCors: boolean
+  /** Whether the query parameter `access_token` counts as a credential (RFC 6750 §2.3), which RFC 9700 §4.3.2 advises against. */
+  readonly takesAccessTokenQuery: boolean
   /** Sends callers of another address to the access URL. deployment.md §3.3. */
   readonly redirectToAccessUrl: boolean
   /** Value of `Strict-Transport-Security` on pages; undefined leaves the header out. deployment.md §3.5. */

@@ -70,7 +70,7 @@ describeServerOnEach("a credential", (server, once) => {
     expect(await get(`/users/me?service_session_token=${token}`, {})).toBe(200)
     expect(await get("/users/me", { "service-session-token": token })).toBe(200)
     expect(await get("/users/me", { authorization: `bearer  ${token} ` })).toBe(200)
-    expect(await get(`/users/me?access_token=${token}`, {})).toBe(200)
+    expect(await get(`/users/me?access_token=${token}`, {})).toBe(401)
     expect(await get("/users/me", { "service-session-token": token, cookie: "service_session_token=wrong" })).toBe(401)
     expect(await get("/users/first", { "service-session-token": "stale" })).toBe(200)
     expect((await server().call("GET", `/users/${user.username.toUpperCase()}`, { token })).body).toMatchObject({ id: user.id })

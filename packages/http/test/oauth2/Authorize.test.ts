@@ -1,6 +1,7 @@
+import { Schema } from "effect"
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, ownerPassword, type Person, type TestServer } from "../../../../test/server.js"
 import { webUrl } from "../../../../test/webUrl.js"
 import {
   aClient,
@@ -139,6 +140,56 @@ describeInterface("an authorization request", (server) => {
     const client = await aClient(server())
     const query = authorizeQuery(client, challenge, { code_challenge_method: "", nonce: "x", prompt: "consent" })
     expect(broughtBack(await consent(server(), query, await server().aMember())).get("code")).not.toBeNull()
+  })
+
+  it("is answered in the fragment if it asks so, and in no unknown mode", async () => {
+    const client = await aClient(server())
+    const member = await server().aMember()
+    const inFragment = authorizeQuery(client, challenge, { response_mode: "fragment" })
+    const answer = new URL((await consent(server(), inFragment, member)).headers.get("location") ?? "")
+    const parameters = new URLSearchParams(answer.hash.slice(1))
+    expect([answer.search, parameters.get("state"), parameters.get("code") === null]).toStrictEqual(["", "some state", false])
+    const denied = /href="([^"]+)"/.exec((await ask(server(), inFragment, member, html)).text)?.[1]
+    expect(denied).toContain("/callback#error=access_denied")
+    const refused = await ask(server(), { ...inFragment, code_challenge: "short" }, member)
+    expect(new URL(refused.headers.get("location") ?? "").hash).toContain("error=invalid_request")
+    const unknown = await ask(server(), authorizeQuery(client, challenge, { response_mode: "form_post" }), member)
+    expect(broughtBack(unknown).get("error")).toBe("invalid_request")
+  })
+
+  it("that must show nothing is refused with what it would have to show", async () => {
+    const client = await aClient(server())
+    const member = await server().aMember()
+    const query = authorizeQuery(client, challenge, { prompt: "none" })
+    const anonymous = await server().call("GET", authorizePath(query), { headers: html })
+    expect(broughtBack(anonymous).get("error")).toBe("login_required")
+    expect(broughtBack(await ask(server(), query, member, html)).get("error")).toBe("consent_required")
+    expect(refusal(await consent(server(), query, member))).toStrictEqual([400, "consent_required"])
+    for (const prompt of ["none login", "create"]) {
+      expect(broughtBack(await ask(server(), { ...query, prompt }, member)).get("error")).toBe("invalid_request")
+    }
+    // An address that is not the client's learns nothing
+    const elsewhere = { ...query, redirect_uri: "https://evil.example" }
+    expect((await server().call("GET", authorizePath(elsewhere), { headers: html })).headers.get("location")).toMatch(/^\/login/)
+  })
+
+  it.each(["login", "select_account consent"])("with the prompt %s needs another sign-in", async (prompt) => {
+    const client = await aClient(server())
+    const owner = server().owner()
+    const query = authorizeQuery(client, challenge, { prompt })
+    const first = await ask(server(), query, owner, html)
+    const login = new URL(first.headers.get("location") ?? "", "http://atelier.test")
+    expect([first.status, login.pathname, login.searchParams.get("prompt")]).toStrictEqual([303, "/login", "login"])
+    // The page asks, although the browser has a session
+    expect((await server().call("GET", `/${login.pathname}${login.search}`, { token: owner.token, headers: html })).status).toBe(200)
+    const back = `/${login.searchParams.get("redirect")}`
+    expect((await server().call("GET", back, { token: owner.token, headers: html })).status).toBe(303)
+    const body = { email: "owner@example.com", password: ownerPassword }
+    const session = (await server().call("POST", "/users/login", { body })).as(Schema.Struct({ session_token: Schema.String }))
+    const token = session.session_token
+    expect((await server().call("GET", back, { token, headers: html })).text).toContain("editor")
+    expect(broughtBack(await server().call("POST", back, { token })).get("code")).not.toBeNull()
+    expect(refusal(await consent(server(), query, owner))[1]).toMatch(/^(?:login|account_selection)_required$/)
   })
 
   it("with a parameter given twice is refused", async () => {

@@ -10,6 +10,8 @@ const metadata = (base: string) => ({
   revocation_endpoint: `${base}/oauth2/revoke`,
   registration_endpoint: `${base}/oauth2/register`,
   response_types_supported: ["code"],
+  response_modes_supported: ["query", "fragment"],
+  prompt_values_supported: ["none", "login", "consent", "select_account"],
   grant_types_supported: ["authorization_code", "refresh_token"],
   code_challenge_methods_supported: ["S256"],
   token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
@@ -21,7 +23,7 @@ const resource = (base: string, suffix = "") => ({
   resource: `${base}${suffix}`,
   authorization_servers: [base],
   scopes_supported: externalScopes,
-  bearer_methods_supported: ["header", "query"]
+  bearer_methods_supported: ["header"]
 })
 
 describeInterface("the discovery documents", (server) => {

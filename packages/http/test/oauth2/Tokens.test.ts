@@ -165,10 +165,23 @@ describeInterface("a token request", (server) => {
     const encoded = { client_id: client_id.replaceAll("-", "%2D"), client_secret: client_secret.replaceAll("_", "%5F") }
     const code = await aCode(server(), client, member)
     expect((await post(server(), "tokens", { grant_type, ...code }, basic(encoded))).status).toBe(200)
-    const both = await post(server(), "tokens", { grant_type, ...client, ...(await aCode(server(), client, member)) }, basic(client))
-    expect(both.status).toBe(200)
-    const conflict = await post(server(), "tokens", { grant_type, client_id, client_secret: "other" }, basic(client))
-    expect(refusal(conflict)).toStrictEqual([400, "invalid_request"])
+    const named = await post(server(), "tokens", { grant_type, client_id, ...(await aCode(server(), client, member)) }, basic(client))
+    expect(named.status).toBe(200)
+  })
+
+  it("with two ways to authenticate is refused, even if they agree", async () => {
+    const client = await aClient(server())
+    const code = await aCode(server(), client, await server().aMember())
+    for (const path of ["tokens", "revoke"]) {
+      const fields = { grant_type: "authorization_code", ...code, token: "any" }
+      const both = await post(server(), path, { ...fields, ...client }, basic(client))
+      const differing = await post(server(), path, { ...fields, ...client, client_secret: "other" }, basic(client))
+      expect([refusal(both), refusal(differing)]).toStrictEqual([
+        [400, "invalid_request"],
+        [400, "invalid_request"]
+      ])
+    }
+    expect((await redeem(server(), client, code)).status).toBe(200)
   })
 
   it("without a known client is refused with a challenge", async () => {
@@ -440,7 +453,7 @@ describeInterface("the audience of a token", (server) => {
   it.each([
     ["http://atelier.test", "http://atelier.test", 200],
     ["http://ATELIER.test:80/", "http://atelier.test", 200],
-    ["http://atelier.test/api/v2/mcp", "http://atelier.test/api/v2/mcp", 200],
+    ["http://atelier.test/api/v2/users", "http://atelier.test/api/v2/users/", 200],
     ["http://atelier.test", undefined, 400],
     [undefined, "http://atelier.test", 400],
     ["http://atelier.test", "http://atelier.test/other", 400]
@@ -456,6 +469,19 @@ describeInterface("the audience of a token", (server) => {
     expect(refusal(other)).toStrictEqual([400, "invalid_target"])
     const next = (await refresh(server(), client, refresh_token)).as(Tokens)
     expect(await statusWith(server(), next.access_token)).toBe(200)
+  })
+
+  it("that is a part of the deployment keeps the token out of all others", async () => {
+    const client = await aClient(server())
+    const resource = "http://atelier.test/api/v2/organizations"
+    const { access_token: token } = await someTokens(server(), client, await server().aMember(), { resource })
+    const statuses = [
+      (await server().call("GET", "/organizations", { token })).status,
+      (await server().call("GET", "/organizations/default", { token })).status,
+      (await server().call("GET", "/users/me", { token })).status,
+      (await server().call("GET", "/organizations/../users/me", { token })).status
+    ]
+    expect(statuses).toStrictEqual([200, 200, 401, 401])
   })
 
   it("is another server where the deployment has moved since", async () => {

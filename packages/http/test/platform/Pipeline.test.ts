@@ -298,9 +298,9 @@ describe("credentials", () => {
     })
   )
 
-  it.scopedLive("are taken from cookie, query, header, bearer token and access_token", () =>
+  it.scopedLive("are taken from cookie, query, header and bearer token, and from access_token where the deployment says so", () =>
     Effect.gen(function* () {
-      const { url } = yield* start()
+      const { url } = yield* start({ takesAccessTokenQuery: true })
       const tries: ReadonlyArray<readonly [string, Record<string, string>]> = [
         ["", { cookie: `service_session_token=${memberToken}` }],
         [`?service_session_token=${memberToken}`, {}],
@@ -311,6 +311,7 @@ describe("credentials", () => {
       for (const [query, headers] of tries) {
         expect((yield* request(`${url}/api/v2/me${query}`, { headers })).json()).toEqual({ id: memberId })
       }
+      expect((yield* get(`/api/v2/me?access_token=${memberToken}`)).status).toBe(401)
     })
   )
 

@@ -64,6 +64,7 @@ export const settings: HttpSettings = {
   cookies: { secure: false, sameSite: "lax", hostPrefix: false },
   rateLimit: { api: 512, disableAll: false },
   allowAllCors: false,
+  takesAccessTokenQuery: false,
   redirectToAccessUrl: false,
   strictTransportSecurity: undefined,
   swagger: { enable: false },

@@ -2929,6 +2929,15 @@ export const definitions = {
     yaml: "narrowScopes",
     group: oauth2
   },
+  "allow-access-token-query": {
+    name: "Allow Access Token Query",
+    type: "bool",
+    description:
+      "Take credentials from the query parameter access_token too. Addresses are written into logs and histories, so a token in one leaks. Default: false, or as compatibility sets it.",
+    default: "false",
+    yaml: "allowAccessTokenQuery",
+    group: oauth2
+  },
   "agent-connection-update-interval": {
     name: "Agent Connection Update Interval",
     type: "duration",

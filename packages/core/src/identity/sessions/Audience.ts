@@ -24,6 +24,19 @@ export const isOwnResource = (text: string, accessUrl: string): boolean => {
   return normalized === own || normalized.startsWith(`${own}/`) || normalized.startsWith(`${own}?`)
 }
 
+/**
+ * Whether a resource is this deployment, or the part of it that a path is in. `path` is below the access URL; without one, only the whole
+ * deployment counts.
+ */
+export const coversPath = (text: string, accessUrl: string, path: string | undefined): boolean => {
+  if (!isOwnResource(text, accessUrl)) return false
+  const [part = ""] = normalizedResource(text).slice(normalizedResource(accessUrl).length).split("?")
+  if (part === "") return true
+  if (path === undefined || !URL.canParse(`http://host${path}`)) return false
+  const { pathname } = new URL(`http://host${path}`)
+  return pathname === part || pathname.startsWith(`${part}/`)
+}
+
 /** Whether two requests name the same resources, in any order. */
 export const isSameAudience = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean => {
   const [one, other] = [new Set(left), new Set(right)]

@@ -15,7 +15,7 @@ import * as Lru from "../../platform/Lru.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction, Transactor } from "../../platform/Transactor.js"
 import { type KeyUse, parseCredential, useOf } from "./ApiKey.js"
-import { isOwnResource } from "./Audience.js"
+import { coversPath } from "./Audience.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { LinkTokens } from "../logins/LinkTokens.js"
@@ -76,9 +76,9 @@ const make = Effect.gen(function* () {
   const inactive = (status: UserStatus): Unauthenticated =>
     new Unauthenticated({ message: `Your account is ${status}. Contact an admin to reactivate it.` })
 
-  /** Whether the key is bound to no server, or to this one among others. */
-  const isMeantForThis = ({ audience }: Pick<StoredSession, "audience">): boolean =>
-    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => isOwnResource(resource, options.accessUrl))
+  /** Whether the key is bound to nothing, or to what is called among others. */
+  const isMeantFor = ({ audience }: Pick<StoredSession, "audience">, { path }: CallInfo): boolean =>
+    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => coversPath(resource, options.accessUrl, path))
 
   const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
 
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
         )
 
   /** The session of a key that has not expired. Without a hash something else vouches for the key. */
-  const lasting = (id: string, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
+  const lasting = (id: string, info: CallInfo, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
     Effect.gen(function* () {
       const found = yield* sessions.byKeyId(id)
       if (Option.isNone(found)) return yield* unknownKey
@@ -130,10 +130,10 @@ const make = Effect.gen(function* () {
         case "user_suspended":
           return yield* inactive(session.status)
       }
-      if (!isMeantForThis(session)) {
+      if (!isMeantFor(session, info)) {
         return yield* new Unauthenticated({
           message: unknownKey.message,
-          detail: "The token's audience is another server, or another address of this one."
+          detail: "The token's audience is another server, or another part or address of this one."
         })
       }
       if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
@@ -141,11 +141,11 @@ const make = Effect.gen(function* () {
     })
 
   /** The session of a key that is right and has not expired. */
-  const presented = (token: Redacted.Redacted<string>): Effect.Effect<StoredSession, Unauthenticated> =>
+  const presented = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<StoredSession, Unauthenticated> =>
     Effect.gen(function* () {
       const credential = parseCredential(Redacted.value(token))
       if (credential === undefined) return yield* unknownKey
-      return yield* lasting(credential.id, yield* hashSecret(cryptography, credential.secret))
+      return yield* lasting(credential.id, info, yield* hashSecret(cryptography, credential.secret))
     })
 
   const holderOf = (info: CallInfo, session: StoredSession): Actor => ({
@@ -164,12 +164,12 @@ const make = Effect.gen(function* () {
 
   /** Listening is not a use of the key: a dormant user stays dormant, and the expiry does not move */
   const renew = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
-    Effect.flatMap(presented(token), (session) =>
+    Effect.flatMap(presented(token, info), (session) =>
       session.status === "active" ? Effect.succeed(actorOf(token, info, session, session.expires_at)) : inactive(session.status)
     )
 
   const holderOfKey = (id: string, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
-    Effect.flatMap(lasting(id), (session) =>
+    Effect.flatMap(lasting(id, info), (session) =>
       session.status === "active"
         ? Effect.succeed<Actor>({
             ...holderOf(info, session),
@@ -199,7 +199,7 @@ const make = Effect.gen(function* () {
      */
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.gen(function* () {
-        const session = yield* presented(token)
+        const session = yield* presented(token, info)
         const written = yield* use(session, info)
         const actor = actorOf(token, info, session, written?.expires_at ?? session.expires_at)
         // A use that is written changes the user too, and so does waking up
