@@ -1,20 +1,26 @@
 import { SqlClient } from "@effect/sql"
-import { EventBus, Events } from "@atelier/core/platform"
+import { EventBus, Events, reasonOf } from "@atelier/core/platform"
 import { sharedWrite } from "@atelier/storage"
-import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
+import { Cause, Deferred, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
-import { closing } from "./Closing.js"
+import { closingClient } from "./Closing.js"
 import { lost, makeEventSender } from "./EventSender.js"
+import { type Heartbeat, usualHeartbeat } from "./Heartbeat.js"
 import type { ServedBy } from "./Pool.js"
 
 /** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
 const postgresChannel = "atelier_events"
 
+const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))
+
 /** PostgreSQL refuses payloads of 8,000 bytes and more. */
 const maximumPayload = 7_999
 
-/** Milliseconds that the server may take to answer, and after which a silent connection is asked for a sign of life. */
+/** Milliseconds that the server may take to answer. */
 const timeout = 10_000
+
+/** Milliseconds before the attempts to listen again. */
+const pauses = [100, 200, 400, 800, 1_600, 3_200, 5_000]
 
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. Listeners of the process that publishes are called at once, without the way
@@ -22,9 +28,10 @@ const timeout = 10_000
  * mark of its sender, so processes of different versions understand each other.
  *
  * A publisher does not wait until other processes are told (`EventSender`). While the listening connection is down, events of other processes
- * are lost. Every subscriber is told so when the connection is back, or when a process that publishes could not send its events.
+ * are lost. Every subscriber is told so when the connection is back, or when a process that publishes could not send its events. The connection notifies
+ * itself from time to time: one that does not hear it in time is replaced.
  */
-export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
+export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartbeat: Heartbeat = usualHeartbeat) =>
   Layer.scoped(
     EventBus,
     Effect.gen(function* () {
@@ -32,47 +39,72 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy) =>
       const router = yield* Events.makeRouter
       const ready = yield* Deferred.make<void, Error>()
 
-      const listen = Effect.acquireUseRelease(
-        Effect.sync(
-          () =>
-            new pg.Client({
-              connectionString: Redacted.value(url),
-              keepAlive: true,
-              keepAliveInitialDelayMillis: timeout,
-              connectionTimeoutMillis: timeout,
-              query_timeout: timeout,
-              application_name: "atelier events"
-            })
-        ),
-        (client) =>
-          Effect.async<never, Error>((resume) => {
-            const fail = (error: Error): void => resume(Effect.fail(error))
-            client.on("error", fail)
-            client.on("end", () => fail(new Error("The connection that listens for events ended")))
-            client.on("notification", ({ payload = "", processId }) => {
-              if (servedBy(processId)) return
-              if (payload === lost) return router.lost()
-              const separator = payload.indexOf("\n")
-              router.deliver(payload.slice(0, separator), payload.slice(separator + 1))
-            })
-            client
-              .connect()
-              .then(() => client.query(`LISTEN ${postgresChannel}`))
-              .then(() => {
-                // Events sent before this moment did not arrive
-                router.lost()
-                Deferred.unsafeDone(ready, Effect.void)
-              }, fail)
-          }),
-        (client) => closing(() => client.end())
+      let failures = 0
+
+      const open = Effect.sync(
+        () =>
+          new pg.Client({
+            connectionString: Redacted.value(url),
+            keepAlive: true,
+            keepAliveInitialDelayMillis: timeout,
+            connectionTimeoutMillis: timeout,
+            query_timeout: timeout,
+            application_name: "atelier events"
+          })
       )
+
+      /** Listens until the connection is lost. */
+      const listenOn = (client: pg.Client) =>
+        Effect.gen(function* () {
+          const lostConnection = yield* Deferred.make<never, Error>()
+          const fail = (error: Error): void => Deferred.unsafeDone(lostConnection, Effect.fail(error))
+          client.on("error", fail)
+          client.on("end", () => fail(new Error("The connection that listens for events ended")))
+          let beat = (): void => {}
+          client.on("notification", ({ channel, payload = "", processId }) => {
+            if (channel !== postgresChannel) return beat()
+            if (servedBy(processId)) return
+            if (payload === lost) return router.lost()
+            const separator = payload.indexOf("\n")
+            router.deliver(payload.slice(0, separator), payload.slice(separator + 1))
+          })
+          const ask = (text: string) => Effect.tryPromise({ try: () => client.query(text), catch: asError })
+
+          yield* Effect.tryPromise({ try: () => client.connect(), catch: asError })
+          // The driver's types lack the id that the server gives at the start of a connection
+          const own = `${postgresChannel}_${String(Reflect.get(client, "processID"))}`
+          yield* ask(`LISTEN ${postgresChannel}; LISTEN ${own}`)
+          // Events sent before this moment did not arrive
+          router.lost()
+          failures = 0
+          Deferred.unsafeDone(ready, Effect.void)
+
+          const hearItself = Effect.async<void, Error>((resume) => {
+            beat = () => resume(Effect.void)
+            client.query(`NOTIFY ${own}`, (cause: Error | null) => {
+              if (cause) resume(Effect.fail(cause))
+            })
+          }).pipe(
+            Effect.timeoutFail({
+              duration: heartbeat.within,
+              onTimeout: () => new Error("The connection that listens for events went silent")
+            })
+          )
+          yield* Effect.raceFirst(Effect.forever(Effect.delay(hearItself, heartbeat.every)), Deferred.await(lostConnection))
+        })
+
+      const listen = Effect.acquireUseRelease(open, listenOn, closingClient)
 
       yield* listen.pipe(
         // Without the first connection the start fails; one that is lost later is replaced
-        Effect.tapError((error) =>
-          Effect.unlessEffect(Effect.logWarning("not receiving events, connecting again", error.message), Deferred.fail(ready, error))
+        Effect.catchAllCause((cause) =>
+          Effect.gen(function* () {
+            if (yield* Deferred.failCause(ready, cause)) return yield* Effect.interrupt
+            yield* Effect.logWarning("not receiving events, connecting again", reasonOf(Cause.squash(cause)))
+            yield* Effect.sleep(pauses[Math.min(failures++, pauses.length - 1)] ?? 0)
+          })
         ),
-        Effect.retry(Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("5 seconds"))),
+        Effect.forever,
         Effect.forkScoped
       )
       yield* Deferred.await(ready)

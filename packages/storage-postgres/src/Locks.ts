@@ -1,7 +1,8 @@
 import { Locks } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
-import { closing } from "./Closing.js"
+import { closingClient, destroy } from "./Closing.js"
+import { type Heartbeat, usualHeartbeat } from "./Heartbeat.js"
 
 /** Milliseconds that the server may take to answer. */
 const timeout = 10_000
@@ -18,10 +19,10 @@ interface Session {
 
 /**
  * Advisory locks of one session: a process that dies loses its connection, and with it its locks. The session has a connection of its
- * own, so that holders of locks cannot take the pool's from those who need it to finish. Effects whose lock is lost are interrupted, and
- * die.
+ * own, so that holders of locks cannot take the pool's from those who need it to finish. While locks are held, the connection is asked for a sign of life
+ * from time to time. Effects whose lock is lost are interrupted, and die.
  */
-export const layer = (url: Redacted.Redacted<string>) =>
+export const layer = (url: Redacted.Redacted<string>, heartbeat: Heartbeat = usualHeartbeat) =>
   Layer.scoped(
     Locks,
     Effect.gen(function* () {
@@ -61,7 +62,13 @@ export const layer = (url: Redacted.Redacted<string>) =>
           return session
         })
       )
-      yield* Effect.addFinalizer(() => closing(async () => session?.client.end()))
+      yield* Effect.addFinalizer(() => (session === undefined ? Effect.void : closingClient(session.client)))
+
+      const giveUp = (opened: Session) =>
+        Effect.sync(() => {
+          opened.lose()
+          destroy(opened.client)
+        })
 
       const ask = (opened: Session, function_: "pg_try_advisory_lock" | "pg_advisory_unlock", name: string) =>
         turn
@@ -75,13 +82,20 @@ export const layer = (url: Redacted.Redacted<string>) =>
           )
           .pipe(
             // Whether the session holds the lock is not known then: only without the session is it certainly free again
-            Effect.tapErrorCause(() =>
-              Effect.sync(() => {
-                opened.lose()
-                void opened.client.end().catch(() => undefined)
-              })
-            )
+            Effect.tapErrorCause(() => giveUp(opened))
           )
+
+      /** A server that has lost a silent connection has given its locks to other processes. */
+      const hasAnswered = (opened: Session) =>
+        turn
+          .withPermits(1)(Effect.tryPromise(() => opened.client.query("SELECT 1")))
+          .pipe(Effect.timeout(heartbeat.within))
+      const check = Effect.suspend(() => {
+        const opened = session
+        if (opened === undefined || opened.isLost || held.size === 0) return Effect.void
+        return Effect.catchAllCause(hasAnswered(opened), () => giveUp(opened))
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(check, heartbeat.every)))
 
       const acquire = (name: string) =>
         Effect.flatMap(connected, (opened) => Effect.map(ask(opened, "pg_try_advisory_lock", name), (done) => (done ? opened : undefined)))

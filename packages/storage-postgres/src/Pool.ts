@@ -1,7 +1,7 @@
 import { SqlError } from "@effect/sql"
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import pg from "pg"
-import { closing } from "./Closing.js"
+import { closing, destroy } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { makeSharedReads, type SharedReads } from "./SharedReads.js"
 import { makeSharedWrites, type SharedWrites } from "./SharedWrites.js"
@@ -57,13 +57,22 @@ const openPool = (
         ...clients
       })
       const names = makeNames()
-      pool.on("connect", (client) => prepareOn(client, names))
+      const open = new Set<pg.PoolClient>()
+      pool.on("connect", (client) => {
+        open.add(client)
+        client.on("end", () => open.delete(client))
+        prepareOn(client, names)
+      })
       // An idle connection that is lost is replaced when it is needed
       pool.on("error", () => undefined)
-      return pool
+      return { pool, open }
     }),
-    (pool) => closing(() => pool.end())
-  )
+    ({ open, pool }) =>
+      closing(
+        () => pool.end(),
+        () => open.forEach(destroy)
+      )
+  ).pipe(Effect.map(({ pool }) => pool))
 
 /** Tells whether a server process, by its id, serves a connection. */
 export type ServedBy = (processId: unknown) => boolean

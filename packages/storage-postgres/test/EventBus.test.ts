@@ -2,9 +2,11 @@ import { EventBus, type Events } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Context, Effect, Exit, Layer, Queue } from "effect"
+import { Array as Arr, Context, Effect, Exit, Layer, Queue, Redacted } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
+import { layer as events } from "../src/EventBus.js"
+import { aWayTo } from "./ways.js"
 
 /** Two processes on one database. */
 const twoProcesses = Effect.gen(function* () {
@@ -109,6 +111,24 @@ describe("events", () => {
         WHERE application_name = 'atelier events' AND datname = current_database()`
       expect(yield* heard.take).toStrictEqual({ _tag: "Lost" })
       yield* second.publish("a", "heard")
+      expect(yield* heard.take).toStrictEqual({ _tag: "Event", event: "heard" })
+    })
+  )
+
+  it.scopedLive("are heard again after the connection that listens has gone silent without an end", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const way = yield* aWayTo(url)
+      const publisher = yield* Layer.build(Postgres.layer({ url, maxConnections: 2 }))
+      const listener = yield* Layer.build(
+        events(Redacted.make(way.url), () => false, { every: "20 millis", within: "500 millis" }).pipe(
+          Layer.provide(Layer.succeedContext(publisher))
+        )
+      )
+      const heard = yield* heardOn(Context.get(listener, EventBus), "a")
+      way.silence()
+      expect(yield* heard.take).toStrictEqual({ _tag: "Lost" })
+      yield* Context.get(publisher, EventBus).publish("a", "heard")
       expect(yield* heard.take).toStrictEqual({ _tag: "Event", event: "heard" })
     })
   )

@@ -2,9 +2,11 @@ import { Locks } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
+import { layer as locks } from "../src/Locks.js"
+import { aWayTo } from "./ways.js"
 
 /** Two processes on one database, each with fewer connections than it holds locks. */
 const twoProcessesOn = (url: string) =>
@@ -89,6 +91,17 @@ describe("locks", () => {
       // The server notices after the client
       const taken = Effect.repeat(second.tryWith("reaper", Effect.succeed(2)), { until: Option.isSome })
       expect(yield* taken).toStrictEqual(Option.some(2))
+    })
+  )
+
+  it.scopedLive("are lost with a connection that goes silent, whose locks the server may have given away", () =>
+    Effect.gen(function* () {
+      const { silence, url } = yield* Effect.flatMap(freshDatabaseUrl, aWayTo)
+      const first = Context.get(yield* Layer.build(locks(Redacted.make(url), { every: "20 millis", within: "500 millis" })), Locks)
+      const { fiber } = yield* keep(first, "reaper")
+      silence()
+      expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
+      expect(yield* first.tryWith("other", Effect.succeed("again"))).toStrictEqual(Option.some("again"))
     })
   )
 })

@@ -1,0 +1,11 @@
+import type { Duration } from "effect"
+
+/** How a connection that waits for the server is tested. */
+export interface Heartbeat {
+  readonly every: Duration.DurationInput
+  /** How long the answer may take before the connection is given up. */
+  readonly within: Duration.DurationInput
+}
+
+/** A silent connection is noticed within 9 seconds. TCP's own probes would take minutes. */
+export const usualHeartbeat: Heartbeat = { every: "4 seconds", within: "5 seconds" }
