@@ -1,11 +1,11 @@
-import { Context, Effect, Option, Schema, Stream } from "effect"
+import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { isGit } from "../deployment/options/externalAuth.js"
 import { type DeliveredSecret, SecretValues } from "../identity/secrets/SecretValues.js"
 import { Conflict, NotFound } from "../platform/Errors.js"
-import { type Channel, channelsOf, subscribe } from "../platform/EventBus.js"
+import { type Channel, channelsOf, type Delivery, EventBus, listen } from "../platform/EventBus.js"
 import { Uuid } from "../platform/Uuid.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
@@ -41,6 +41,9 @@ export interface AgentReinitialization extends Schema.Schema.Type<typeof AgentRe
 /** A claim's build has succeeded; by the workspace's id. */
 export const prebuildClaimed: (workspaceId: Uuid) => Channel<AgentReinitialization> = channelsOf("prebuild_claimed", AgentReinitialization)
 
+/** How often the store is read without an event: events may be lost. */
+const recheck = "60 seconds"
+
 const unclaimable = ({ workspace_name }: AgentWorkspace) =>
   new Conflict({
     message: "The workspace is not a claimed prebuilt workspace.",
@@ -52,6 +55,7 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResourceRepository
   const metadata = yield* AgentMetadataRepository
   const secrets = yield* SecretValues
+  const bus = yield* EventBus
   const git_auth_configs = (yield* ExternalAuthClients).filter(({ provider }) => isGit(provider)).length
 
   return {
@@ -97,13 +101,21 @@ const make = Effect.gen(function* () {
       const known = claim.pipe(Effect.catchTag("Conflict", () => Effect.succeed(Option.none<AgentReinitialization>())))
       return Stream.unwrapScoped(
         Effect.gen(function* () {
-          const claims = yield* subscribe(prebuildClaimed(workspace.workspace_id))
-          const already = wait ? yield* known : Option.none<AgentReinitialization>()
+          const deliveries = yield* Queue.sliding<Delivery<AgentReinitialization>>(1)
+          yield* Effect.provideService(
+            listen(prebuildClaimed(workspace.workspace_id), (delivery) => void deliveries.unsafeOffer(delivery)),
+            EventBus,
+            bus
+          )
+          const already = yield* known
+          // Without `wait`, a claim that the agent has begun anew for is not told again
+          const missed = !wait && Option.isSome(already) ? Effect.succeedNone : known
+          const next = Effect.flatMap(Effect.timeoutOption(deliveries.take, recheck), (delivery) =>
+            Option.isSome(delivery) && delivery.value._tag === "Event" ? Effect.succeedSome(delivery.value.event) : missed
+          )
           return Stream.concat(
-            Stream.fromIterable(Option.toArray(already)),
-            Stream.filterMapEffect(claims, (delivery) =>
-              Option.some(delivery._tag === "Event" ? Effect.succeed(Option.some(delivery.event)) : known)
-            ).pipe(Stream.filterMap((claim) => claim))
+            Stream.fromIterable(wait ? Option.toArray(already) : []),
+            Stream.filterMap(Stream.repeatEffect(next), (claimed) => claimed)
           )
         })
       ).pipe(

@@ -1,4 +1,4 @@
-import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -18,8 +18,11 @@ import { service } from "../platform/Standing.js"
 /** Notifications of a page. */
 const pageSize = 25
 
-/** Notifications that a slow client may fall behind; it loses those that come then. */
+/** Notifications that a slow client may fall behind; it loses those that come then, unless they are of the newest page at the next recheck. */
 const capacity = 10
+
+/** How often the store is read without an event: events may be lost. */
+const recheck = "60 seconds"
 
 /** A notification as its user sees it. `targets` is null without any. */
 export const InboxNotification = Schema.Struct({
@@ -128,7 +131,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * The actor's notifications from now on, of every process. A client that does not read loses the newest. Fails with `Invalid` for an unknown read
+     * The actor's notifications from now on, of every process. A client that does not read may lose the newest. Fails with `Invalid` for an unknown read
      * status. §A8.
      */
     watch: Traced.fn("Inbox.watch")(function* (query: InboxQuery, format: string) {
@@ -139,19 +142,48 @@ const make = Effect.gen(function* () {
       )
       const filter = yield* filterOf(query)
       const show = format === "plaintext" ? plain : (notification: InboxNotification) => notification
-      const counted = (id: Uuid) =>
-        Effect.gen(function* () {
-          const found = Option.getOrUndefined(yield* repository.byId(id))
-          if (found === undefined || found.user_id !== userId || !matches(filter, found)) return []
-          return [{ notification: show(viewOf(found)), unread_count: yield* repository.unread(userId) }]
-        })
+      const counted = (found: ReadonlyArray<StoredInboxNotification>) =>
+        Effect.forEach(
+          found.filter((notification) => matches(filter, notification)),
+          (notification) =>
+            Effect.map(repository.unread(userId), (unread_count) => ({ notification: show(viewOf(notification)), unread_count }))
+        )
+      const newest = repository.page(userId, { targets: [], templates: [], read_status: "all" }, { limit: pageSize })
       const values = Stream.unwrapScoped(
         Effect.gen(function* () {
-          const queue = yield* Queue.dropping<Uuid>(capacity)
+          const wakes = yield* Queue.dropping<Uuid | "read">(capacity)
+          let mustRead = false
           yield* listen(inboxEvents(userId), (delivery) => {
-            if (delivery._tag === "Event") queue.unsafeOffer(delivery.event.id)
+            if (delivery._tag === "Event") wakes.unsafeOffer(delivery.event.id)
+            else {
+              mustRead = true
+              wakes.unsafeOffer("read")
+            }
           })
-          return Stream.fromQueue(queue, { maxChunkSize: 1 }).pipe(Stream.mapEffect(counted), Stream.flattenIterables)
+          let known = new Set<Uuid>()
+          /** Older ones come back into the page after newer ones were deleted. */
+          let oldest: Timestamp.Timestamp = Timestamp.never
+          let readAt = 0
+          const read = Effect.gen(function* () {
+            mustRead = false
+            readAt = yield* Clock.currentTimeMillis
+            const page = yield* newest
+            const missed = page.filter(({ created_at, id }) => !known.has(id) && created_at >= oldest)
+            known = new Set(page.map(({ id }) => id))
+            if (page.length === pageSize) oldest = page.at(-1)?.created_at ?? oldest
+            return missed.toReversed()
+          })
+          yield* read
+          const next = Effect.gen(function* () {
+            const wake = Option.getOrElse(yield* Effect.timeoutOption(wakes.take, recheck), () => "read" as const)
+            const age = (yield* Clock.currentTimeMillis) - readAt
+            if (mustRead || wake === "read" || age >= Duration.toMillis(recheck)) return yield* counted(yield* read)
+            if (known.has(wake)) return []
+            known.add(wake)
+            const found = Option.toArray(yield* repository.byId(wake))
+            return yield* counted(found.filter(({ user_id }) => user_id === userId))
+          })
+          return Stream.flattenIterables(Stream.repeatEffect(next))
         })
       ).pipe(Stream.provideService(EventBus, bus))
       return { right, values }

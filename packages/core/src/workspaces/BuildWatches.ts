@@ -1,4 +1,4 @@
-import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { rightTo } from "../access/StreamRights.js"
@@ -7,6 +7,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Forbidden } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
+import { uuidV7 } from "../platform/Ids.js"
 import * as Numbers from "../platform/Numbers.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -20,8 +21,14 @@ import { buildEnds, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import * as Traced from "../platform/Traced.js"
 
-/** Events that a slow client may fall behind; it loses those that come then. */
+/** Events that a slow client may fall behind; those that come then are read from the store. */
 const capacity = 256
+
+/** How often the store is read without an event: events may be lost. */
+const recheck = "60 seconds"
+
+/** How much the clocks of processes that make ids may differ. */
+const clockDifference = Duration.toMillis("10 minutes")
 
 /** A build that has ended. workspaces.md §6.4. */
 export const EndedBuild = Schema.Struct({
@@ -124,11 +131,40 @@ const make = Effect.gen(function* () {
         })
       const values = Stream.unwrapScoped(
         Effect.gen(function* () {
-          const queue = yield* Queue.dropping<Uuid>(capacity)
+          const wakes = yield* Queue.dropping<Uuid | "read">(capacity)
+          let mustRead = false
           yield* listen(buildEnds, (delivery) => {
-            if (delivery._tag === "Event") queue.unsafeOffer(delivery.event.build_id)
+            const isKept = wakes.unsafeOffer(delivery._tag === "Event" ? delivery.event.build_id : "read")
+            mustRead ||= !isKept || delivery._tag === "Lost"
           })
-          return Stream.fromQueue(queue).pipe(Stream.mapEffect(endedBuild), Stream.flattenIterables)
+          /** Builds that had not ended when the store was read last, and those with an end that need not be told. */
+          let open: ReadonlyArray<Uuid> = []
+          let known = new Set<Uuid>()
+          let readAt = yield* Clock.currentTimeMillis
+          const read = Effect.gen(function* () {
+            mustRead = false
+            const now = yield* Clock.currentTimeMillis
+            const found = yield* builds.progressOf(open, uuidV7(Math.max(0, readAt - clockDifference), new Uint8Array(10)))
+            const ends = found.filter(({ id, has_ended }) => has_ended && !known.has(id))
+            open = found.flatMap(({ id, has_ended }) => (has_ended ? [] : [id]))
+            known = new Set(found.flatMap(({ id, has_ended }) => (has_ended ? [id] : [])))
+            readAt = now
+            return ends.map(({ id }) => id)
+          })
+          yield* read
+          const next = Effect.gen(function* () {
+            const wake = Option.getOrElse(yield* Effect.timeoutOption(wakes.take, recheck), () => "read" as const)
+            const age = (yield* Clock.currentTimeMillis) - readAt
+            if (mustRead || wake === "read" || age >= Duration.toMillis(recheck)) {
+              const events = yield* Effect.forEach(yield* read, endedBuild)
+              return events.flat()
+            }
+            if (known.has(wake)) return []
+            const events = yield* endedBuild(wake)
+            if (events.length > 0) known.add(wake)
+            return events
+          })
+          return Stream.flattenIterables(Stream.repeatEffect(next))
         })
       ).pipe(Stream.provideService(EventBus, bus))
       return { right, values }
@@ -150,10 +186,7 @@ const make = Effect.gen(function* () {
             if (delivery._tag === "Lost" || delivery.event.workspace_id === id) wakes.unsafeOffer(undefined)
           })
           wakes.unsafeOffer(undefined)
-          return Stream.fromQueue(wakes, { maxChunkSize: 1 }).pipe(
-            Stream.mapEffect(() => next),
-            Stream.flattenIterables
-          )
+          return Stream.flattenIterables(Stream.repeatEffect(Effect.zipRight(Effect.timeoutOption(wakes.take, recheck), next)))
         })
       ).pipe(
         Stream.provideService(EventBus, bus),

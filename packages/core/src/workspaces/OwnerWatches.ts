@@ -9,6 +9,9 @@ import { changesBetween, isUnchanged, type WorkspaceChanges, type WorkspaceOutli
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { service } from "../platform/Standing.js"
 
+/** How often the store is read without an event: events may be lost. */
+const recheck = "60 seconds"
+
 /** The events after which the workspaces may look different. */
 const telling: ReadonlySet<WorkspaceEventKind> = new Set([
   "state_change",
@@ -45,7 +48,7 @@ const make = Effect.gen(function* () {
           })
           let known: ReadonlyArray<WorkspaceOutline> | undefined
           const next = Effect.gen(function* () {
-            yield* changed.await
+            yield* Effect.timeoutOption(changed.await, recheck)
             yield* changed.close
             const current = yield* outlines(owner)
             const changes = changesBetween(known ?? [], current)

@@ -63,6 +63,11 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly latest: (workspaceId: Uuid) => Effect.Effect<Option.Option<BuildDetails>>
     /** As `latest`, kept from being changed by others until the transaction ends. */
     readonly lockLatest: (workspaceId: Uuid) => Effect.Effect<Option.Option<BuildDetails>>
+    /** The given builds, those that have not ended, and those with greater ids. */
+    readonly progressOf: (
+      ids: ReadonlyArray<WorkspaceBuildId>,
+      after: WorkspaceBuildId
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkspaceBuildId; readonly has_ended: boolean }>>
     /** Newest first. */
     readonly list: (workspaceId: Uuid, page: BuildPage) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** By name. */

@@ -3,10 +3,11 @@ import { prebuildsUserId } from "@atelier/core/access"
 import type { Sealed } from "@atelier/core/platform"
 import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
+import { among } from "../platform/Among.js"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
-import { bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "./columns.js"
 import { service } from "@atelier/core/platform"
@@ -15,6 +16,7 @@ const parameter = row({ name: text(), value: text() })
 const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
 const sealed = row({ id: uuid, initiator_id: uuid, sealed_state_key_id: text(), sealed_state: bytes })
 const plain = row({ id: uuid, state: bytes })
+const progress = row({ id: uuid, has_ended: boolean })
 const running = row({ workspace_id: uuid })
 const runningBuild = row({
   id: uuid,
@@ -70,6 +72,15 @@ export const layer = service(
       byNumber: (workspaceId, buildNumber) => one(sql`WHERE b.workspace_id = ${workspaceId} AND b.build_number = ${buildNumber}`),
       latest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1`),
       lockLatest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1 ${forUpdate}`),
+      progressOf: (ids, after) =>
+        all(
+          progress,
+          sql`SELECT b.id, j.completed_at IS NOT NULL AS has_ended FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
+              WHERE ${among(sql, sql`b.id`, ids)} OR b.id > ${after}
+            UNION SELECT b.id, j.completed_at IS NOT NULL FROM provisioner_jobs j JOIN workspace_builds b ON b.job_id = j.id
+              WHERE j.completed_at IS NULL
+            ORDER BY 1`
+        ),
       list: (workspaceId, { after_number, limit, offset, since }) =>
         all(
           readDetails,
