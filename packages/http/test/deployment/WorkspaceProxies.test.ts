@@ -102,6 +102,19 @@ describeAgents("a workspace proxy", (server) => {
     expect((await keys("workspace_apps_token", own(`${crypto.randomUUID()}:${"a".repeat(64)}`))).status).toBe(401)
   })
 
+  it("that is deleted is not found any more", async () => {
+    const { proxy: made } = await aProxy("gone")
+    const path = `/workspaceproxies/${made.id}`
+    expect((await server().call("DELETE", path, { token: token() })).status).toBe(200)
+    const body = { id: made.id, name: "gone", display_name: "Gone", icon: "/emojis/1f1e6.png", regenerate_token: true }
+    const statuses = [
+      (await server().call("GET", path, { token: token() })).status,
+      (await server().call("PATCH", path, { token: token(), body })).status,
+      (await server().call("DELETE", path, { token: token() })).status
+    ]
+    expect(statuses).toStrictEqual([404, 404, 404])
+  })
+
   it("takes part in the private network until its token ends", async () => {
     const { proxy: made, proxy_token } = await aProxy("west")
     const agent = await server().anAgent()

@@ -65,14 +65,14 @@ export const layer = service(
       find: (by) =>
         first(
           proxy,
-          sql`SELECT ${selected} FROM workspace_proxies WHERE ${"id" in by ? sql`id = ${by.id}` : sql`name = ${by.name} AND lower(name) = lower(${by.name}) AND NOT deleted`}`
+          sql`SELECT ${selected} FROM workspace_proxies WHERE NOT deleted AND ${"id" in by ? sql`id = ${by.id}` : sql`name = ${by.name} AND lower(name) = lower(${by.name})`}`
         ),
       withSecret: (id) =>
         first(
           (from) => ({ proxy: proxy(from), hashedSecret: secret(from).token_hashed_secret }),
           sql`SELECT ${selected}, token_hashed_secret FROM workspace_proxies WHERE id = ${id} AND NOT deleted`
         ),
-      lock: (id) => first(proxy, sql`SELECT ${selected} FROM workspace_proxies WHERE id = ${id} ${forUpdate}`),
+      lock: (id) => first(proxy, sql`SELECT ${selected} FROM workspace_proxies WHERE id = ${id} AND NOT deleted ${forUpdate}`),
       insert: (value, hashedSecret) =>
         Effect.gen(function* () {
           const stored = { ...value, ...(yield* nextRegion) }

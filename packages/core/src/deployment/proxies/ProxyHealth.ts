@@ -97,9 +97,8 @@ const make = Effect.gen(function* () {
 
   return {
     /** What was found out last. */
-    of: (proxy: Pick<WorkspaceProxy, "id" | "url" | "deleted">): Effect.Effect<ProxyStatus> =>
+    of: (proxy: Pick<WorkspaceProxy, "id" | "url">): Effect.Effect<ProxyStatus> =>
       Effect.map(Timestamp.now, (now): ProxyStatus => {
-        if (proxy.deleted) return { status: "unknown", report: nothing, checked_at: now }
         const found = known.get(proxy.id)
         if (found !== undefined && (found.status !== "unregistered" || proxy.url === "")) return found
         return { status: proxy.url === "" ? "unregistered" : "unknown", report: nothing, checked_at: now }

@@ -179,7 +179,7 @@ const make = Effect.gen(function* () {
       return [yield* primary, ...(yield* Effect.forEach(shown, observed))]
     }),
 
-    /** A proxy by id or exact name; by id also a deleted one. Fails with `NotFound`. */
+    /** A proxy by id or exact name. Fails with `NotFound`, for a deleted one too. */
     get: Traced.fn("WorkspaceProxies.get")(function* (reference: string) {
       yield* licensed
       return isPrimary(reference) ? yield* primary : yield* Effect.flatMap(found(reference), observed)
@@ -305,7 +305,7 @@ const make = Effect.gen(function* () {
       const registered = yield* transaction(
         Effect.gen(function* () {
           const before = Option.getOrUndefined(yield* repository.lock(id))
-          if (before === undefined || before.deleted) return yield* refused
+          if (before === undefined) return yield* refused
           const known = Option.getOrUndefined(yield* repository.replica(replica_id))
           if (known !== undefined && (known.stopped_at !== null || known.proxy_id !== id)) {
             return yield* new Conflict({ message: "The replica's id has been used before." })

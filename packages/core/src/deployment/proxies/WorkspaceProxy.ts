@@ -44,7 +44,7 @@ export class WorkspaceProxyRepository extends Context.Tag("@atelier/core/Workspa
   {
     /** Those not deleted, by name. */
     readonly list: Effect.Effect<ReadonlyArray<WorkspaceProxy>>
-    /** By id, deleted ones too; or by its exact name, those not deleted. */
+    /** By id or by its exact name, unless it is deleted. */
     readonly find: (by: { readonly id: Uuid } | { readonly name: string }) => Effect.Effect<Option.Option<WorkspaceProxy>>
     /** A proxy that is not deleted, with the hash of its secret. */
     readonly withSecret: (id: Uuid) => Effect.Effect<Option.Option<{ readonly proxy: WorkspaceProxy; readonly hashedSecret: Uint8Array }>>
