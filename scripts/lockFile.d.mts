@@ -3,8 +3,10 @@ export interface LockedPackage {
   readonly resolved?: string
   readonly integrity?: string
   readonly link?: boolean
+  readonly hasInstallScript?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
 export interface LockFile {
@@ -17,5 +19,8 @@ export interface MissingPackage {
   readonly name: string
   readonly range: string
 }
+
+/** Lists the entries of a lock file that are installed with some of its packages, in order; optional peers count where they are installed. */
+export declare const reachablePackages: (lock: LockFile, from: ReadonlyArray<string>) => ReadonlyArray<string>
 
 export declare const missingPackages: (lock: LockFile) => ReadonlyArray<MissingPackage>

@@ -13,3 +13,20 @@ export const missingPackages = (lock) =>
       .filter(([name]) => !placesOf(from, name).some((place) => place in lock.packages))
       .map(([name, range]) => ({ from, name, range }))
   )
+
+/** Lists the entries of a lock file that are installed with some of its packages. */
+export const reachablePackages = (lock, from) => {
+  const reached = new Set()
+  const open = [...from]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (reached.has(path)) continue
+    reached.add(path)
+    const entry = lock.packages[path]
+    if (entry.link === true) open.push(entry.resolved)
+    for (const name of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies, ...entry.peerDependencies })) {
+      const place = placesOf(path, name).find((each) => each in lock.packages)
+      if (place !== undefined) open.push(place)
+    }
+  }
+  return [...reached].toSorted()
+}

@@ -51,7 +51,6 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "ws",
       "jose",
       "openid-client",
-      "swagger-ui-dist",
       "@xterm/addon-fit",
       "@xterm/xterm",
       "@atelier/core",

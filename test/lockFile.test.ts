@@ -1,7 +1,7 @@
 /** `npm ci` installs from the lock file on every platform, wherever the registry is. */
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { type LockFile, missingPackages } from "../scripts/lockFile.mjs"
+import { type LockFile, missingPackages, reachablePackages } from "../scripts/lockFile.mjs"
 
 const read = (path: string) => {
   const lock = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as LockFile
@@ -51,4 +51,23 @@ it("a package without an entry is reported with the entry that asks for it", () 
     "node_modules/outer/node_modules/inner": { dependencies: { outer: "*" } }
   }
   expect(missingPackages({ packages })).toEqual([{ from: "node_modules/outer", name: "native", range: "1.2.3" }])
+})
+
+/** Packages that report their use, or their installation, to their makers. */
+const reporting =
+  /(?:^|\/)(?:@scarf|@segment|@sentry|@amplitude|@datadog|@newrelic|posthog|mixpanel|analytics|universal-analytics|insight|applicationinsights|dd-trace|newrelic|rudder-sdk|ga-4)(?:[-/]|$)|telemetry/
+
+it("hosts get no package that reports its use", () => {
+  const { lock } = read("../package-lock.json")
+  const published = Object.keys(lock.packages).filter((path) => /^packages\/[^/]+$/.test(path))
+  const reached = reachablePackages(lock, [...published, "examples/standalone"])
+  const names = reached.map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
+  expect(names).toContain("effect")
+  expect(names.filter((name) => reporting.test(name))).toStrictEqual([])
+  // A report at an installation needs a script
+  expect(reached.filter((path) => lock.packages[path]?.hasInstallScript === true)).toStrictEqual([
+    "node_modules/@parcel/watcher",
+    "node_modules/better-sqlite3",
+    "node_modules/msgpackr-extract"
+  ])
 })

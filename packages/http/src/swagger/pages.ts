@@ -61,7 +61,7 @@ export const swaggerPages = (describe: (presented: Presented) => Promise<object>
     const wire = yield* Wire
     if (!settings.swagger.enable) return []
     const headers = pageHeaders(settings, scriptedPolicy)
-    const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
+    const folder = join(dirname(createRequire(import.meta.url).resolve("@atelier/http/package.json")), "browser", "swagger")
 
     // Generated at the first request: it takes about a second
     const description = yield* kept(
