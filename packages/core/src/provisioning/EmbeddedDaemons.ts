@@ -9,7 +9,8 @@ import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import * as Worker from "../platform/Worker.js"
-import { JobClaims, unrepeatableGrace } from "./JobClaims.js"
+import { makeEngineSelection } from "./EngineSelection.js"
+import { JobClaims, type JobSelection, unrepeatableGrace } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
 import { JobRunner } from "./JobRunner.js"
 import { type JobTurns, makeJobTurns } from "./JobTurns.js"
@@ -18,6 +19,7 @@ import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { ProvisionerEngines } from "./ProvisionerEngine.js"
 import { JobQueueRepository } from "./JobQueueRepository.js"
 import { tagsContain, untagged } from "./ProvisionerTags.js"
+import { noticeInterval, sayRefusals } from "./WaitingJobs.js"
 import { WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
 /** The host name and version that daemons report. */
@@ -89,12 +91,15 @@ const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspace
 const startWorking = Background.repeating("provisioner_daemon")
 
 /** Starts one daemon: takes a job, runs it, and takes the next. */
-const work = (daemon: ProvisionerDaemon, turns: JobTurns) =>
+const work = (daemon: ProvisionerDaemon, turns: JobTurns, selection: JobSelection) =>
   Effect.gen(function* () {
     const claims = yield* JobClaims
     const runner = yield* JobRunner
     yield* startWorking(
-      Effect.zipRight(Worker.begun, Effect.uninterruptible(Effect.flatMap(turns.next(claims.take(daemon)), (job) => runner.run(job))))
+      Effect.zipRight(
+        Worker.begun,
+        Effect.uninterruptible(Effect.flatMap(turns.next(claims.takeSelected(daemon, selection)), (job) => runner.run(job)))
+      )
     )
   })
 
@@ -105,7 +110,8 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
     const repository = yield* ProvisionerDaemonRepository
     // A store of one process at a time: the process that held a lease is gone, for certain
     if (!queue.isShared) yield* queue.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
-    if (count === 0) return
+    // A daemon without an engine could run nothing
+    if (count === 0 || (yield* ProvisionerEngines).length === 0) return
     const daemons = yield* register(options, count)
     const turns = makeJobTurns()
     yield* listen(jobPosted, (delivery) => {
@@ -119,7 +125,10 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
     const ids = daemons.map(({ id }) => id)
     const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now))
     yield* Background.repeat("provisioner_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(seen, Effect.sleep(seenInterval))))
-    yield* Effect.forEach(daemons, (daemon) => work(daemon, turns), { discard: true })
+    const selection = yield* makeEngineSelection(ids)
+    const saying = Effect.zipRight(sayRefusals(selection.refusalOf), Effect.sleep(noticeInterval))
+    yield* Background.repeat("provisioner_refusals", Effect.zipRight(Worker.begun, saying))
+    yield* Effect.forEach(daemons, (daemon) => work(daemon, turns, selection), { discard: true })
   })
 
 /** How long after a failure the daemons are started again. */

@@ -1,12 +1,13 @@
-import { Context, Data, Duration, Effect, Option } from "effect"
+import { Context, Data, Duration, Effect, Either, Option } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import { jobLogs, jobPosted } from "./JobEvents.js"
 import { keepLogs, type NewJobLog } from "./JobLog.js"
+import type { FileId } from "./File.js"
 import { JobLogRepository } from "./JobLogRepository.js"
-import { JobQueueRepository } from "./JobQueueRepository.js"
+import { JobQueueRepository, type TakenJob } from "./JobQueueRepository.js"
 import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { type JobEvent, type JobProgress, jobStatus, progress } from "./ProvisionerJob.js"
 import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
@@ -28,6 +29,22 @@ export const unrepeatableGrace = Duration.minutes(5)
 
 /** How often a job is taken again after its server was lost: one whose servers die each time is given up. */
 export const maximumRepetitions = 3
+
+/** Which of the jobs that fit its tags a daemon takes. */
+export interface JobSelection {
+  /** Sources whose jobs are left to other daemons. */
+  readonly left: () => ReadonlyArray<FileId>
+  /** Whether the daemon takes the job, as far as is known. Does not wait: a lock is held meanwhile. */
+  readonly isTaken: (job: ClaimedJob) => boolean
+  /** Finds out whether the daemon takes a job of which `isTaken` knows too little. */
+  readonly judge: (job: ClaimedJob) => Effect.Effect<boolean>
+}
+
+/** The claim is rolled back. */
+class NotTaken extends Data.TaggedError("NotTaken")<{ readonly job: ClaimedJob }> {}
+
+/** Jobs that a daemon passes over before it lets others have a turn. */
+const maximumSelected = 100
 
 /** Why a worker gives a job back that has not ended. */
 export interface ReturnReason {
@@ -114,21 +131,51 @@ const make = Effect.gen(function* () {
   const told = (job: ClaimedJob): Effect.Effect<void> =>
     job.input.workspace_build_id === undefined ? Effect.void : builds.changed(job.input.workspace_build_id)
 
-  return {
-    /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
-    take: Traced.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
+  const acquire = (daemon: ProvisionerDaemon, except: ReadonlyArray<FileId> = []) =>
+    Effect.gen(function* () {
       const now = yield* Timestamp.now
-      const job = yield* queue.acquire({
+      return yield* queue.acquire({
         organization_id: daemon.organization_id,
         provisioners: daemon.provisioners,
         tags: daemon.tags,
+        except,
         worker_id: daemon.id,
         claim_id: yield* ids.next,
         now,
         lease_expires_at: Timestamp.plus(now, leaseDuration)
       })
+    })
+
+  const takenBy =
+    (selection: JobSelection) =>
+    (job: Option.Option<TakenJob>): Effect.Effect<Option.Option<TakenJob>, NotTaken> =>
+      Option.isNone(job) || selection.isTaken(job.value) ? Effect.succeed(job) : new NotTaken({ job: job.value })
+
+  return {
+    /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
+    take: Traced.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
+      const job = yield* acquire(daemon)
       if (Option.isSome(job)) yield* told(job.value)
       return job
+    }),
+
+    /**
+     * As `take`, among the jobs that `selection` takes. The claim of any other is rolled back before another process can see it.
+     * templates-and-provisioning.md §6.4.
+     */
+    takeSelected: Traced.fn("JobClaims.takeSelected")(function* (daemon: ProvisionerDaemon, selection: JobSelection) {
+      for (let attempts = 0; attempts < maximumSelected; attempts++) {
+        const attempt = yield* Effect.either(transaction(Effect.flatMap(acquire(daemon, selection.left()), takenBy(selection))))
+        if (Either.isRight(attempt)) {
+          if (Option.isSome(attempt.right)) yield* told(attempt.right.value)
+          return attempt.right
+        }
+        const { job } = attempt.left
+        const { organization_id, provisioner, tags } = job
+        // Others may have passed over the job while it was locked
+        if (!(yield* selection.judge(job))) yield* publish(jobPosted, { organization_id, type: provisioner, tags })
+      }
+      return Option.none()
     }),
 
     /** A sign of life; answers whether the job has been canceled. */

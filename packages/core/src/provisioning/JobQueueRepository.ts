@@ -1,6 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { FileId } from "./File.js"
 import type { MatchedProvisioners, ProvisionerJobId, ProvisionerType } from "./ProvisionerJob.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
@@ -17,6 +18,8 @@ export interface Claim {
   readonly organization_id: Uuid
   readonly provisioners: ReadonlyArray<ProvisionerType>
   readonly tags: ProvisionerTags
+  /** Sources that the claimant cannot run: their jobs are left to others. */
+  readonly except?: ReadonlyArray<FileId> | undefined
   readonly worker_id: Uuid
   /** Identifies this claim of the job: a worker that lost it can no longer change the job. */
   readonly claim_id: Uuid
@@ -59,6 +62,8 @@ export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepos
     readonly withExpiredLease: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
     /** Jobs without any activity since an instant: waiting since `pendingSince`, or running without lease since `runningSince`. */
     readonly untouched: (pendingSince: Timestamp, runningSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
+    /** Jobs that wait since before an instant and whose logs are empty. At most `limit`, at random. */
+    readonly waitingSilently: (createdBefore: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
     /** Ends every lease at once. For the start of the only process that uses the store: no lease is that process's. */
     readonly endLeases: (now: Timestamp) => Effect.Effect<void>
     /** Whether other processes may work on the same jobs. */

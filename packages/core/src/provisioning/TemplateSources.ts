@@ -1,4 +1,4 @@
-import { Context, Effect, Option, type Scope, Stream } from "effect"
+import { Context, Effect, Either, Option, type Scope, Stream } from "effect"
 import { Archives } from "./Archives.js"
 import type { FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
@@ -29,6 +29,16 @@ export const engineFor = (engines: ReadonlyArray<Engine>, paths: ReadonlyArray<s
 
 /** Sources that were read last, at least. A file never changes, and the jobs of a template read the same one. */
 const keptSources = 32
+
+/** Why no engine of a process runs a source; undefined where one does. */
+export interface Opinion {
+  readonly refusal: string | undefined
+}
+
+const understood: Opinion = { refusal: undefined }
+
+/** Sources of which a process knows whether an engine understands them. */
+const keptOpinions = 1_000
 
 /** Bytes of a source that is kept: most templates have a few kilobytes. */
 const maximumKept = 128 * 1024
@@ -83,7 +93,22 @@ const make = Effect.gen(function* () {
       }
     })
 
+  const opinions = Lru.make<FileId, Opinion>(keptOpinions)
+
   return {
+    /** What this process knows of a source already: whether an engine of its own understands it. */
+    opinionOf: (id: FileId): Option.Option<Opinion> => Option.fromNullable(opinions.get(id)),
+
+    /** Looks whether an engine of this process understands a source. One that is gone or is no archive is for any daemon to refuse. */
+    judge: (id: FileId): Effect.Effect<Opinion> =>
+      Effect.gen(function* () {
+        const paths = yield* Effect.option(Effect.flatMap(read(id), archives.paths))
+        const engine = Option.isNone(paths) ? Either.right(undefined) : yield* Effect.either(engineFor(engines, paths.value))
+        const opinion: Opinion = Either.isRight(engine) ? understood : { refusal: engine.left.message }
+        opinions.set(id, opinion)
+        return opinion
+      }),
+
     /** The archive of a template, a tar. Fails when it is gone. */
     read,
 

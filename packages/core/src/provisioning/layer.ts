@@ -21,6 +21,7 @@ import { ProvisionerJobs } from "./ProvisionerJobs.js"
 import { RemoteDaemons } from "./RemoteDaemons.js"
 import { TemplateSources } from "./TemplateSources.js"
 import { stacked, together } from "../platform/Standing.js"
+import { unmatchedJobs } from "./WaitingJobs.js"
 
 const services = together(
   Files.layer,
@@ -39,6 +40,7 @@ export const layer = stacked(TemplateSources.layer, services)
 export const workers = [
   Effect.flatMap(Files, ({ purge }) => Worker.start(purge)),
   Worker.start(daemonCleaner),
+  Worker.start(unmatchedJobs),
   Effect.flatMap(leaseWatch, Worker.start),
   Effect.flatMap(jobReaper, Worker.start)
 ]

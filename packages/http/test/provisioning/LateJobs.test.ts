@@ -22,7 +22,7 @@ import {
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { sqlite } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
@@ -68,7 +68,13 @@ const builds = Layer.succeed(WorkspaceBuildJobs, {
 })
 
 /** Sources that a daemon of the server itself waits for. */
-const sources = Layer.succeed(TemplateSources, { open: () => Effect.never, openVersion: () => Effect.never, read: () => Effect.never })
+const sources = Layer.succeed(TemplateSources, {
+  opinionOf: () => Option.some({ refusal: undefined }),
+  judge: () => Effect.succeed({ refusal: undefined }),
+  open: () => Effect.never,
+  openVersion: () => Effect.never,
+  read: () => Effect.never
+})
 
 const services = RemoteDaemons.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(RemoteJobs.layer, ProvisionerKeys.layer, ModuleArchives.layer)),

@@ -12,7 +12,7 @@ import {
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Ref, TestClock } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Option, Ref, TestClock } from "effect"
 import { sqlite } from "../../../../test/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
@@ -48,6 +48,8 @@ const dryRuns = Layer.succeed(DryRunJobs, { run: () => Effect.dieMessage("no dry
 const sources = Layer.effect(
   TemplateSources,
   Effect.map(Stage, ({ interruptions, planned, repeatable }) => ({
+    opinionOf: () => Option.none(),
+    judge: () => Effect.dieMessage("no daemons of a server here"),
     read: () => Effect.dieMessage("no daemons in other processes here"),
     openVersion: () => Effect.dieMessage("no forms here"),
     open: () =>

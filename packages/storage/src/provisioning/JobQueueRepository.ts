@@ -64,7 +64,7 @@ export const layer = service(
           )
           return { size: count, places }
         }),
-      acquire: ({ claim_id, lease_expires_at, now, organization_id, provisioners, tags, worker_id }) =>
+      acquire: ({ claim_id, except = [], lease_expires_at, now, organization_id, provisioners, tags, worker_id }) =>
         first(
           takenJob,
           sql`UPDATE provisioner_jobs
@@ -74,6 +74,7 @@ export const layer = service(
               SELECT id FROM provisioner_jobs
               WHERE ${isWaiting} AND organization_id = ${organization_id} AND provisioner IN ${sql.in(provisioners)}
                 AND ${tagsContained(sql, tagsValue(sql, tags), sql`tags`)}
+                ${except.length === 0 ? sql`` : sql`AND NOT (${among(sql, sql`file_id`, except)})`}
               ORDER BY ${queueOrder} LIMIT 1 ${skippingLocked}
             )
             RETURNING ${claimSelected},
@@ -106,6 +107,15 @@ export const layer = service(
             identified,
             sql`SELECT id FROM provisioner_jobs
               WHERE completed_at IS NULL AND updated_at < ${runningSince} AND (started_at IS NOT NULL OR updated_at < ${pendingSince})
+              ORDER BY random() LIMIT ${limit}`
+          ),
+          (rows) => rows.map(({ id }) => id)
+        ),
+      waitingSilently: (createdBefore, limit) =>
+        Effect.map(
+          all(
+            identified,
+            sql`SELECT id FROM provisioner_jobs WHERE ${isWaiting} AND created_at <= ${createdBefore} AND logs_length = 0
               ORDER BY random() LIMIT ${limit}`
           ),
           (rows) => rows.map(({ id }) => id)
