@@ -219,7 +219,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     services
   )
   const transport = stacked(
-    together(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options)),
+    together(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, settings, options)),
     Draining.layer,
     StoreFaults.layer,
     together(WebSockets.layer, RelayServer.layer),
@@ -300,7 +300,7 @@ const mailerOf = (options: InForce): Layer.Layer<Mailer> => {
   return email === undefined ? Mailer.layerNone : SmtpMailer.layer(email)
 }
 
-const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, { accessUrl, oidcClientId }: InForce) => {
+const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, settings: HttpSettings, { oidcClientId }: InForce) => {
   if (authenticate === undefined) return Layer.empty
   if (oidcClientId !== "" || loginProviders.some(({ type }) => type === "oidc")) {
     throw new StartError({
@@ -308,7 +308,7 @@ const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, { access
       reason: "cannot be set together with an OpenID Connect provider: the host is the only provider of its users"
     })
   }
-  return HostSessions.layer(authenticate, accessUrl)
+  return HostSessions.layer(authenticate, settings)
 }
 
 /** The keys that verify licenses; undefined where the host decides what is granted. */
@@ -330,10 +330,11 @@ const settingsOf = (host: Options, options: InForce, configuration: Configuratio
   const { brand, takesAccessTokenQuery, versionOf } = presentationFor(host.compatibility)
   const accessUrl = new URL(host.accessUrl)
   const isSecure = isSet(configuration, "secure-auth-cookie") ? options.secureAuthCookie : accessUrl.protocol === "https:"
+  const names = { ...namesOf(host.brand ?? brand), ...host.names }
   const mount = accessUrl.pathname.replace(/\/+$/, "")
   return {
     accessUrl: host.accessUrl.replace(/\/+$/, ""),
-    names: { ...namesOf(host.brand ?? brand), ...host.names },
+    names,
     version: versionOf(version),
     basePath: parseBasePath(host.basePath ?? accessUrl.pathname),
     mount,
@@ -348,7 +349,7 @@ const settingsOf = (host: Options, options: InForce, configuration: Configuratio
       hostPrefix: options.hostPrefixCookie
     },
     rateLimit: { api: options.apiRateLimit === 0 ? 512 : options.apiRateLimit, disableAll: options.dangerousDisableRateLimits },
-    allowAllCors: options.dangerousAllowCorsRequests,
+    cors: { allowAll: options.dangerousAllowCorsRequests, origins: new Set(options.corsAllowedOrigins.map(originOf)), names },
     takesAccessTokenQuery: isSet(configuration, "allow-access-token-query") ? options.allowAccessTokenQuery : takesAccessTokenQuery,
     redirectToAccessUrl: options.redirectToAccessUrl,
     strictTransportSecurity: transportSecurity(options),
@@ -356,6 +357,9 @@ const settingsOf = (host: Options, options: InForce, configuration: Configuratio
     maximumMessage: Math.max(options.websocketMessageBytes, 4 * 1024 * 1024)
   }
 }
+
+/** An origin as browsers write it. The check of the options has refused what is none. */
+const originOf = (text: string): string => new URL(text).origin
 
 const directives = ["includeSubDomains", "preload"]
 

@@ -1,5 +1,26 @@
 /** Which responses scripts of other sites may read. identity.md §1.6. */
 
+import type { Names } from "../Brand.js"
+
+/** Which origins the deployment lets read answers. */
+export interface CorsSettings {
+  /** Any origin may read what it asks for without credentials. For development. deployment.md §3.5. */
+  readonly allowAll: boolean
+  /** Origins whose pages use the interface as the service's own pages do. */
+  readonly origins: ReadonlySet<string>
+  readonly names: Pick<Names, "requestIdHeader" | "buildVersionHeader" | "entitlementsWarningHeader">
+}
+
+/** What the policy of an answer follows from. */
+export interface Asked {
+  readonly path: string
+  readonly origin: string | undefined
+  /** The method of a preflight. */
+  readonly method: string
+  /** The headers that a preflight asks for. */
+  readonly headers: string | undefined
+}
+
 interface Policy {
   /** Methods whose preflight gets these headers; all methods unless given. */
   readonly methods?: ReadonlyArray<string>
@@ -36,19 +57,52 @@ const developmentPolicy: Policy = {
 
 const openPaths = /^(?:\/api\/v2)?(?:\/oauth2\/|\/\.well-known\/oauth-)|^\/api\/experimental\/mcp\//
 
-/** The policy of a path; undefined lets no other site read anything. */
-const policyOf = (path: string, allowAll: boolean): Policy | undefined =>
-  openPaths.test(path) ? openPolicy : allowAll ? developmentPolicy : undefined
+/** The interface. Pages are left out: their forms and what they show are for the user alone. */
+const interfacePaths = /^\/(?:(?:api|scim|bin)\/|(?:healthz|readyz)$)/
+
+const isConsent = /^(?:\/api\/v2)?\/oauth2\/authorize$/
+
+/** Names of headers, separated by commas (RFC 9110 §5.6.1). */
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
+
+/** Headers of answers that clients read, beside those that the brand names. */
+const exposed = "Retry-After, ETag, Location, Content-Disposition, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
+
+/** A listed origin is trusted with the browser's credentials, so the answer names it: `*` would not let them through. */
+const listedPolicy = ({ names }: CorsSettings, origin: string, headers: string | undefined): Policy => {
+  const leave = { "access-control-allow-origin": origin, "access-control-allow-credentials": "true" }
+  return {
+    preflight: {
+      ...leave,
+      "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+      ...(headers !== undefined && headerNames.test(headers) ? { "access-control-allow-headers": headers } : {}),
+      "access-control-max-age": "600"
+    },
+    response: {
+      ...leave,
+      "access-control-expose-headers": `${names.requestIdHeader}, ${names.buildVersionHeader}, ${names.entitlementsWarningHeader}, ${exposed}`
+    }
+  }
+}
+
+/** The policy of an answer; undefined lets no other origin read it. */
+const policyOf = (settings: CorsSettings, { headers, origin, path }: Pick<Asked, "path" | "origin" | "headers">): Policy | undefined => {
+  const isOpen = openPaths.test(path)
+  if (origin !== undefined && settings.origins.has(origin) && (isOpen ? !isConsent.test(path) : interfacePaths.test(path)))
+    return listedPolicy(settings, origin, headers)
+  return isOpen ? openPolicy : settings.allowAll ? developmentPolicy : undefined
+}
 
 /** The headers that answers to preflights vary by. */
 export const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
 
-/** The headers of the answer to a preflight for a method. */
-export const preflightHeaders = (path: string, allowAll: boolean, method: string): Readonly<Record<string, string>> => {
-  const policy = policyOf(path, allowAll)
-  const isAllowed = policy?.methods === undefined || policy.methods.includes(method)
+/** The headers of the answer to a preflight. */
+export const preflightHeaders = (settings: CorsSettings, asked: Asked): Readonly<Record<string, string>> => {
+  const policy = policyOf(settings, asked)
+  const isAllowed = policy?.methods === undefined || policy.methods.includes(asked.method)
   return { vary: preflightVary, ...(isAllowed ? policy?.preflight : {}) }
 }
 
-/** The headers of an answer to another site's request. */
-export const originHeaders = (path: string, allowAll: boolean): Readonly<Record<string, string>> => policyOf(path, allowAll)?.response ?? {}
+/** The headers of an answer to a page of another origin. */
+export const originHeaders = (settings: CorsSettings, path: string, origin: string): Readonly<Record<string, string>> =>
+  policyOf(settings, { path, origin, headers: undefined })?.response ?? {}

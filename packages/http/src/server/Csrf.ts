@@ -75,12 +75,15 @@ const isSafe = (method: string): boolean => method === "GET" || method === "HEAD
 
 /**
  * Whether a page of another origin made a browser send a request that changes something. Browsers say so themselves (Fetch Metadata), and those
- * that do not name the page's origin; a request with neither comes from no browser. A bearer token is nothing that a browser adds by itself.
+ * that do not name the page's origin; a request with neither comes from no browser. Origins that the deployment lists are its own. A bearer token is nothing that a browser adds by itself.
  */
-export const isCrossOrigin = (request: HttpServerRequest.HttpServerRequest, accessUrl: string): boolean => {
+export const isCrossOrigin = (
+  request: HttpServerRequest.HttpServerRequest,
+  { accessUrl, cors }: Pick<HttpSettings, "accessUrl" | "cors">
+): boolean => {
   if (isSafe(request.method) || bearerOf(request) !== undefined) return false
   const { host = "", origin, "sec-fetch-site": site } = request.headers
-  if (origin === new URL(accessUrl).origin) return false
+  if (origin !== undefined && (origin === new URL(accessUrl).origin || cors.origins.has(origin))) return false
   if (site !== undefined) return site !== "same-origin" && site !== "none"
   return origin !== undefined && !(URL.canParse(origin) && new URL(origin).host.toLowerCase() === host.toLowerCase())
 }

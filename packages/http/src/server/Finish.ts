@@ -114,7 +114,8 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     }
     if (checks !== undefined) headers["x-authz-checks"] = checks.summary()
     const isPreflight = request.headers["access-control-request-method"] !== undefined
-    if (request.headers["origin"] !== undefined && !isPreflight) Object.assign(headers, originHeaders(info.path, settings.allowAllCors))
+    const { origin } = request.headers
+    if (origin !== undefined && !isPreflight) Object.assign(headers, originHeaders(settings.cors, info.path, origin))
 
     const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : (info.csrfToken ?? Csrf.newToken())
     const isPlain = cookies.hostPrefix && cookieOf(request, names.sessionCookie) !== undefined

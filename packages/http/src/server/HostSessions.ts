@@ -6,6 +6,7 @@ import { Forbidden, Unauthenticated } from "@atelier/core/platform"
 import { Context, Effect, Either, Layer, ParseResult, Schema } from "effect"
 import type { RequestInfo } from "./CurrentRequest.js"
 import { isCrossOrigin } from "./Csrf.js"
+import type { HttpSettings } from "./Settings.js"
 
 /** A request as the host is shown it. */
 export interface HostRequest {
@@ -56,7 +57,7 @@ export interface HostSessionsService {
 export class HostSessions extends Context.Reference<HostSessions>()("@atelier/http/HostSessions", {
   defaultValue: (): HostSessionsService | undefined => undefined
 }) {
-  static readonly layer = (authenticate: Authenticate, accessUrl: string) =>
+  static readonly layer = (authenticate: Authenticate, settings: Pick<HttpSettings, "accessUrl" | "cors">) =>
     Layer.effect(
       HostSessions,
       Effect.map(HostLogins, (logins): HostSessionsService => {
@@ -91,7 +92,7 @@ export class HostSessions extends Context.Reference<HostSessions>()("@atelier/ht
               }
               const identity = yield* ask(asked)
               if (identity === null) return undefined
-              if (isCrossOrigin(request, accessUrl)) return Either.left(foreign)
+              if (isCrossOrigin(request, settings)) return Either.left(foreign)
               const call: CallInfo = { ip, userAgent, requestId: id }
               return yield* Effect.either(Effect.map(logins.authenticate(identity, call), (actor) => entitled(actor, asked, call)))
             })

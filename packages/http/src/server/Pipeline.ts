@@ -308,7 +308,8 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       if (redirected !== undefined) return Effect.succeed(respond(redirected))
       const preflighted = request.headers["access-control-request-method"]
       if (!isAppHost && request.method === "OPTIONS" && preflighted !== undefined) {
-        const headers = preflightHeaders(target.path, settings.allowAllCors, preflighted)
+        const { "access-control-request-headers": asked, origin } = request.headers
+        const headers = preflightHeaders(settings.cors, { path: target.path, origin, method: preflighted, headers: asked })
         return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
       }
       const identified = identify(request, info, app !== undefined)

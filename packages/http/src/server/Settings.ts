@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import type { Names } from "../Brand.js"
+import type { CorsSettings } from "./Cors.js"
 import type { Options as RateLimits } from "./RateLimiter.js"
 
 /** How the interface is served. */
@@ -31,8 +32,8 @@ export interface HttpSettings {
   }
   /** The limits on requests per minute. deployment.md §3.1. */
   readonly rateLimit: RateLimits
-  /** Answers any origin. For development. deployment.md §3.5. */
-  readonly allowAllCors: boolean
+  /** Which pages of other origins may read answers. deployment.md §3.5. */
+  readonly cors: CorsSettings
   /** Whether the query parameter `access_token` counts as a credential (RFC 6750 §2.3), which RFC 9700 §4.3.2 advises against. */
   readonly takesAccessTokenQuery: boolean
   /** Sends callers of another address to the access URL. deployment.md §3.3. */

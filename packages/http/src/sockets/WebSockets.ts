@@ -83,7 +83,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   static readonly layer = Layer.effect(
     WebSockets,
     Effect.gen(function* () {
-      const { maximumMessage, names, version } = yield* Settings
+      const { cors, maximumMessage, names, version } = yield* Settings
       const draining = yield* Draining
       const rights = yield* StreamRights
       const faults = yield* StoreFaults
@@ -91,7 +91,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       return WebSockets.of({
         serve: (request, right, handler, options = {}) =>
           Effect.gen(function* () {
-            const refusal = refuseHandshake(request, options.origins ?? [])
+            const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
             if (refusal !== undefined) return refusal
             const over = yield* Deferred.make<void, unknown>()
             const revoke = ({ message }: RightEnded): void => Deferred.unsafeDone(over, new CloseSocket({ code: 1008, reason: message }))

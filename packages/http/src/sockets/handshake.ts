@@ -4,15 +4,18 @@ import { Forbidden, Invalid } from "@atelier/core/platform"
 import { UpgradeRequired } from "../errors.js"
 import { refuse } from "../server/respond.js"
 
+const noOrigins: ReadonlySet<string> = new Set()
+
 const keyPattern = /^[0-9A-Za-z+/]{22}==$/
 
 /**
  * Returns the response to a request that cannot become a WebSocket; undefined if it can. agents-and-apps.md §0. `origins` are further hosts
- * whose pages may connect; `"*"` admits all hosts.
+ * whose pages may connect; `"*"` admits all hosts. `listed` are origins that the deployment admits everywhere.
  */
 export const refuseHandshake = (
   request: HttpServerRequest.HttpServerRequest,
-  origins: ReadonlyArray<string> | "*"
+  origins: ReadonlyArray<string> | "*",
+  listed: ReadonlySet<string> = noOrigins
 ): HttpServerResponse.HttpServerResponse | undefined => {
   const { headers } = request
   if (!lists(headers["connection"], "upgrade") || !lists(headers["upgrade"], "websocket")) return upgradeRequired
@@ -20,7 +23,7 @@ export const refuseHandshake = (
   if (headers["sec-websocket-version"] !== "13") return unsupportedVersion
   if (!keyPattern.test(headers["sec-websocket-key"] ?? "")) return missingKey
   const { origin } = headers
-  if (origin === undefined || origins === "*") return undefined
+  if (origin === undefined || origins === "*" || listed.has(origin)) return undefined
   const host = URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined
   return host !== undefined && [headers["host"] ?? "", ...origins].some((allowed) => allowed.toLowerCase() === host)
     ? undefined

@@ -197,6 +197,30 @@ describeServerOnEach(
       }
     })
 
+    once("change things and watch from pages of an origin that the deployment lists", async () => {
+      const browser = signedIn(aUser())
+      const found = await me(server(), browser)
+      const { id, organization_ids } = found
+      const from = (origin: string) => ({ headers: { ...browser.headers, origin, "sec-fetch-site": "cross-site" } })
+      const rename = async (origin: string) => {
+        const body = { username: found.username, name: "Ada" }
+        return (await server().call("PUT", "/users/me/profile", { ...from(origin), body })).status
+      }
+      expect([await rename("https://app.host.test"), await rename("https://evil.test")]).toStrictEqual([200, 403])
+      const { workspace } = await server().run(
+        Effect.gen(function* () {
+          const template = yield* storedTemplate({ organization_id: Uuid.Uuid.make(organization_ids[0] ?? ""), created_by: id })
+          return yield* storedWorkspace(template, id)
+        })
+      )
+      const url = `${server().url.replace("http", "ws")}/api/v2/workspaces/${workspace.id}/watch-ws`
+      const socket = new WebSocket(url, { ...browser, origin: "https://app.host.test" })
+      await new Promise((resolve, reject) => socket.on("message", resolve).on("error", reject))
+      const closed = new Promise((resolve) => socket.on("close", resolve))
+      socket.close()
+      await closed
+    })
+
     once("link a provider of external authentication with the host's session", async () => {
       const browser = signedIn(aUser())
       const page = await server().call("GET", "//external-auth/git", browser)
@@ -215,6 +239,7 @@ describeServerOnEach(
   {
     authenticate,
     options: {
+      corsAllowedOrigins: ["https://App.host.test/"],
       oidcUserRoleField: "roles",
       externalAuthProviders: [
         { type: "custom", id: "git", client_id: "id", auth_url: "http://git.test/authorize", token_url: "http://git.test/token" }

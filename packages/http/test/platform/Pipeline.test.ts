@@ -11,7 +11,7 @@ import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Body, flagParameter, listOf, page, Path, Query, text } from "../../src/input.js"
 import { CurrentRequest } from "../../src/server/CurrentRequest.js"
-import { exchange, memberId, memberToken, type Options, ownerToken, request, serve } from "./TestServer.js"
+import { exchange, memberId, memberToken, type Options, ownerToken, request, serve, settings } from "./TestServer.js"
 
 const Seen = Schema.Struct({ id: Schema.String, ip: Schema.String, path: Schema.String })
 
@@ -474,7 +474,7 @@ describe("other origins", () => {
   it.scopedLive("may read the API where the deployment says so", () =>
     Effect.gen(function* () {
       const asked = (method: string) =>
-        Effect.map(preflight("/api/v2/things", { allowAllCors: true }, method), ({ headers }) => [
+        Effect.map(preflight("/api/v2/things", { cors: { ...settings.cors, allowAll: true } }, method), ({ headers }) => [
           headers.get("access-control-allow-origin"),
           headers.get("access-control-allow-methods")
         ])
@@ -482,8 +482,43 @@ describe("other origins", () => {
         ["*", "GET"],
         [null, null]
       ])
-      const { headers } = yield* get("/api/v2/things", { origin: "https://x.test" }, { allowAllCors: true })
+      const { headers } = yield* get("/api/v2/things", { origin: "https://x.test" }, { cors: { ...settings.cors, allowAll: true } })
       expect(headers.get("access-control-allow-origin")).toBe("*")
+    })
+  )
+
+  const listing: Options = { cors: { ...settings.cors, origins: new Set(["https://app.test"]) } }
+  const leaveOf = ({ headers }: { readonly headers: Headers }) =>
+    ["origin", "credentials", "methods", "headers"].map((name) => headers.get(`access-control-allow-${name}`))
+  const asks = (url: string, path: string, origin: string, headers = "content-type, service-session-token") =>
+    request(url + path, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "DELETE", "access-control-request-headers": headers }
+    })
+
+  it.scopedLive("use the API with credentials where the deployment lists them, and no others do", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start(listing)
+      const methods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+      const allowed = ["https://app.test", "true", methods, "content-type, service-session-token"]
+      expect(leaveOf(yield* asks(url, "/api/v2/things/a", "https://app.test"))).toEqual(allowed)
+      expect(leaveOf(yield* asks(url, "/oauth2/tokens", "https://app.test"))).toEqual(allowed)
+      expect(leaveOf(yield* asks(url, "/api/v2/things/a", "https://app.test", "a b"))).toEqual(["https://app.test", "true", methods, null])
+      for (const origin of ["https://app.test.evil.test", "http://app.test", "https://app.test:8443", "null"])
+        expect(leaveOf(yield* asks(url, "/api/v2/things/a", origin))).toEqual([null, null, null, null])
+      expect(leaveOf(yield* asks(url, "/login", "https://app.test"))).toEqual([null, null, null, null])
+
+      const read = (path: string) => request(url + path, { headers: { origin: "https://app.test" } })
+      const { headers, status } = yield* read("/api/v2/things/missing")
+      expect([status, headers.get("access-control-allow-origin"), headers.get("access-control-allow-credentials")]).toEqual([
+        404,
+        "https://app.test",
+        "true"
+      ])
+      expect(headers.get("vary")).toContain("Origin")
+      expect(headers.get("access-control-expose-headers")).toContain("X-Service-Request-Id")
+      expect(leaveOf(yield* read("/login")).slice(0, 2)).toEqual([null, null])
+      expect(leaveOf(yield* read("/oauth2/authorize")).slice(0, 2)).toEqual(["*", null])
     })
   )
 })

@@ -114,6 +114,16 @@ describe("a service that cannot start", () => {
       'options.samesiteAuthCookie "strict": must be one of lax, none'
     ],
     [
+      "an origin with a path",
+      { accessUrl, storage, options: { corsAllowedOrigins: ["https://app.test/a"] } },
+      'options.corsAllowedOrigins "https://app.test/a": must be origins such as https://app.example.com'
+    ],
+    [
+      "any origin",
+      { accessUrl, storage, options: { corsAllowedOrigins: ["*"] } },
+      'options.corsAllowedOrigins "*": must be origins such as https://app.example.com'
+    ],
+    [
       "a bad pattern",
       { accessUrl, storage, options: { oidcGroupRegexFilter: "(" } },
       /^options\.oidcGroupRegexFilter "\(": must be a regular expression: /

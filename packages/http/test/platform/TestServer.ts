@@ -63,7 +63,7 @@ export const settings: HttpSettings = {
   trustedProxies: { origins: [], headers: ["X-Forwarded-For"] },
   cookies: { secure: false, sameSite: "lax", hostPrefix: false },
   rateLimit: { api: 512, disableAll: false },
-  allowAllCors: false,
+  cors: { allowAll: false, origins: new Set(), names: namesOf() },
   takesAccessTokenQuery: false,
   redirectToAccessUrl: false,
   strictTransportSecurity: undefined,

@@ -24,6 +24,12 @@ const isKey = (text: string): boolean => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]
 
 const bytes = (base64: string): number => (base64.length / 4) * 3 - (/=*$/.exec(base64)?.[0].length ?? 0)
 
+/** A scheme, a host and perhaps a port. */
+const isOrigin = (text: string): boolean => {
+  if (!/^https?:\/\/[^/?#@*]+\/?$/i.test(text) || !URL.canParse(text)) return false
+  return new URL(text).origin !== "null"
+}
+
 const suffixViolation = (text: string): string | undefined => {
   if (text.startsWith(".")) return "must not begin with a dot"
   return /[*?\s\p{Cc}]/u.test(text) ? "must have no *, ?, blank or control character" : undefined
@@ -77,6 +83,10 @@ const checks: ReadonlyArray<Check> = [
   (all) => [
     "proxy-trusted-origins",
     valueOf(all, "proxy-trusted-origins").every(isNetwork) ? undefined : "must be networks in CIDR notation"
+  ],
+  (all) => [
+    "cors-allowed-origins",
+    valueOf(all, "cors-allowed-origins").every(isOrigin) ? undefined : "must be origins such as https://app.example.com"
   ],
   (all) => [
     "ssh-keygen-algorithm",

@@ -2913,6 +2913,14 @@ export const definitions = {
       "The name of the default organization. It counts for a new deployment only. Default: default, or as compatibility sets it.",
     yaml: "defaultOrganizationName"
   },
+  "cors-allowed-origins": {
+    name: "CORS Allowed Origins",
+    type: "string-array",
+    description:
+      "Origins of other sites whose pages may use the interface, such as https://app.example.com, with the browser's cookies and over WebSockets. Name only origins that you trust like the service itself.",
+    group: http,
+    yaml: "corsAllowedOrigins"
+  },
   "license-keys": {
     name: "License Keys",
     type: "string-array",
