@@ -38,6 +38,9 @@ type Lines = ReadonlyArray<readonly [name: string, value: string]>
 export const linesOf = (raw: ReadonlyArray<string>): Lines =>
   Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? "", raw[2 * index + 1] ?? ""] as const)
 
+/** Headers that frame and route a message. A sender that names them in `Connection` would have the next server read the body as a request. */
+const endToEnd: ReadonlySet<string> = new Set(["content-length", "host"])
+
 /** The headers that `Connection` names, in lower case. */
 const namedByConnection = (lines: Lines): ReadonlySet<string> =>
   new Set(
@@ -49,7 +52,7 @@ const namedByConnection = (lines: Lines): ReadonlySet<string> =>
 /** Whether a header, in lower case, of a message with this head concerns its connection alone. */
 export const isOfConnection = (lines: Lines): ((name: string) => boolean) => {
   const named = namedByConnection(lines)
-  return (name) => hopByHop.has(name) || named.has(name)
+  return (name) => hopByHop.has(name) || (named.has(name) && !endToEnd.has(name))
 }
 
 /** The names of cookies that only the service reads, whether or not browsers bind them to the host. */
@@ -102,7 +105,8 @@ export const requestHeaders = (names: Names) => {
     const isOurConnection = isOfConnection(lines)
     const kept = lines.flatMap(([name, value]): ReadonlyArray<string> => {
       const lower = name.toLowerCase()
-      if (isOurConnection(lower) || credentialHeaders.has(lower) || lower === "expect") return []
+      // The sender of the request frames its body
+      if (isOurConnection(lower) || credentialHeaders.has(lower) || lower === "expect" || lower === "content-length") return []
       if (lower === "x-forwarded-for" || lower === "x-forwarded-host" || lower === "x-forwarded-proto") return []
       if (forwardingHeaders.has(lower) && !isTrusted) return []
       if (lower === "authorization" && parseCredential(bearer.exec(value)?.[1]?.trim() ?? "") !== undefined) return []

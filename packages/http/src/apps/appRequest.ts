@@ -2,13 +2,19 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { withoutTrailingSlashes } from "@atelier/core/platform"
 import { IncomingMessage } from "node:http"
+import * as Upgrades from "../server/Upgrades.js"
 import type { AppPath } from "./appPath.js"
 import type { SignedRequest } from "./SignedAppTokens.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** How the client ends its body: with a length, by chunks, or without a body. */
-export const framingOf = ({ headers }: Request): { readonly length: number } | "chunked" | undefined => {
+/** Whether Node has handed the connection over, so that a body is not read from it. */
+const isHandedOver = ({ source }: Request): boolean => source instanceof IncomingMessage && Upgrades.isOffered(source)
+
+/** How the client ends its body: with a length, by chunks, or without a body. A request for another protocol is sent on without a body. */
+export const framingOf = (request: Request): { readonly length: number } | "chunked" | undefined => {
+  if (isHandedOver(request)) return undefined
+  const { headers } = request
   if (headers["transfer-encoding"] !== undefined) return "chunked"
   const length = headers["content-length"]
   return length === undefined ? undefined : { length: Number(length) }
@@ -19,8 +25,10 @@ export const rawHeadersOf = ({ headers, source }: Request): ReadonlyArray<string
   source instanceof IncomingMessage ? source.rawHeaders : Object.entries(headers).flatMap(([name, value]) => [name, value])
 
 /** The protocol that a client asks for. HTTP/2 would carry requests past this one. */
-export const upgradeOf = ({ headers }: Request): string | undefined =>
-  headers["upgrade"] === undefined || /\bh2c?\b/i.test(headers["upgrade"]) ? undefined : headers["upgrade"]
+export const upgradeOf = (request: Request): string | undefined => upgradeIn(request.headers, isHandedOver(request))
+
+const upgradeIn = (headers: Request["headers"], isPossible: boolean): string | undefined =>
+  !isPossible || headers["upgrade"] === undefined || /\bh2c?\b/i.test(headers["upgrade"]) ? undefined : headers["upgrade"]
 
 /** The query that the app's address has and the request leaves out. */
 export const addedQuery = (url: URL, path: string, query: string): string => (path === "/" && query === "" ? url.search.slice(1) : "")

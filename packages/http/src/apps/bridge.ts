@@ -13,9 +13,9 @@ export const bridge = (
   { head, response, socket }: Extract<Answer, { readonly _tag: "Upgraded" }>,
   signal: AbortSignal
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one: string) => `${name}: ${one}`)
-  )
+  // An answer that changes the protocol has no body (RFC 9110 §8.6)
+  const kept = Object.entries(headers).filter(([name]) => name !== "content-length")
+  const lines = kept.flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: string) => `${name}: ${one}`))
   const upgraded = [
     "HTTP/1.1 101 Switching Protocols",
     "connection: Upgrade",

@@ -36,7 +36,7 @@ export interface Exchange {
   readonly method: string
   /** The path and the query as they are sent. */
   readonly path: string
-  /** Names and values in turn. */
+  /** Names and values in turn, without those that frame the body. */
   readonly headers: ReadonlyArray<string>
   /** The client's request, whose body is sent on. */
   readonly body: NodeJS.ReadableStream & { readonly source?: IncomingMessage }
@@ -112,12 +112,23 @@ const failureOf = ({ code, message }: NodeJS.ErrnoException): AppFailed => {
   return failed(message)
 }
 
-/** Sends the client's body on, no faster than the app takes it. */
-const sendBody = (body: Exchange["body"], to: NodeJS.WritableStream, tooLarge: () => void): void => {
+/** Methods of requests that have no body unless their head says otherwise. */
+const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"])
+
+/** The lines of a head that say how its body ends. Node would frame the body of a POST that says nothing. */
+export const framingLines = (method: string, framing: Exchange["framing"]): ReadonlyArray<string> => {
+  if (framing === "chunked") return ["Transfer-Encoding", "chunked"]
+  const length = framing?.length ?? (bodiless.has(method) ? undefined : 0)
+  return length === undefined ? [] : ["Content-Length", String(length)]
+}
+
+/** Sends the client's body on, no faster than the app takes it. More than its length would be read as another request. */
+const sendBody = ({ body, framing }: Exchange, to: NodeJS.WritableStream, tooLarge: () => void): void => {
+  const most = typeof framing === "object" ? framing.length : maximumBody
   let size = 0
   body.on("data", (chunk: Uint8Array) => {
     size += chunk.length
-    if (size > maximumBody) tooLarge()
+    if (size > most) tooLarge()
   })
   if (body.source !== undefined) Continue.send(body.source)
   body.pipe(to)
@@ -149,7 +160,7 @@ export const exchange = (
   connections: AppConnections
 ): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
   Effect.gen(function* () {
-    const { body, framing, headers, method, path, signal, target, upgrade, url } = asked
+    const { framing, headers, method, path, signal, target, upgrade, url } = asked
     if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
     const isPlain = framing === undefined && upgrade === undefined && safeMethods.has(method)
     const dialer = yield* AgentDialer
@@ -157,7 +168,7 @@ export const exchange = (
     // A kept connection is opened by a fiber of its own, in a scope of its own
     const open = connection(asked).pipe(Effect.provideService(AgentDialer, dialer), Effect.withClock(clock))
     const socket = isPlain ? undefined : yield* Effect.raceFirst(open, untilAborted(signal))
-    const framed = framing === "chunked" ? ["Transfer-Encoding", "chunked"] : []
+    const framed = framingLines(method, framing)
     const connectionLines =
       upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", isPlain ? "keep-alive" : "close"]
     const way: RequestOptions | Kept =
@@ -211,7 +222,7 @@ export const exchange = (
         })
         request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
         if (framing === undefined) request.end()
-        else sendBody(body, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
+        else sendBody(asked, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
         return Effect.sync(abort)
       }).pipe(Effect.flatten)
     return yield* attempt(0)

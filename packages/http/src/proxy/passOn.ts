@@ -4,6 +4,7 @@ import { request as httpsRequest } from "node:https"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream"
 import { isOfConnection, linesOf } from "../apps/appHeaders.js"
+import { framingLines } from "../apps/forward.js"
 
 /** Milliseconds in which a connection to the service has to be made. */
 const connectWithin = 10_000
@@ -19,13 +20,13 @@ export interface Upstream {
 
 const flat = (lines: ReadonlyArray<readonly [string, string]>): Array<string> => lines.flatMap(([name, value]) => [name, value])
 
-/** The head of a request without what concerns its connection alone. */
+/** The head of a request without its framing, and without what concerns its connection alone. */
 const requestLines = ({ rawHeaders }: IncomingMessage, dropped: ReadonlySet<string>) => {
   const lines = linesOf(rawHeaders)
   const isOurs = isOfConnection(lines)
   return lines.filter(([name]) => {
     const lower = name.toLowerCase()
-    return !isOurs(lower) && !dropped.has(lower) && lower !== "host" && lower !== "expect"
+    return !isOurs(lower) && !dropped.has(lower) && lower !== "host" && lower !== "expect" && lower !== "content-length"
   })
 }
 
@@ -71,10 +72,15 @@ export const passOn = (
   added: ReadonlyArray<string>,
   failed: (error: Error) => void
 ): void => {
+  const length = request.headers["content-length"]
   const isChunked = request.headers["transfer-encoding"] !== undefined
-  const hasBody = isChunked || request.headers["content-length"] !== undefined
+  const hasBody = isChunked || length !== undefined
+  const framing = framingLines(
+    request.method ?? "GET",
+    isChunked ? "chunked" : length === undefined ? undefined : { length: Number(length) }
+  )
   const attempt = (): void => {
-    const upstream = begin(to, request, added, isChunked ? ["Transfer-Encoding", "chunked"] : [])
+    const upstream = begin(to, request, added, framing)
     const leave = (): void => void upstream.destroy()
     response.once("close", leave)
     upstream.on("error", (error: NodeJS.ErrnoException) => {
@@ -94,7 +100,7 @@ export const passOn = (
   attempt()
 }
 
-/** Sends a request for another protocol on, and connects both sides for as long as both stay. */
+/** Sends a request for another protocol on, without a body, and connects both sides for as long as both stay. */
 export const passUpgrade = (
   to: Upstream,
   request: IncomingMessage,
@@ -103,7 +109,13 @@ export const passUpgrade = (
   added: ReadonlyArray<string>,
   failed: (error: Error) => void
 ): void => {
-  const upstream = begin(to, request, added, ["Connection", "Upgrade", "Upgrade", request.headers["upgrade"] ?? ""])
+  const upstream = begin(to, request, added, [
+    ...framingLines(request.method ?? "GET", undefined),
+    "Connection",
+    "Upgrade",
+    "Upgrade",
+    request.headers["upgrade"] ?? ""
+  ])
   socket.on("error", () => socket.destroy()).once("close", () => upstream.destroy())
   const lines = (answer: IncomingMessage, connection: ReadonlyArray<string>): string =>
     [

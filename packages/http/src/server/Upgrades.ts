@@ -17,6 +17,9 @@ export const offer = (message: IncomingMessage, upgradeable: Upgradeable): void 
   upgradeables.set(message, upgradeable)
 }
 
+/** Whether the connection of a request can still be taken. */
+export const isOffered = (message: IncomingMessage): boolean => upgradeables.has(message)
+
 /**
  * Takes the connection out of HTTP: the response counts as ended, and the endpoint sends its own bytes. Undefined for a request without an
  * upgrade, or with a taken or closed connection. The endpoint calls `release` when it has finished.

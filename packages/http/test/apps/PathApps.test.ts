@@ -9,6 +9,7 @@ import { aBuild } from "../../../../test/agentWorkspaces.js"
 import { anApp } from "../../../../test/resources.js"
 import { type AgentServer, describeAgentInterface, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
 import { link, listening, program, webApp } from "../network/linkedAgents.js"
+import { exchangeBytes, hidden, misleadingHeads, notingApp } from "./rawRequests.js"
 
 interface Answer {
   readonly status: number
@@ -280,6 +281,31 @@ describeAgents("an app on a path", (server) => {
     expect(await page(`https://localhost:${await answering("HTTP/1.1 200 OK\r\n\r\n")}`)).toStrictEqual([502, "It does not speak TLS."])
     expect(await page("http://localhost:8")).toStrictEqual([400, "The port must not be below 9."])
     expect(await page("ssh://localhost")).toStrictEqual([400, "The application has no http or https address."])
+  })
+
+  it("gets one request for each that is sent, whatever the client's Connection header names", async () => {
+    const { port, seen } = await notingApp()
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    for (const bytes of misleadingHeads(`${base}/a`, `Host: atelier.test\r\nCookie: ${asOwner(server()).cookie}\r\n`)) {
+      seen.length = 0
+      expect(await exchangeBytes(server().url, bytes)).toMatch(/^HTTP\/1.1 200 /)
+      expect([bytes.slice(0, 6), seen]).toStrictEqual([bytes.slice(0, 6), [`${bytes.split(" ")[0]} /a atelier.test ${hidden}`]])
+    }
+  })
+
+  it("gets no body with a request for another protocol", async () => {
+    const heads: Array<string> = []
+    const port = await program((socket) =>
+      socket.once("data", (bytes) => {
+        heads.push(bytes.toString())
+        socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno")
+      })
+    )
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const headers = `Host: atelier.test\r\nCookie: ${asOwner(server()).cookie}\r\nConnection: Upgrade\r\nUpgrade: other\r\n`
+    const bytes = `POST ${base}/a HTTP/1.1\r\n${headers}Content-Length: ${hidden.length}\r\n\r\n${hidden}`
+    expect(await exchangeBytes(server().url, bytes)).toMatch(/^HTTP\/1.1 200 /)
+    expect(heads.join("")).not.toMatch(/content-length: [1-9]|transfer-encoding|hidden/i)
   })
 
   it("talks over a WebSocket in both directions", async () => {

@@ -9,6 +9,7 @@ import { WebSocket, WebSocketServer } from "ws"
 import { anApp } from "../../../../test/resources.js"
 import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
 import { link, listening, webApp } from "../network/linkedAgents.js"
+import { exchangeBytes, hidden, misleadingHeads, notingApp } from "./rawRequests.js"
 
 const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String }), proxy_token: Schema.String })
 const Signed = Schema.Struct({ signed_token: Schema.String })
@@ -110,6 +111,32 @@ describeAgentInterface(
       const [, key = ""] = session.split("=")
       expect((await server().call("GET", "/users/me", { token: key })).status).not.toBe(200)
       await server().call("POST", "/users/logout", { token: key })
+    })
+
+    it("sends one request for each that it gets, whatever the client's Connection header names", async () => {
+      const { port, seen } = await notingApp()
+      const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://127.0.0.1:${port}` })] })
+      await link(server(), agent)
+      const path = `/@${agent.owner.username}/${agent.workspace.name}.main/apps/web/`
+      const { url } = await startProxy(server(), (await newProxy(server())).token)
+      const { session } = await signIn(server(), url, path, {}, "service_path_app_session_token")
+      const { host } = new URL(url)
+      for (const bytes of misleadingHeads(path, `Host: ${host}\r\nCookie: ${session}\r\n`)) {
+        seen.length = 0
+        expect(await exchangeBytes(url, bytes)).toMatch(/^HTTP\/1.1 200 /)
+        expect(seen).toHaveLength(1)
+        expect(seen[0]).toMatch(new RegExp(`^${bytes.split(" ")[0]} / .*${hidden}$`, "s"))
+      }
+    })
+
+    it("sends a request for another protocol on without a body", async () => {
+      const { path } = await anAppAt(server())
+      const { url } = await startProxy(server(), (await newProxy(server())).token)
+      const head = `POST ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: other\r\n`
+      const answer = await exchangeBytes(url, `${head}Content-Length: ${hidden.length}\r\n\r\n${hidden}`)
+      // The service sends the visitor to sign in, and waits for nothing more
+      expect(answer).toMatch(/^HTTP\/1.1 303 /)
+      expect(answer.match(/^HTTP\/1.1/gm)).toHaveLength(1)
     })
 
     it("serves an app on a host of its own, also by WebSocket", async () => {
