@@ -352,7 +352,11 @@ const make = Effect.gen(function* () {
         ),
         Effect.catchTags({
           Unadmitted: ({ actor, refusal }) =>
-            finished(refused(request, refusal, app, place, host)).pipe(
+            // A preflight to an app that does not exist is answered, so one that the caller may not open is answered alike
+            (isAsking && (refusal.reason === "signed_out" || refusal.reason === "missing")
+              ? Effect.succeed(finish(preflightAnswer(request, app, place)))
+              : finished(refused(request, refusal, app, place, host))
+            ).pipe(
               Effect.tap(({ status }) => (refusal.app === undefined ? Effect.void : visits.log(refusal.app, status))),
               Effect.provideService(CurrentActor, actor)
             ),

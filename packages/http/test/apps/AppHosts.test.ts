@@ -1,5 +1,6 @@
 import { type IncomingMessage, request, type RequestListener } from "node:http"
 import { expect, it } from "vitest"
+import { aBuild } from "../../../../test/agentWorkspaces.js"
 import { anApp } from "../../../../test/resources.js"
 import { type AgentServer, describeAgents } from "../agents/AgentServer.js"
 import { link, webApp } from "../network/linkedAgents.js"
@@ -67,6 +68,41 @@ describeAgents(
       )
       expect(await statuses({ "service-session-token": member.token })).toStrictEqual([404, 200, 200])
       expect(await statuses({ "service-session-token": server().owner().token })).toStrictEqual([200, 200, 200])
+    })
+
+    it("is not told from an app that does not exist by callers without a right to it", async () => {
+      const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: "http://localhost:8080" })] })
+      const stopped = await server().anAgent()
+      await server().store(aBuild(stopped, { transition: "stop", resources: [] }))
+      const own = await server().anAgent()
+      const passing = { cors_behavior: "passthru" }
+      await server().call("PATCH", `/templates/${own.workspace.template_id}`, { token: server().owner().token, body: passing })
+      const { username } = agent.owner
+      const hosts = [
+        `web--${agent.workspace.name}--${username}`,
+        `other--${agent.workspace.name}--${username}`,
+        `web--${stopped.workspace.name}--${username}`,
+        `web--${own.workspace.name}--${username}`,
+        `8080--main--${own.workspace.name}--${username}`,
+        `web--nothing--${username}`
+      ].map((name) => `${name}.apps.test`)
+      const preflight = { origin: `http://x--y--${username}.apps.test`, "access-control-request-method": "PUT" }
+      const { token } = await server().aMember()
+      for (const [method, headers, status] of [
+        ["GET", {}, 303],
+        ["GET", { "service-session-token": token }, 404],
+        ["OPTIONS", preflight, 200]
+      ] as const) {
+        const answers = await Promise.all(
+          hosts.map(async (host) => {
+            const answer = await get(server(), host, "/", headers, method)
+            const { date: _, "set-cookie": __, "x-service-request-id": ___, location, ...rest } = answer.headers
+            return { status: answer.status, body: answer.body, rest, location: location?.replace(host, "HOST") }
+          })
+        )
+        expect(answers.map((answer) => answer.status)).toStrictEqual(hosts.map(() => status))
+        for (const answer of answers) expect(answer).toStrictEqual(answers[0])
+      }
     })
 
     it("may be a port, which its owner shares and stops to share", async () => {

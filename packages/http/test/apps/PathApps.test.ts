@@ -252,6 +252,33 @@ describeAgents("an app on a path", (server) => {
     expect(wrong.status).toBe(303)
   })
 
+  it("is not told from an app that does not exist by callers without a right to it", async () => {
+    const { agent, base } = await anAppAt(server(), "http://localhost:8080")
+    const stopped = await server().anAgent()
+    await aStop(server(), stopped)
+    const addresses = [
+      base,
+      base.replace("web", "other"),
+      `/@owner/${stopped.workspace.name}/apps/web`,
+      `/@owner/nothing/apps/web`,
+      `/@nobody/${agent.workspace.name}/apps/web`
+    ]
+    const { token } = await server().aMember()
+    for (const [headers, status] of [
+      [{}, 303],
+      [{ "service-session-token": token }, 404]
+    ] as const) {
+      const answers = await Promise.all(
+        addresses.map(async (address) => {
+          const { body, headers: said, status } = await send(server(), `${address}/`, { headers })
+          return { status, body, location: said.location?.replace(encodeURIComponent(address), "ADDRESS") }
+        })
+      )
+      expect(answers.map((answer) => answer.status)).toStrictEqual(addresses.map(() => status))
+      for (const answer of answers) expect(answer).toStrictEqual(answers[0])
+    }
+  })
+
   it("has a page in its place while its workspace or its agent is away", async () => {
     const { agent, base, connection } = await anAppAt(server(), "http://localhost:8080")
     const page = async () => {
@@ -441,7 +468,7 @@ describe("a deployment that shares apps on paths", () => {
           const answer = await send(server(), `${base}${climb}`)
           expect([climb, answer.status, echoed(answer).url]).toStrictEqual([climb, 200, climb])
         }
-        for (const climb of ["%2f..%2fsecret/", "%00/"]) expect((await send(server(), `${base}${climb}`)).status).toBe(404)
+        for (const climb of ["%2f..%2fsecret/", "%00/"]) expect((await send(server(), `${base}${climb}`)).status).toBe(303)
         const host = `localhost:${secret}`
         const told = await send(server(), `${base}/`, { headers: { host, "x-forwarded-host": host } })
         expect([told.status, echoed(told).url]).toStrictEqual([200, "/"])

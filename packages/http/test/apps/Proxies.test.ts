@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, request, type RequestListener } from "node:http"
 import { expect, it, onTestFinished } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
+import { aBuild } from "../../../../test/agentWorkspaces.js"
 import { anApp } from "../../../../test/resources.js"
 import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
 import { link, listening, webApp } from "../network/linkedAgents.js"
@@ -191,6 +192,22 @@ describeAgentInterface(
       socket.on("message", (data: Buffer) => (text += data.toString()))
       expect(await new Promise((resolve) => socket.once("close", resolve))).toBe(1000)
       expect(text).toContain("from 42")
+    })
+
+    it("tells a visitor without a right nothing about apps and terminals", async () => {
+      const { agent, path } = await anAppAt(server())
+      const { url } = await startProxy(server(), (await newProxy(server())).token)
+      const ask = async (address: string) => {
+        const { body, headers, status } = await get(url, address)
+        return { status, body, location: headers.location?.replace(encodeURIComponent(address), "ADDRESS") }
+      }
+      const absent = await ask("/@owner/nothing.main/apps/web/")
+      expect(absent.status).toBe(303)
+      expect(await ask(path)).toStrictEqual(absent)
+      await server().store(aBuild(agent, { transition: "stop", resources: [] }))
+      expect(await ask(path)).toStrictEqual(absent)
+      const terminal = (id: string) => ask(`/api/v2/workspaceagents/${id}/pty?reconnect=${randomUUID()}`)
+      expect(await terminal(agent.id)).toStrictEqual(await terminal(randomUUID()))
     })
 
     it("passes on nothing else, and believes no visitor", async () => {

@@ -140,6 +140,9 @@ const departures: Readonly<Record<string, (recorded: Outcome, here: Outcome) => 
   // Browsers send the cookie back below the path as they write it
   "path-encoded-at": ({ cookies }) => ({ cookies: cookies.map((cookie) => cookie.replace("/@", "/%40")) }),
   "path-port": () => ({ status: 400 }),
+  // An app that does not exist and one that needs a session are alike
+  "path-unknown-app-anonymous": (_, { location, status }) => ({ location, status }),
+  "sub-unknown-app-anonymous": (_, { location, status }) => ({ location, status }),
   "path-external": () => ({ status: 404 }),
   // The request is sent again where it used a kept connection
   "path-abort": (_, { app }) => ({ app }),

@@ -49,9 +49,9 @@ export interface AppTarget extends VisitedApp {
 
 /**
  * Why a request to an app is refused:
- * - `signed_out`: a user might get what the anonymous caller does not
+ * - `signed_out`: the caller is anonymous and may open no such app, whether or not there is one
  * - `missing`: there is no such app, or not for the caller
- * - `offline`: the workspace is stopped
+ * - `offline`: the workspace is stopped, and the caller may connect to it
  * - `unavailable`: the agent is not connected
  * - `disabled`: the deployment serves no apps by path
  * - `invalid`: the request names nothing that can be served
@@ -173,15 +173,26 @@ const make = Effect.gen(function* () {
       } satisfies AppTarget
     })
 
+  /** What an app that exists, and one that does not, are alike to a caller without a right to it. */
+  const hidden = (refusal: AppRefused) =>
+    Effect.flatMap(CurrentActor, (actor) => {
+      const { app, message, reason } = refusal.reason === "missing" && isAnonymous(actor) ? { ...signedOut, app: refusal.app } : refusal
+      return new AppRefused({ reason, message, ...(app === undefined ? {} : { app }) })
+    })
+
   const resolve = (address: AppAddress) =>
     Effect.gen(function* () {
       const isPath = address.access_method === "path"
+      const port = portOf(address.slug_or_port)
+      // What does not depend on the workspace comes first
       if (isPath && options.disablePathApps) return yield* disabled
       if (isPath && address.user === "me") return yield* missing
-      const workspace = yield* workspaceOf(address)
-      const port = portOf(address.slug_or_port)
       if (isPath && port !== undefined) return yield* pathPort
-      if (workspace.latest_build.transition !== "start") return yield* offline
+      const workspace = yield* workspaceOf(address)
+      if (workspace.latest_build.transition !== "start") {
+        // A stopped workspace has no apps whose level could let others in
+        return yield* (yield* isAllowed(workspace, "owner", isPath)) ? offline : missing
+      }
       const agents = yield* agentsOf(workspace)
       const found = port === undefined ? appIn(agents, address) : yield* portIn(workspace, agents, address, port)
       if (found === undefined) return yield* missing
@@ -189,9 +200,9 @@ const make = Effect.gen(function* () {
       const app = visitedOf(workspace, address, found)
       return yield* Effect.gen(function* () {
         if (yield* isAllowed(workspace, level, isPath)) return yield* targetOf(workspace, app, found)
-        return yield* isAnonymous(yield* CurrentActor) ? signedOut : missing
+        return yield* missing
       }).pipe(Effect.mapError(({ message, reason }) => new AppRefused({ reason, message, app })))
-    })
+    }).pipe(Effect.catchTag("AppRefused", hidden))
 
   const visitedTerminal = (agent: AgentWorkspace): VisitedApp => ({
     organization_id: agent.organization_id,
