@@ -1,7 +1,7 @@
 /**
  * One process at a time works in a directory of workspaces, so that two servers never supervise the same agents.
  */
-import { Data, Effect, Schedule, type Scope } from "effect"
+import { Data, Effect, Option, Schedule, Schema, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -27,6 +27,23 @@ const textOf = ({ pid, started }: { readonly pid: number; readonly started: stri
 /** The target of a claim whose owner has let go. */
 const released = "released"
 
+/** A claim as earlier versions made it: a file. */
+const FileClaim = Schema.parseJson(Schema.Struct({ pid: Schema.Int, started: Schema.String, released: Schema.Boolean }))
+
+/** Reads a claim, of earlier versions too, as the target of a link. Undefined if it is gone. A file that was cut short names no process. */
+const read = (path: string): Effect.Effect<string | undefined, DirectoryError> =>
+  Effect.gen(function* () {
+    const what = `${path} cannot be read`
+    const target = yield* attemptUnless(["ENOENT", "EINVAL"], what, () => fs.readlink(path))
+    if (target !== undefined) return target
+    const text = yield* attemptUnless(["ENOENT"], what, () => fs.readFile(path, "utf8"))
+    if (text === undefined) return undefined
+    return Option.match(Schema.decodeOption(FileClaim)(text), {
+      onNone: () => "",
+      onSome: (claim) => (claim.released ? released : textOf(claim))
+    })
+  })
+
 const replaceLink = async (path: string, target: string): Promise<void> => {
   const draft = join(dirname(path), `${randomUUID()}.draft`)
   await fs.symlink(target, draft)
@@ -49,7 +66,7 @@ const claim = (root: string): Effect.Effect<() => Effect.Effect<void>, Directory
     const folder = ownerFolder(root)
     const highest = Math.max(0, ...(yield* claims(folder)))
     if (highest > 0) {
-      const text = yield* attemptUnless(["ENOENT"], `${folder} cannot be read`, () => fs.readlink(join(folder, String(highest))))
+      const text = yield* read(join(folder, String(highest)))
       if (text === undefined) return yield* new LostRace()
       const pid = Number.parseInt(text, 10)
       const running = Number.isNaN(pid) ? undefined : yield* table.find(pid)

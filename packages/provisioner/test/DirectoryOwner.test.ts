@@ -34,6 +34,37 @@ describe("a directory of workspaces", () => {
     }).pipe(Effect.provide(ProcessTable.layer))
   )
 
+  it.scopedLive("is taken over from an owner of an earlier version, which claimed it with a file", () =>
+    Effect.gen(function* () {
+      const root = yield* aRoot
+      const claims = [
+        { pid: process.pid, started: "another boot/12", released: false },
+        { pid: process.pid, started: "another boot/12", released: true }
+      ]
+      for (const text of [...claims.map((claim) => JSON.stringify(claim)), `{"pid":`]) {
+        yield* Effect.promise(() => fs.writeFile(join(ownerFolder(root), "7"), text))
+        yield* Effect.scoped(own(root))
+        expect(yield* claimsOf(root)).toEqual(["8"])
+        yield* Effect.promise(() => fs.rm(join(ownerFolder(root), "8")))
+      }
+    }).pipe(Effect.provide(ProcessTable.layer))
+  )
+
+  it.scoped("is refused while an owner of an earlier version lives", () =>
+    Effect.gen(function* () {
+      const root = yield* aRoot
+      const self = yield* Effect.flatMap(ProcessTable, ({ find }) => find(process.pid))
+      const claim = { pid: process.pid, started: self?.started, released: false }
+      yield* Effect.promise(() => fs.writeFile(join(ownerFolder(root), "1"), JSON.stringify(claim)))
+      const waiting = yield* Effect.fork(Effect.flip(own(root)))
+      while ((yield* Fiber.poll(waiting))._tag === "None") {
+        yield* TestClock.adjust("30 seconds")
+        yield* Effect.promise(() => fs.stat(root))
+      }
+      expect((yield* Fiber.join(waiting)).message).toBe(`${root} is in use by the process ${process.pid}`)
+    }).pipe(Effect.provide(ProcessTable.layer))
+  )
+
   it.scopedLive("goes to one of many that want it at once", () =>
     Effect.gen(function* () {
       const root = yield* aRoot
