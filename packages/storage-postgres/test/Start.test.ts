@@ -4,7 +4,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import pg from "pg"
 import { inject } from "vitest"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { databaseUrl, freshDatabaseUrl } from "../../../test/databases.js"
+
+const newerVersion =
+  /^storage\.url "postgres:.*": belongs to a newer version of Atelier, which applied the migration 9000_renamed_users; this version knows none after \d{4}\. Start the newer version, or restore a backup that was made before the upgrade$/
 
 /** The run's server, reached in another way. */
 const changed = (change: (url: URL) => unknown): string => {
@@ -99,6 +102,15 @@ describe("a database that cannot be used", () => {
       yield* Effect.promise(() => client.end())
       yield* Effect.orDie(owner.unsafe(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`))
       expect((yield* refusalOf(url.href)).reason).toBe("PostgreSQL 13.21 is too old: Atelier needs 14 or newer")
+    })
+  )
+
+  it.scopedLive("is refused if a newer version has migrated it", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseUrl
+      const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 1 })), SqlClient.SqlClient)
+      yield* sql`INSERT INTO atelier_migrations (migration_id, name) VALUES (9000, 'renamed_users')`
+      expect((yield* refusalOf(url)).message).toMatch(newerVersion)
     })
   )
 

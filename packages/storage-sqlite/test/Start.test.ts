@@ -1,7 +1,8 @@
 import { StartError } from "@atelier/core/platform"
 import { Sqlite } from "@atelier/storage-sqlite"
+import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,6 +37,24 @@ describe("a database file", () => {
       yield* Layer.build(Sqlite.layer({ filename: join(folder, "a.db") }))
       yield* Effect.promise(() => fs.symlink("a.db", join(folder, "link.db")))
       expect((yield* refusalOf(join(folder, "link.db"))).message).toBe(inUse(join(folder, "link.db")))
+    })
+  )
+
+  it.scopedLive("that a newer version has migrated is refused", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* aFolder, "a.db")
+      yield* Effect.scoped(
+        Effect.flatMap(
+          Layer.build(Sqlite.layer({ filename })),
+          (context) =>
+            Context.get(context, SqlClient.SqlClient)`INSERT INTO atelier_migrations (migration_id, name) VALUES (9000, 'renamed_users')`
+        )
+      )
+      expect(yield* refusalOf(filename)).toMatchObject({
+        _tag: "StartError",
+        option: "storage.filename",
+        reason: expect.stringMatching(/^belongs to a newer version of Atelier, which applied the migration 9000_renamed_users; /)
+      })
     })
   )
 

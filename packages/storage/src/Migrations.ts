@@ -86,4 +86,25 @@ export const migrate = Effect.zipRight(
   )
 )
 
-export const layer = Layer.effectDiscard(Effect.orDie(migrate))
+/** The number of the last migration that this version knows. */
+const latest = Math.max(...Object.keys(migrations).map((name) => Number(name.slice(0, 4))))
+
+/**
+ * Fails if a newer version has migrated the store: what this version reads may be named otherwise there, or be gone. It is asked after the migrations,
+ * which a newer version may have run meanwhile.
+ */
+const refuseNewer = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [last] = yield* sql<{
+    readonly migration_id: number
+    readonly name: string
+  }>`SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id DESC LIMIT 1`
+  if (last === undefined || last.migration_id <= latest) return
+  const applied = `${String(last.migration_id).padStart(4, "0")}_${last.name}`
+  return yield* Effect.dieMessage(
+    `belongs to a newer version of Atelier, which applied the migration ${applied}; this version knows none after ${String(latest).padStart(4, "0")}. Start the newer version, or restore a backup that was made before the upgrade`
+  )
+})
+
+/** Migrates the store. Dies if it cannot, and for a store of a newer version. */
+export const layer = Layer.effectDiscard(Effect.orDie(Effect.zipRight(migrate, refuseNewer)))

@@ -22,12 +22,15 @@ const isLine = (value: unknown): value is OtherLine =>
   typeof value === "string" ||
   (Array.isArray(value) && isLevel(value[0]) && typeof value[1] === "string" && (value.length === 2 || typeof value[2] === "string"))
 
+/** Shown for a line of a form that this version does not know, during an upgrade. */
+const unknownLine: OtherLine = "(This line was stored by a newer version.)"
+
 /** Checked without a schema, which would take most of the time of reading a page. */
 const otherLines: Column<ReadonlyArray<OtherLine>> = {
   read: (value) => {
     const lines: unknown = JSON.parse(text().read(value))
-    if (!Array.isArray(lines) || !lines.every(isLine)) throw new TypeError("The store answered other JSON where lines are declared")
-    return lines
+    if (!Array.isArray(lines)) throw new TypeError("The store answered other JSON where lines are declared")
+    return lines.every(isLine) ? lines : lines.map((line: unknown) => (isLine(line) ? line : unknownLine))
   },
   type: "json"
 }

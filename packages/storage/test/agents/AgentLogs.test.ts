@@ -123,6 +123,19 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are readable beside lines that a newer version stores in another form", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after, append } = yield* AgentLogRepository
+        const sql = yield* SqlClient.SqlClient
+        yield* append(yield* batchOf(agent.id, ["first", "second", "third"]), maximumLogsLength)
+        const more = JSON.stringify([{ output: "newer" }, "third"])
+        yield* sql`UPDATE workspace_agent_logs SET more = ${more} WHERE workspace_agent_id = ${agent.id}`
+        const lines = yield* after(agent.id, 0, 10)
+        expect(lines.map(({ output }) => output)).toStrictEqual(["first", "(This line was stored by a newer version.)", "third"])
+      })
+    )
+
     it.effect("are read from any line on, also within a batch, and beside rows of one line", () =>
       Effect.gen(function* () {
         const [agent, other] = [yield* aRunningAgent(), yield* aRunningAgent()]
