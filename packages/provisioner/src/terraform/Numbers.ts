@@ -149,8 +149,20 @@ const inDouble = (operator: Operator, left: number, right: number): number => {
 
 export type Operator = "+" | "-" | "*" | "/" | "%"
 
+const isNegative = (value: Numeric): boolean => (value instanceof Real ? value.mantissa < 0n : value < 0 || Object.is(value, -0))
+
+/** A zero with the sign of a product or quotient. The remainder is negative only where negative zero is divided. */
+const signedZero = (operator: Operator, left: Numeric, right: Numeric): Numeric =>
+  isNegative(left) !== isNegative(right) && (operator !== "%" || Object.is(left, -0)) ? -0 : 0
+
 /** The result of an operator. Numbers beyond all bounds are infinite, as a division by zero is. */
 export const computed = (operator: Operator, left: Numeric, right: Numeric): Numeric => {
+  const result = unsigned(operator, left, right)
+  return result === 0 && operator !== "+" && operator !== "-" ? signedZero(operator, left, right) : result
+}
+
+/** The result, where the sign of zero does not count. */
+const unsigned = (operator: Operator, left: Numeric, right: Numeric): Numeric => {
   const isLimit = !isFinite(left) || !isFinite(right) || (right === 0 && operator === "/")
   const quick =
     isLimit || (typeof left === "number" && typeof right === "number") ? inDouble(operator, toDouble(left), toDouble(right)) : NaN

@@ -15,6 +15,10 @@ it.each([
   ["-7", "%", "3", "-1"],
   ["7.5", "%", "2", "1.5"],
   ["0", "*", "-1", "-0"],
+  ["-9007199254740993", "*", "0", "-0"],
+  ["0", "/", "-0.5", "-0"],
+  ["0", "%", "-5", "0"],
+  ["-5", "%", "5", "0"],
   ["1", "/", "0", "+Inf"],
   ["10", "/", "4", "2.5"]
 ] as const)("%s %s %s is %s", (left, operator, right, expected) => {
@@ -51,7 +55,13 @@ it("computes whole numbers exactly, and reads back what it writes", () => {
       expect(compareNumbers(read(numberText(part)), part)).toBe(0)
       expect(floorOf(part)).toBe(floorOf(fromBigInt(left / right - (left % right !== 0n && left < 0n !== right < 0n ? 1n : 0n))))
     }),
-    { numRuns: 200, examples: [[-1n, 0n]] }
+    {
+      numRuns: 200,
+      examples: [
+        [-1n, 0n],
+        [-(2n ** 53n), 0n]
+      ]
+    }
   )
 })
 
