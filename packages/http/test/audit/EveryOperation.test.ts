@@ -4,7 +4,7 @@
  */
 import { Mailer } from "@atelier/core/notifications"
 import { Uuid } from "@atelier/core/platform"
-import { Deferred, Effect, FiberId, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Queue, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { issueLicense, newKey, verificationKey } from "../../../../examples/embed-node/src/issueLicense.js"
 import { auditEntries } from "../../../../test/audit.js"
@@ -222,13 +222,13 @@ const vendor = newKey("vendor")
 const scimKey = "a-key-for-scim-providers"
 const password = "SomeSecurePassword!"
 
-/** The code of the first mail that has one. */
-const passcode = Deferred.unsafeMake<string>(FiberId.none)
+/** The codes of the mails that have one. */
+const passcodes = Effect.runSync(Queue.unbounded<string>())
 const mailer = Layer.succeed(Mailer, {
   isConfigured: true,
   send: ({ text }) => {
     const [, code] = /otp=([0-9a-f-]{36})/.exec(text) ?? []
-    return code === undefined ? Effect.void : Deferred.succeed(passcode, code)
+    return code === undefined ? Effect.void : Queue.offer(passcodes, code)
   }
 })
 
@@ -322,12 +322,14 @@ describeInterface(
       await audits("PUT /api/v2/users/{user}/status/activate", [user])
       await audits("PUT /api/v2/users/{user}/password", [user], { body: { password: "AnotherSecurePassword!" } })
 
-      const mailed = () => Effect.runPromise(Deferred.await(passcode))
       const email = "vera@example.com"
-      await audits("POST /api/v2/users/otp/request", [], { as: "", body: { email } }, async () => void (await mailed()))
+      let passcode = ""
+      await audits("POST /api/v2/users/otp/request", [], { as: "", body: { email } }, async () => {
+        passcode = await Effect.runPromise(Queue.take(passcodes))
+      })
       await audits("POST /api/v2/users/otp/change-password", [], {
         as: "",
-        body: { email, one_time_passcode: await mailed(), password: `${password}1` }
+        body: { email, one_time_passcode: passcode, password: `${password}1` }
       })
 
       // Organizations with their members, groups, roles, budgets and settings
