@@ -293,6 +293,9 @@ describeInterface(
         await buildEnded(server(), latest_build)
       }
 
+      // A user who was never seen may be dormant by now, and becomes active with an entry
+      await server().call("GET", "/users/me", { token: owner })
+
       // Users, their sessions, keys and secrets
       const logIn = (email: string) => audits("POST /api/v2/users/login", [], { as: "", body: { email, password } })
       const Session = Schema.Struct({ session_token: Schema.String })
