@@ -63,9 +63,15 @@ const isTerminal = (path: string): boolean => /^\/api\/v2\/workspaceagents\/[^/]
 /** Whose users a host names, beside apps: the interface, and the pages that a host with users of its own has. */
 const hostPaths = /^\/(?:(?:api|oauth2|external-auth|gitauth)\/|@[^/]+\/[^/]+\/terminal\/?$)/
 
+/** What tells apps apart whose requests are counted: names are the same in either case. */
+const appKey = ({ address }: AppPath): string => JSON.stringify(Object.values(address)).slice(0, maximumAppKey).toLowerCase()
+
 const notFound = new NotFound({ message: "Route not found." })
 const badPath = new Invalid({ message: "The path is not valid." })
 const notAllowed = new NotAllowed({ message: "The path does not have this method." })
+
+/** Characters of an app's address that tell it from others. */
+const maximumAppKey = 512
 
 /** Characters of a URL. */
 const maximumUrl = 16 * 1024
@@ -126,7 +132,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         if (!isOwner) return message(428, { message: "Only owners may bypass the rate limit." })
         info.unlimited = true
       }
-      return limiter.take("api", info)
+      return limiter.take(isTerminal(target.path) ? "apps" : "api", info)
     }
 
     /** Finds the route of a request; a response where it has none. */
@@ -224,7 +230,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         const keep = key === undefined || kept !== undefined ? undefined : begin(key)
         if (kept !== undefined) info.user = kept.user
         else if (identified !== undefined) info.user = yield* identified
-        const limited = limiter.take("api", info, "apps")
+        const limited = limiter.take("apps", info, appKey(app))
         if (limited !== undefined) return respond(limited)
         const answer = yield* serve(request, info, peer, app, respond, kept, keep)
         info.counted?.end(answer.status)

@@ -5,10 +5,13 @@ import { TooManyRequests } from "../errors.js"
 import type { Quota, RequestInfo } from "./CurrentRequest.js"
 import { refuseAt } from "./respond.js"
 
-export type LimiterName = "api" | "login" | "files" | "oauth2"
+export type LimiterName = "api" | "apps" | "login" | "files" | "oauth2"
 
-/** Calls per minute. */
-const fixedLimits = { login: 60, files: 12, oauth2: 120 } as const
+/**
+ * Calls per minute. One page of a development server may ask for thousands of modules, and again at each reload: the limit of apps and terminals keeps
+ * a caller from nothing but a flood.
+ */
+const fixedLimits = { apps: 30_000, login: 60, files: 12, oauth2: 120 } as const
 
 /** The window in milliseconds; windows begin at full minutes. */
 const windowMillis = 60_000
@@ -43,6 +46,7 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
         const off = (limit: number) => options.disableAll || limit <= 0
         const windows = {
           api: off(options.api) ? undefined : makeWindow(options.api),
+          apps: off(options.api) ? undefined : makeWindow(fixedLimits.apps),
           login: off(fixedLimits.login) ? undefined : makeWindow(fixedLimits.login),
           files: off(fixedLimits.files) ? undefined : makeWindow(fixedLimits.files),
           oauth2: off(fixedLimits.oauth2) ? undefined : makeWindow(fixedLimits.oauth2)

@@ -188,3 +188,22 @@ describe("with few streams for each caller", () => {
     { options: { streamsPerCaller: 2 } }
   )
 })
+
+describe("with few calls of the interface", () => {
+  describeAgentInterface(
+    "an app",
+    (server) => {
+      it("answers more requests of a page than the interface allows calls", async () => {
+        const port = await webApp((_, response) => void response.end("module"))
+        const { path } = await anAppAt(server(), `http://localhost:${port}`)
+        const call = async () => (await server().call("GET", "/users/me", { token: server().owner().token })).status
+        expect([await call(), await call(), await call(), await call()]).toStrictEqual([200, 200, 200, 429])
+        for (let index = 0; index < 10; index++) {
+          const response = await open(server(), `${path}module-${index % 2}.js`)
+          expect([response.statusCode, await bodyOf(response)]).toStrictEqual([200, "module"])
+        }
+      })
+    },
+    { options: { dangerousDisableRateLimits: false, apiRateLimit: 3 } }
+  )
+})

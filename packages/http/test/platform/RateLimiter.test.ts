@@ -8,10 +8,26 @@ import { Authenticated } from "../../src/contract/authentication.js"
 import { refusals } from "../../src/errors.js"
 import { Path } from "../../src/input.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
-import { makeWindow, network } from "../../src/server/RateLimiter.js"
+import { CurrentRequest } from "../../src/server/CurrentRequest.js"
+import { makeWindow, network, RateLimiter } from "../../src/server/RateLimiter.js"
 import { memberToken, type Options, ownerToken, request, serve } from "./TestServer.js"
 
 const minute = 60_000
+
+it.effect("apps have a limit of their own for each caller and app, far above that of the interface", () =>
+  Effect.gen(function* () {
+    const { take } = yield* RateLimiter
+    const visitor = yield* CurrentRequest
+    const isLet = (caller: typeof visitor, app: string): boolean => take("apps", caller, app) === undefined
+    const first = { ...visitor, ip: "192.0.2.1" }
+    let allowed = 0
+    while (isLet(first, "one")) allowed++
+    expect(allowed).toBe(30_000)
+    expect(isLet(first, "two")).toBe(true)
+    expect(isLet({ ...visitor, ip: "192.0.2.2" }, "one")).toBe(true)
+    expect(take("api", first)).toBeUndefined()
+  }).pipe(Effect.provide(RateLimiter.layer({ api: 1, disableAll: false })))
+)
 
 describe("the window", () => {
   it("lets `limit` calls through in a minute, and then as many as the last minute leaves", () => {
