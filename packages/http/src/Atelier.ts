@@ -14,13 +14,14 @@ import {
   isSet,
   optionsOf,
   type Options as InForce,
-  ReleaseFeed
+  ReleaseFeed,
+  Replicas
 } from "@atelier/core/deployment"
 import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
-import { HostOptions, Ids, Name, service, stacked, standingOn, StartError, together, Worker } from "@atelier/core/platform"
+import { HostOptions, Ids, Name, service, stacked, standingOn, StartError, StoreClock, together, Worker } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
@@ -40,7 +41,7 @@ import {
   WebhookDispatcher,
   YamlSecrets
 } from "@atelier/node"
-import { Cause, Context, Duration, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { AgentProgram } from "./AgentProgram.js"
 import { AppSessions } from "./apps/AppSessions.js"
@@ -242,6 +243,8 @@ const firstRequestsTime = Effect.async<void>((resume) => {
 /** Prepares what the first request needs, and runs the background work as long as the scope is open. */
 const start = Effect.gen(function* () {
   const { version: reported } = yield* Settings
+  // Before anything is stored that other processes compare with their time
+  yield* Effect.flatMap(Replicas, ({ align }) => align)
   const organizations = yield* Organizations
   yield* organizations.ensureDefault
   // Before lost leases are looked for: daemons know from the start which are lost
@@ -285,7 +288,7 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options) =>
   Layer.mergeAll(
     Logger.minimumLogLevel(logLevels[logLevel]),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
-    clock === undefined ? Layer.empty : Layer.setClock(clock),
+    Layer.setClock(StoreClock.make(clock ?? Clock.make(), { isOfHost: clock !== undefined })),
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.setTracerEnabled(tracing === true)
   )
 

@@ -1,5 +1,5 @@
 /** The processes that serve the deployment. deployment.md §8. */
-import { Clock, Context, Duration, Effect, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, type Option, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import * as Background from "../platform/Background.js"
 import type { NotFound } from "../platform/Errors.js"
@@ -8,6 +8,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { service } from "../platform/Standing.js"
+import * as StoreClock from "../platform/StoreClock.js"
 import * as Worker from "../platform/Worker.js"
 
 /** A process with its last report of itself. */
@@ -30,6 +31,8 @@ export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaReposit
   {
     /** Stores what a process tells of itself, in place of what it told before. */
     readonly put: (replica: Replica) => Effect.Effect<void>
+    /** The clock of the store; None where no other process shares the store. */
+    readonly time: Effect.Effect<Option.Option<Timestamp.Timestamp>>
     readonly remove: (id: Uuid) => Effect.Effect<void>
     readonly removeBefore: (time: Timestamp.Timestamp) => Effect.Effect<void>
     /** Processes that have told of themselves since a time, the oldest first. */
@@ -41,6 +44,9 @@ export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaReposit
 export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostname", { defaultValue: () => "localhost" }) {}
 
 const period = Duration.seconds(2)
+
+/** How often the clock of the process is set by the store's. */
+const alignedEvery = "10 seconds"
 
 /** How long the connections of a process that tells nothing of itself count as there: three beats. agents-and-apps.md §16. */
 const missingAfter = Duration.times(period, 3)
@@ -100,8 +106,13 @@ const make = Effect.gen(function* () {
     /** The processes that have told of themselves lately, without this one. After the store was away, those from before count for a while. */
     others: Effect.map(Effect.flatMap(aliveSince, repository.since), (known) => known.filter((replica) => replica.id !== id)),
 
-    /** Tells of this process until the scope closes. A store that is away is tried again. */
+    /** Sets the clock in force by the store's, if it is a `StoreClock`: before anything compares its time with that of other processes. */
+    align: StoreClock.align(repository.time),
+
+    /** Tells of this process until the scope closes, and keeps its clock with the store's. A store that is away is tried again. */
     announce: Effect.gen(function* () {
+      yield* StoreClock.align(repository.time)
+      yield* Background.repeat("store_clock", Effect.delay(StoreClock.align(repository.time), alignedEvery))
       yield* beat
       yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))
       yield* Background.repeat("replica_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))

@@ -9,6 +9,7 @@ const aStore = () => {
   const store = { rows, isAway: false }
   const asked = <A>(answer: () => A): Effect.Effect<A> => Effect.suspend(() => (store.isAway ? Effect.die("away") : Effect.sync(answer)))
   const repository = ReplicaRepository.of({
+    time: Effect.succeedNone,
     put: (replica) => asked(() => void rows.set(replica.id, replica)),
     remove: (id) => asked(() => void rows.delete(id)),
     removeBefore: () => Effect.void,

@@ -65,6 +65,7 @@ const aProcess = (index: number, { alive, bus, repository }: Effect.Effect.Succe
             updated_at: "" as never
           }))
       ),
+      align: Effect.void,
       announce: Effect.void,
       list: Effect.succeed([])
     })

@@ -1,9 +1,9 @@
-import { Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { sqliteIn } from "../../../../test/databases.js"
+import { postgres, sqliteIn } from "../../../../test/databases.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
 const List = Schema.Array(Schema.Struct({ id: Schema.String, error: Schema.String, region_id: Schema.Number }))
@@ -31,6 +31,22 @@ describeServer("regions", (server) => {
 })
 
 describe("the replicas of a store", () => {
+  it("go by the store's clock, whatever theirs show", async () => {
+    const live = Clock.make()
+    const millis = (): number => live.unsafeCurrentTimeMillis() + 20_000
+    const ahead: Clock.Clock = {
+      [Clock.ClockTypeId]: Clock.ClockTypeId,
+      unsafeCurrentTimeMillis: millis,
+      unsafeCurrentTimeNanos: () => live.unsafeCurrentTimeNanos(),
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanos: live.currentTimeNanos,
+      sleep: (duration) => live.sleep(duration)
+    }
+    const server = await startServer(postgres, { empty: true, clock: ahead })
+    expect(Math.abs((await server.run(Clock.currentTimeMillis)) - Date.now())).toBeLessThan(5_000)
+    await server.close()
+  })
+
   it("are those of its running processes", async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-replicas-"))
     const storage = sqliteIn(directory)

@@ -1,8 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { ReplicaRepository } from "@atelier/core/deployment"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, run } from "../platform/Statement.js"
+import { all, first, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 
 const columns = {
@@ -17,6 +17,7 @@ const columns = {
 }
 
 const replica = row(columns)
+const clock = row({ now: timestamp })
 
 export const layer = service(
   ReplicaRepository,
@@ -27,6 +28,14 @@ export const layer = service(
           sql`INSERT INTO replicas ${sql.insert({ ...value })}
             ON CONFLICT (id) DO UPDATE SET error = excluded.error, database_latency = excluded.database_latency, updated_at = excluded.updated_at`
         ),
+      time: sql.onDialectOrElse({
+        pg: () =>
+          Effect.map(
+            first(clock, sql`SELECT CAST(clock_timestamp() AS timestamptz(3)) AS now`),
+            Option.map(({ now }) => now)
+          ),
+        orElse: () => Effect.succeedNone
+      }),
       remove: (id) =>
         Effect.zipRight(run(sql`DELETE FROM agent_links WHERE replica_id = ${id}`), run(sql`DELETE FROM replicas WHERE id = ${id}`)),
       removeBefore: (time) =>

@@ -1,0 +1,78 @@
+/**
+ * A clock that goes with the store's. Leases, heartbeats and due times are compared among processes, whose own clocks differ: what one of them
+ * stores must mean the same instant to all.
+ */
+import { Clock, Effect, Option } from "effect"
+import * as Timestamp from "./Timestamp.js"
+
+const following: unique symbol = Symbol.for("@atelier/core/StoreClock")
+
+export interface StoreClock extends Clock.Clock {
+  /** Sets the clock by the store's, which showed `millis` when this one's monotonic time was `nanos`. Returns the correction in milliseconds. */
+  readonly [following]: (millis: number, nanos: bigint) => number
+}
+
+/** Milliseconds of difference that are left alone: the way of a question and its answer takes as long. */
+const tolerance = 250
+
+/** Nanoseconds after which an answer says too little of the time at which it was given, and how often the store is asked again then. */
+const slowAnswer = 1_000_000_000n
+const maximumRepetitions = 2
+
+/** Milliseconds from which a correction is logged. */
+const logged = 2_000
+
+/**
+ * Makes a clock that is the given one until it is aligned. From then on only the monotonic time of the given clock counts, so that a
+ * process whose clock is set forward does not take others for dead. A clock of a host is aligned once: the host may move it.
+ */
+export const make = (base: Clock.Clock, options: { readonly isOfHost: boolean }): StoreClock => {
+  let anchor: { readonly millis: number; readonly nanos: bigint } | undefined
+  const at = (nanos: bigint): number =>
+    anchor === undefined ? base.unsafeCurrentTimeMillis() : anchor.millis + Number(nanos - anchor.nanos) / 1_000_000
+  const unsafeCurrentTimeMillis = (): number =>
+    Math.floor(anchor === undefined ? base.unsafeCurrentTimeMillis() : at(base.unsafeCurrentTimeNanos()))
+  return {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis,
+    unsafeCurrentTimeNanos: () => base.unsafeCurrentTimeNanos(),
+    currentTimeMillis: Effect.sync(unsafeCurrentTimeMillis),
+    currentTimeNanos: base.currentTimeNanos,
+    sleep: (duration) => base.sleep(duration),
+    [following]: (millis, nanos) => {
+      if (options.isOfHost && anchor !== undefined) return 0
+      const own = at(nanos)
+      const difference = millis - own
+      const correction = Math.abs(difference) > tolerance ? difference : 0
+      anchor = { millis: own + correction, nanos }
+      return correction
+    }
+  }
+}
+
+const isStoreClock = (clock: Clock.Clock): clock is StoreClock => following in clock
+
+/**
+ * Aligns the clock in force with the store's, if it is one that follows. `storeTime` reads the store's clock, and answers None where no other
+ * process shares the store.
+ */
+export const align = (storeTime: Effect.Effect<Option.Option<Timestamp.Timestamp>>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const clock = yield* Effect.clock
+    if (!isStoreClock(clock)) return
+    let asked = clock.unsafeCurrentTimeNanos()
+    let answer = yield* storeTime
+    let answered = clock.unsafeCurrentTimeNanos()
+    for (let repeated = 0; repeated < maximumRepetitions && answered - asked > slowAnswer; repeated++) {
+      asked = clock.unsafeCurrentTimeNanos()
+      answer = yield* storeTime
+      answered = clock.unsafeCurrentTimeNanos()
+    }
+    if (Option.isNone(answer)) return
+    const aligned = clock[following](Timestamp.toMillis(answer.value), asked + (answered - asked) / 2n)
+    if (Math.abs(aligned) < logged) return
+    const seconds = Math.round(Math.abs(aligned) / 1_000)
+    yield* Effect.logWarning(
+      `the clock of this process is ${seconds} seconds ${aligned < 0 ? "ahead of" : "behind"} the store's, which counts from now on`
+    )
+  })
