@@ -13,7 +13,8 @@ import { type ApiKey, newApiKey, newCredential, parseCredential } from "../ident
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { excess } from "../identity/sessions/Delegation.js"
 import { AccountRepository } from "../identity/users/AccountRepository.js"
-import type { User } from "../identity/users/User.js"
+import type { User, UserId } from "../identity/users/User.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
 import { constantTimeEquals, Cryptography, hashSecret } from "../platform/Cryptography.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
@@ -55,6 +56,18 @@ export interface IssuedTokens {
   readonly scopes: ReadonlyArray<string>
 }
 
+/** A token that is good now, as its client may know it (RFC 7662 §2.2). */
+export interface IntrospectedToken {
+  readonly kind: "access" | "refresh"
+  readonly scopes: ReadonlyArray<string>
+  readonly user_id: UserId
+  readonly username: string
+  readonly issued_at: Timestamp.Timestamp
+  readonly expires_at: Timestamp.Timestamp
+  /** The resources that it is bound to; none for the whole deployment. */
+  readonly resource: ReadonlyArray<string>
+}
+
 /**
  * How long a refresh token that was replaced may come again without a consequence: two windows of one editor have the same one, and may
  * refresh in the same instant. oauth2-provider.md P-16.
@@ -81,6 +94,7 @@ const make = Effect.gen(function* () {
   const repository = yield* GrantRepository
   const keys = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
+  const users = yield* UserRepository
   const cryptography = yield* Cryptography
   const { apiKeysRetention, brand, defaultOauthRefreshLifetime, narrowOauth2Scopes, sessionDuration } = yield* DeploymentOptions
   const refreshLifetime = Duration.equals(defaultOauthRefreshLifetime, Duration.zero) ? sessionDuration : defaultOauthRefreshLifetime
@@ -238,7 +252,44 @@ const make = Effect.gen(function* () {
       return Option.isSome(found) && isRight(found.value, hashedSecret) ? found.value.value.id : undefined
     })
 
+  /** What a text is as a token, with its grant; undefined for a text that is no token, or no good one. */
+  const goodToken = (token: string) =>
+    Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      const refresh = yield* presentedSecret(brand, token)
+      if (refresh !== undefined) {
+        const found = Option.getOrUndefined(yield* repository.refreshToken(refresh.prefix))
+        if (found === undefined || !isRight(found, refresh.hashedSecret)) return undefined
+        const { expires_at, grant_id, rotated_at } = found.value
+        if (rotated_at !== null || expires_at < now) return undefined
+        const grant = Option.getOrUndefined(yield* repository.byId(grant_id))
+        return grant && ({ kind: "refresh", grant, scopes: grant.scopes, issued_at: grant.updated_at, expires_at } as const)
+      }
+      const credential = parseCredential(token)
+      if (credential === undefined) return undefined
+      const found = Option.getOrUndefined(yield* repository.byAccessToken(credential.id))
+      if (found === undefined || !isRight(found, yield* hashSecret(cryptography, credential.secret))) return undefined
+      const key = Option.getOrUndefined(yield* keys.byId(credential.id))
+      if (key === undefined || key.expires_at < now) return undefined
+      return { kind: "access", grant: found.value, scopes: key.scopes, issued_at: key.created_at, expires_at: key.expires_at } as const
+    })
+
   return {
+    /**
+     * Tells a client about one of its own tokens (RFC 7662). Returns undefined for a token that is unknown, of another client or not good, without
+     * saying which. It is no use of the token. Fails with `invalid_client` for a client that cannot prove who it is.
+     */
+    introspect: Traced.fn("OAuth2Tokens.introspect")(function* (client: AuthenticatedClient, token: string) {
+      yield* requireAuthenticated(client)
+      if (client.app.client_type === "public") return yield* invalidClient
+      const found = yield* goodToken(token)
+      if (found === undefined || found.grant.app_id !== client.app.id || found.grant.status !== "active") return undefined
+      const { grant, ...rest } = found
+      const user = Option.getOrUndefined(yield* users.byId(grant.user_id))
+      if (user === undefined || user.deleted || user.status !== "active") return undefined
+      return { ...rest, user_id: user.id, username: user.username, resource: grant.resource } satisfies IntrospectedToken
+    }),
+
     /**
      * Redeems an authorization code. The order of the refusals is that of oauth2-provider.md §7 no. 4. A code that comes again ends what was
      * issued with it.

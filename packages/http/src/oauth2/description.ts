@@ -57,6 +57,7 @@ const schemas = {
       authorization_endpoint: { type: "string" },
       token_endpoint: { type: "string" },
       revocation_endpoint: { type: "string" },
+      introspection_endpoint: { type: "string" },
       registration_endpoint: { type: "string" },
       response_types_supported: { type: "array", items: { type: "string" } },
       response_modes_supported: { type: "array", items: { type: "string" } },
@@ -64,6 +65,8 @@ const schemas = {
       grant_types_supported: { type: "array", items: { type: "string" } },
       code_challenge_methods_supported: { type: "array", items: { type: "string" } },
       token_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
+      revocation_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
+      introspection_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
       scopes_supported: { type: "array", items: { type: "string" } },
       authorization_response_iss_parameter_supported: { type: "boolean" }
     },
@@ -93,6 +96,21 @@ const schemas = {
   OAuth2ClientRegistrationResponse: object(
     { ...registered, client_secret: { type: "string" }, registration_access_token: { type: "string" } },
     [...alwaysRegistered, "registration_access_token"]
+  ),
+  OAuth2Introspection: object(
+    {
+      active: { type: "boolean" },
+      scope: { type: "string" },
+      client_id: { type: "string", format: "uuid" },
+      username: { type: "string" },
+      token_type: { type: "string" },
+      exp: { type: "integer" },
+      iat: { type: "integer" },
+      sub: { type: "string", format: "uuid" },
+      aud: { type: "array", items: { type: "string" } },
+      iss: { type: "string" }
+    },
+    ["active"]
   ),
   Token: object(
     {
@@ -261,6 +279,19 @@ const paths = {
         object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
       ),
       responses: { "200": { description: "The token is good for nothing." }, ...refused("401", "408", "413") }
+    })
+  },
+  "/oauth2/introspect": {
+    post: operation({
+      operationId: "oauth2.introspect",
+      summary: "Ask about a token",
+      description:
+        "Tells a confidential client about one of its own tokens (RFC 7662). Of any other token, and of one that has ended, it says only that it is not active.",
+      requestBody: form(object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["token"])),
+      responses: {
+        "200": { description: "The state of the token.", content: json("OAuth2Introspection") },
+        ...refused("401", "408", "413")
+      }
     })
   },
   "/oauth2/register": {

@@ -9,6 +9,7 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   authorization_endpoint: `${accessUrl}/oauth2/authorize`,
   token_endpoint: `${accessUrl}/oauth2/tokens`,
   revocation_endpoint: `${accessUrl}/oauth2/revoke`,
+  introspection_endpoint: `${accessUrl}/oauth2/introspect`,
   ...(registrationEnabled ? { registration_endpoint: `${accessUrl}/oauth2/register` } : {}),
   response_types_supported: responseTypes,
   response_modes_supported: responseModes,
@@ -16,6 +17,8 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   grant_types_supported: grantTypes,
   code_challenge_methods_supported: ["S256"],
   token_endpoint_auth_methods_supported: authMethods,
+  revocation_endpoint_auth_methods_supported: authMethods,
+  introspection_endpoint_auth_methods_supported: authMethods.filter((method) => method !== "none"),
   scopes_supported: externalScopes,
   authorization_response_iss_parameter_supported: true
 })

@@ -25,7 +25,7 @@ const tokenView = ({ access_token, expires_at, refresh_token, scopes }: IssuedTo
     ...(scopes.includes(allScope) ? {} : { scope: scopes.join(" ") })
   })
 
-export const tokenRoutes = ({ answering, limited }: ProtocolAnswers) =>
+export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =>
   Effect.gen(function* () {
     const clients = yield* OAuth2Clients
     const tokens = yield* OAuth2Tokens
@@ -80,6 +80,34 @@ export const tokenRoutes = ({ answering, limited }: ProtocolAnswers) =>
       )
     )
 
+    const seconds = (at: Timestamp.Timestamp): number => Math.floor(Timestamp.toMillis(at) / 1000)
+
+    const introspect = answering(
+      limited("introspect", (request) =>
+        Effect.gen(function* () {
+          const form = yield* readForm(request)
+          const client = yield* authenticateClient(clients, request, form)
+          if (form.repeated(["token", "token_type_hint", "client_id", "client_secret"]).length > 0)
+            return yield* invalidRequest("A parameter must be given once.")
+          const token = yield* required(form.get("token"), "token")
+          const found = yield* tokens.introspect(yield* client.authenticated, token)
+          if (found === undefined) return json(200, { active: false })
+          return json(200, {
+            active: true,
+            scope: found.scopes.join(" "),
+            client_id: client.app.id,
+            username: found.username,
+            ...(found.kind === "access" ? { token_type: "Bearer" } : {}),
+            exp: seconds(found.expires_at),
+            iat: seconds(found.issued_at),
+            sub: found.user_id,
+            aud: found.resource.length === 0 ? [settings.accessUrl] : found.resource,
+            iss: settings.accessUrl
+          })
+        })
+      )
+    )
+
     const disconnect = answering((request, info) =>
       Effect.gen(function* () {
         const app = yield* clients.get(parametersOf(queryOf(request)).get("client_id"))
@@ -96,5 +124,5 @@ export const tokenRoutes = ({ answering, limited }: ProtocolAnswers) =>
       })
     )
 
-    return { exchange, revoke, disconnect }
+    return { exchange, introspect, revoke, disconnect }
   })

@@ -204,6 +204,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "is asked for with a credential of another kind": [
       "DELETE /oauth2/clients/{client_id}",
       "GET /oauth2/clients/{client_id}",
+      "POST /oauth2/introspect",
       "POST /oauth2/revoke",
       "POST /oauth2/tokens",
       "PUT /oauth2/clients/{client_id}",

@@ -8,6 +8,7 @@ const metadata = (base: string) => ({
   authorization_endpoint: `${base}/oauth2/authorize`,
   token_endpoint: `${base}/oauth2/tokens`,
   revocation_endpoint: `${base}/oauth2/revoke`,
+  introspection_endpoint: `${base}/oauth2/introspect`,
   registration_endpoint: `${base}/oauth2/register`,
   response_types_supported: ["code"],
   response_modes_supported: ["query", "fragment"],
@@ -15,6 +16,8 @@ const metadata = (base: string) => ({
   grant_types_supported: ["authorization_code", "refresh_token"],
   code_challenge_methods_supported: ["S256"],
   token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+  revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+  introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
   scopes_supported: externalScopes,
   authorization_response_iss_parameter_supported: true
 })

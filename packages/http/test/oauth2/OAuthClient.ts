@@ -1,5 +1,6 @@
 /** What tests of the authorization server do as a client and as the user's browser. */
 import { createHash, randomBytes } from "node:crypto"
+import * as oauth from "oauth4webapi"
 import { expect } from "vitest"
 import { Schema } from "effect"
 import type { Answer, Person, TestServer } from "../../../../test/server.js"
@@ -97,3 +98,22 @@ export const statusWith = async (server: TestServer, token: string): Promise<num
 
 /** The status and the error of an answer. */
 export const refusal = (answer: Answer): readonly [number, string] => [answer.status, answer.as(OAuthFailure).error]
+
+/** Lets a client reach a server, whose access URL is no address of its own. */
+export const overHttp = ({ url }: TestServer) => ({
+  [oauth.allowInsecureRequests]: true,
+  [oauth.customFetch]: (to: string, { body, headers, method, redirect, signal }: oauth.CustomFetchOptions<string, unknown>) =>
+    fetch(to.replace("http://atelier.test", url), {
+      headers,
+      method,
+      redirect,
+      ...(body === undefined ? {} : { body: body as URLSearchParams }),
+      ...(signal === undefined ? {} : { signal })
+    })
+})
+
+/** The metadata of the server, as a client reads it. */
+export const discovered = async (server: TestServer): Promise<oauth.AuthorizationServer> => {
+  const issuer = new URL("http://atelier.test")
+  return oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: "oauth2", ...overHttp(server) }))
+}
