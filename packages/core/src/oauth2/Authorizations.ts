@@ -145,9 +145,13 @@ const make = Effect.gen(function* () {
 
     /**
      * Gives an app the actor's permission. Returns the code that the app redeems, once and within 10 minutes. The caller has checked the
-     * request with `redirectTarget` and `violation`.
+     * request with `redirectTarget` and `violation`. `using` runs in the transaction.
      */
-    consent: Traced.fn("Authorizations.consent")(function* (app: OAuth2App, request: ConsentRequest) {
+    consent: Traced.fn("Authorizations.consent")(function* (
+      app: OAuth2App,
+      request: ConsentRequest,
+      using: Effect.Effect<void, OAuthError> = Effect.void
+    ) {
       const { apiKeyId, userId } = yield* CurrentActor
       const now = yield* Timestamp.now
       const { hashedSecret, prefix, text } = yield* newSecret(brand)
@@ -183,6 +187,7 @@ const make = Effect.gen(function* () {
           if (user === undefined || user.status !== "active") return yield* denied("The account is not active.")
           if (apiKeyId !== undefined && Option.isNone(yield* keys.byId(apiKeyId))) return yield* denied("The session has just ended.")
           if (Option.isNone(yield* apps.byId(app.id))) return yield* invalidClient
+          yield* using
           yield* repository.insert(grant, { prefix, hashedSecret }, apiKeyId)
           yield* repository.deleteBeyond(app.id, userId, maximumGrants)
           yield* apps.recordUse(app.id, now)

@@ -53,6 +53,11 @@ const uriOf = (fields: Fields, name: string, maximum?: number): string | undefin
   return /^https?:\/\/./i.test(text) && URL.canParse(text) ? text : refused(`${name}: must be an http or https URL`)
 }
 
+const flagOf = (fields: Fields, name: string): boolean | OAuthError => {
+  const value = fields[name] ?? false
+  return typeof value === "boolean" ? value : refused(`${name}: must be true or false`)
+}
+
 const wordsOf = (fields: Fields, name: string, words: ReadonlyArray<string>, missing: ReadonlyArray<string>) => {
   const value = fields[name] ?? []
   if (!isTexts(value)) return refused(`${name}: must be a list of texts`)
@@ -112,6 +117,9 @@ export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata,
   if (wrong !== undefined) return Either.left(wrong)
   if (jwks !== undefined && texts.jwks_uri !== undefined) return Either.left(refused("jwks: must not be given together with jwks_uri"))
 
+  const pushed = flagOf(body, "require_pushed_authorization_requests")
+  if (failure(pushed)) return Either.left(pushed)
+
   const described = Object.entries(texts).filter((entry): entry is [string, string] => typeof entry[1] === "string")
   return Either.right({
     client_name,
@@ -123,7 +131,8 @@ export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata,
     metadata: {
       ...Object.fromEntries(described),
       ...(jwks === undefined ? {} : { jwks }),
-      ...(contacts.length === 0 ? {} : { contacts })
+      ...(contacts.length === 0 ? {} : { contacts }),
+      ...(pushed ? { require_pushed_authorization_requests: true } : {})
     }
   })
 }

@@ -14,7 +14,7 @@ export type Prompt = (typeof prompts)[number]
 export const authMethods = ["client_secret_basic", "client_secret_post", "none"] as const
 export type AuthMethod = (typeof authMethods)[number]
 
-/** Metadata that is stored and shown and has no effect (RFC 7591 §2). */
+/** Metadata that is stored and shown. Unless a member says so, it has no effect (RFC 7591 §2). */
 export const DescriptiveMetadata = Schema.Struct({
   client_uri: Schema.optional(Schema.String),
   logo_uri: Schema.optional(Schema.String),
@@ -25,7 +25,9 @@ export const DescriptiveMetadata = Schema.Struct({
   contacts: Schema.optional(Schema.Array(Schema.String)),
   scope: Schema.optional(Schema.String),
   software_id: Schema.optional(Schema.String),
-  software_version: Schema.optional(Schema.String)
+  software_version: Schema.optional(Schema.String),
+  /** The client sends all its authorization requests ahead (RFC 9126 §6). This member has an effect. */
+  require_pushed_authorization_requests: Schema.optional(Schema.Boolean)
 })
 export interface DescriptiveMetadata extends Schema.Schema.Type<typeof DescriptiveMetadata> {}
 

@@ -5,7 +5,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import type { OAuth2App } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
-import { invalidClient, invalidRequest } from "./OAuthError.js"
+import { invalidClient, invalidRequest, type OAuthError } from "./OAuthError.js"
 import { presentedSecret } from "./OAuthSecret.js"
 import * as Traced from "../platform/Traced.js"
 import { service } from "../platform/Standing.js"
@@ -16,6 +16,10 @@ export interface AuthenticatedClient {
   /** The secret that it presented; none for public clients, and where none was presented. */
   readonly secretId: Uuid | null
 }
+
+/** Fails unless the client has proven who it is, as far as it can. oauth2-provider.md P-7, P-13. */
+export const requireAuthenticated = ({ app, secretId }: AuthenticatedClient): Effect.Effect<void, OAuthError> =>
+  app.client_type === "confidential" && secretId === null ? invalidClient : Effect.void
 
 const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository

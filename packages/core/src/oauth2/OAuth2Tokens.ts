@@ -24,7 +24,7 @@ import { isResourceIndicator, isSameAudience, normalizedResource } from "../iden
 import { afterEvent, type Grant, type GrantEvent } from "./Grant.js"
 import { GrantRepository, type Hashed } from "./GrantRepository.js"
 import type { OAuth2App } from "./OAuth2App.js"
-import type { AuthenticatedClient } from "./OAuth2Clients.js"
+import { type AuthenticatedClient, requireAuthenticated } from "./OAuth2Clients.js"
 import { invalidClient, invalidGrant, invalidRequest, invalidTarget, OAuthError } from "./OAuthError.js"
 import { hashText, newSecret, presentedSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "./RedirectUri.js"
@@ -232,10 +232,6 @@ const make = Effect.gen(function* () {
     if (beyond.length > 0) return undefined
     return !narrowOauth2Scopes && scopes.includes(allScope) ? [...new Set([allScope, ...wanted])] : wanted
   }
-
-  /** Fails unless the client has proven who it is, as far as it can. oauth2-provider.md P-7, P-13. */
-  const requireAuthenticated = ({ app, secretId }: AuthenticatedClient) =>
-    app.client_type === "confidential" && secretId === null ? invalidClient : Effect.void
 
   /** The grant that a token is of; undefined for a text that is no token. */
   const grantOf = (token: string) =>

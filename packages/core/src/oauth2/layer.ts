@@ -8,13 +8,23 @@ import type { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuth2Clients } from "./OAuth2Clients.js"
 import { OAuth2Tokens } from "./OAuth2Tokens.js"
+import type { PushedRequestRepository } from "./PushedRequestRepository.js"
+import { PushedRequests } from "./PushedRequests.js"
 import { together } from "../platform/Standing.js"
 
-export const layer = together(Authorizations.layer, ClientRegistrations.layer, OAuth2Apps.layer, OAuth2Clients.layer, OAuth2Tokens.layer)
+export const layer = together(
+  Authorizations.layer,
+  ClientRegistrations.layer,
+  OAuth2Apps.layer,
+  OAuth2Clients.layer,
+  OAuth2Tokens.layer,
+  PushedRequests.layer
+)
 
 export const workers = [
   Effect.flatMap(ClientRegistrations, ({ purge }) => Worker.start(purge)),
-  Effect.flatMap(OAuth2Tokens, ({ purge }) => Worker.start(purge))
+  Effect.flatMap(OAuth2Tokens, ({ purge }) => Worker.start(purge)),
+  Effect.flatMap(PushedRequests, ({ purge }) => Worker.start(purge))
 ]
 
-export type Stored = GrantRepository | OAuth2AppRepository
+export type Stored = GrantRepository | OAuth2AppRepository | PushedRequestRepository

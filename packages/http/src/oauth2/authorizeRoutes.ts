@@ -10,6 +10,7 @@ import {
   OAuthError,
   type Prompt,
   promptsOf,
+  PushedRequests,
   redirectTarget,
   responseModeOf,
   withParameters
@@ -24,7 +25,7 @@ import { csrfTokenOf, type RequestInfo } from "../server/CurrentRequest.js"
 import { withQuery } from "../server/withQuery.js"
 import { notSignedIn, type ProtocolAnswers, type Request, type Response } from "./answering.js"
 import { consentDetails, consentPage, requestErrorPage } from "./consentPage.js"
-import { parametersOf, readForm } from "./form.js"
+import { type Parameters, parametersOf, readForm } from "./form.js"
 import { oauthAnswer } from "./oauthErrors.js"
 
 /** Parameters that an authorization request may give once. */
@@ -63,22 +64,22 @@ const requiredLogin = (shown: ReadonlyArray<Prompt>): OAuthError | undefined =>
 
 const takesHtml = ({ headers }: Request): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "")
 
-const requestOf = (query: string): ConsentRequest & { readonly client_id: string | undefined } => {
-  const { all, get, repeated } = parametersOf(query)
-  return {
-    client_id: get("client_id"),
-    response_type: get("response_type"),
-    response_mode: get("response_mode"),
-    prompt: get("prompt"),
-    redirect_uri: get("redirect_uri"),
-    scope: get("scope"),
-    state: get("state"),
-    resource: all("resource"),
-    code_challenge: get("code_challenge"),
-    code_challenge_method: get("code_challenge_method"),
-    repeated: repeated(authorizeParameters)
-  }
-}
+/** The authorization request that a client's parameters are. */
+export const consentRequestOf = ({ all, get, repeated }: Parameters): ConsentRequest => ({
+  response_type: get("response_type"),
+  response_mode: get("response_mode"),
+  prompt: get("prompt"),
+  redirect_uri: get("redirect_uri"),
+  scope: get("scope"),
+  state: get("state"),
+  resource: all("resource"),
+  code_challenge: get("code_challenge"),
+  code_challenge_method: get("code_challenge_method"),
+  repeated: repeated(authorizeParameters)
+})
+
+const noRequestObjects = new OAuthError({ error: "request_not_supported", message: "Request objects are not supported." })
+const mustBePushed = invalidRequest("The client has to send its authorization requests ahead.")
 
 /** Returns the handlers of both methods. Where browsers have no page to sign in on, callers that are not signed in are refused. */
 export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAnswers, options: Options) =>
@@ -88,6 +89,7 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
     const brand = yield* brandOf
     const clients = yield* OAuth2Clients
     const authorizations = yield* Authorizations
+    const pushedRequests = yield* PushedRequests
     const forgeryOf = forgeryCheck(settings)
 
     /** Sends the browser to the login, and back here afterwards. oauth2-provider.md §4 no. 1. */
@@ -124,23 +126,34 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
     interface Asked {
       readonly app: OAuth2App
       readonly request: ConsentRequest
+      /** Uses the request up, if it may be consented to once. */
+      readonly use: Effect.Effect<void, OAuthError>
       readonly uri: string
       readonly actor: Actor
     }
+
+    /** The client of an authorization request, and the request itself: in the query, or sent ahead. */
+    const requestIn = (parameters: Parameters) =>
+      Effect.gen(function* () {
+        const app = yield* clients.get(parameters.get("client_id"))
+        const reference = parameters.get("request_uri")
+        if (reference !== undefined) return { app, ...(yield* pushedRequests.find(app, reference)) }
+        return { app, request: consentRequestOf(parameters), use: Effect.void }
+      })
 
     /** What both methods of `authorize` have in common: the client, the user, where to go on, and then the parameters. */
     const authorize = <R>(request: Request, info: RequestInfo, proceed: (asked: Asked) => Effect.Effect<Response, OAuthError, R>) =>
       Effect.gen(function* () {
         const isBrowser = takesHtml(request)
-        const asked = requestOf(queryOf(request))
-        const looked = yield* Effect.either(clients.get(asked.client_id))
+        const isPost = request.method === "POST"
+        const parameters = parametersOf(queryOf(request))
+        const looked = yield* Effect.either(requestIn(parameters))
         if (looked._tag === "Left") {
           const { status } = oauthAnswer(looked.left)
           return isBrowser ? yield* explain({ status, message: looked.left.message }) : refuseOAuth(looked.left)
         }
-        const app = looked.right
+        const { app, request: asked, use } = looked.right
         const target = redirectTarget(app, asked)
-        const isPost = request.method === "POST"
         const uri = "uri" in target ? target.uri : undefined
         const mode = responseModeOf(asked)
         const shown = promptsOf(asked)
@@ -160,6 +173,9 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
             : yield* explain({ status: 400, message: target.violation })
         }
         const onRefused = (error: OAuthError): Response => (isPost && !isBrowser ? refuseOAuth(error) : refusedAt(target.uri, error))
+        const isPushed = parameters.get("request_uri") !== undefined
+        if (!isPushed && parameters.get("request") !== undefined) return onRefused(noRequestObjects)
+        if (!isPushed && app.metadata.require_pushed_authorization_requests === true) return onRefused(mustBePushed)
         const violation = authorizations.violation(asked)
         if (violation !== undefined) return onRefused(violation)
         if (shown.includes("none")) return onRefused(consentRequired)
@@ -167,7 +183,7 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
         if (unmet !== undefined)
           return isPost || login === undefined || actor.apiKeyId === undefined ? onRefused(unmet) : toLoginAgain(request, info, login)
         return yield* authorizations.requirePermitted(asked).pipe(
-          Effect.zipRight(proceed({ app, request: asked, uri: target.uri, actor })),
+          Effect.zipRight(proceed({ app, request: asked, use, uri: target.uri, actor })),
           Effect.provideService(CurrentActor, actor),
           Effect.catchAll((error) => Effect.succeed(onRefused(error)))
         )
@@ -197,8 +213,8 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
         const form = yield* Effect.orElseSucceed(readForm(request), () => parametersOf(""))
         const forgery = forgeryOf(request, { path: info.path, query: queryOf(request) }, form.get("csrf_token") ?? "")
         if (forgery !== undefined) return HttpServerResponse.text(forgery, { status: 400 })
-        return yield* authorize(request, info, ({ app, request: asked, uri }) =>
-          Effect.map(authorizations.consent(app, asked), (code) =>
+        return yield* authorize(request, info, ({ app, request: asked, uri, use }) =>
+          Effect.map(authorizations.consent(app, asked, use), (code) =>
             HttpServerResponse.redirect(
               withParameters(uri, { code: Redacted.value(code), state: asked.state, iss: accessUrl }, responseModeOf(asked)),
               { status: 302 }

@@ -22,7 +22,8 @@ const descriptive = {
   jwks_uri: uri,
   jwks: { type: "object" },
   software_id: uri,
-  software_version: uri
+  software_version: uri,
+  require_pushed_authorization_requests: { type: "boolean" }
 }
 
 const registered = {
@@ -56,6 +57,8 @@ const schemas = {
       issuer: { type: "string" },
       authorization_endpoint: { type: "string" },
       token_endpoint: { type: "string" },
+      pushed_authorization_request_endpoint: { type: "string" },
+      require_pushed_authorization_requests: { type: "boolean" },
       revocation_endpoint: { type: "string" },
       introspection_endpoint: { type: "string" },
       registration_endpoint: { type: "string" },
@@ -112,6 +115,10 @@ const schemas = {
     },
     ["active"]
   ),
+  OAuth2PushedRequest: object({ request_uri: { type: "string" }, expires_in: { type: "integer", minimum: 1, maximum: 600 } }, [
+    "request_uri",
+    "expires_in"
+  ]),
   Token: object(
     {
       access_token: { type: "string" },
@@ -182,16 +189,18 @@ interface Operation {
 
 const operation = ({ parameters = [], security = [], ...rest }: Operation) => ({ tags: ["oauth2Protocol"], security, parameters, ...rest })
 
+/** Parameters of an authorization request, which are optional where the request was sent ahead. */
 const authorization = [
   query("client_id", named, true),
-  query("response_type", oneOf(responseTypes), true),
+  query("request_uri", uri),
+  query("response_type", oneOf(responseTypes)),
   query("response_mode", oneOf(responseModes)),
   query("prompt", text(64)),
   query("redirect_uri", uri),
   query("state", text(8192)),
   query("scope", text(8192)),
   query("resource", uri),
-  query("code_challenge", { type: "string", minLength: 43, maxLength: 128 }, true),
+  query("code_challenge", { type: "string", minLength: 43, maxLength: 128 }),
   query("code_challenge_method", oneOf(["S256"]))
 ]
 
@@ -279,6 +288,24 @@ const paths = {
         object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
       ),
       responses: { "200": { description: "The token is good for nothing." }, ...refused("401", "408", "413") }
+    })
+  },
+  "/oauth2/par": {
+    post: operation({
+      operationId: "oauth2.push",
+      summary: "Send an authorization request ahead",
+      description:
+        "Keeps an authorization request for ten minutes, and returns the reference that the browser brings to the authorization endpoint once (RFC 9126).",
+      requestBody: form(
+        object(
+          {
+            client_secret: text(1024),
+            ...Object.fromEntries(authorization.filter(({ name }) => name !== "request_uri").map(({ name, schema }) => [name, schema]))
+          },
+          ["response_type", "code_challenge"]
+        )
+      ),
+      responses: { "201": { description: "The reference.", content: json("OAuth2PushedRequest") }, ...refused("401", "408", "413") }
     })
   },
   "/oauth2/introspect": {

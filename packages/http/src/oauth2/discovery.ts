@@ -8,6 +8,8 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   issuer: accessUrl,
   authorization_endpoint: `${accessUrl}/oauth2/authorize`,
   token_endpoint: `${accessUrl}/oauth2/tokens`,
+  pushed_authorization_request_endpoint: `${accessUrl}/oauth2/par`,
+  require_pushed_authorization_requests: false,
   revocation_endpoint: `${accessUrl}/oauth2/revoke`,
   introspection_endpoint: `${accessUrl}/oauth2/introspect`,
   ...(registrationEnabled ? { registration_endpoint: `${accessUrl}/oauth2/register` } : {}),

@@ -28,7 +28,7 @@ export const oauthRoutes = (options: Options) =>
     const { accessUrl } = settings
     const apps = yield* OAuth2Apps
     const { ask, consent } = yield* authorizeRoutes(answers, options)
-    const { disconnect, exchange, introspect, revoke } = yield* tokenRoutes(answers)
+    const { disconnect, exchange, introspect, push, revoke } = yield* tokenRoutes(answers)
     const { deleteClient, readClient, register, replaceClient } = yield* registrationRoutes(answers)
 
     const suffixOf = ({ path }: RequestInfo, name: string): string => path.slice(path.indexOf(name) + name.length)
@@ -49,6 +49,7 @@ export const oauthRoutes = (options: Options) =>
       ...both("POST", "/oauth2/tokens", exchange),
       ...both("DELETE", "/oauth2/tokens", disconnect),
       ...both("POST", "/oauth2/revoke", revoke),
+      ...both("POST", "/oauth2/par", push),
       ...both("POST", "/oauth2/introspect", introspect),
       ...both("POST", "/oauth2/register", register),
       ...both("GET", "/oauth2/clients/:client_id", readClient),

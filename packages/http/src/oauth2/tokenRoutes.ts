@@ -1,13 +1,14 @@
 /** The routes that give, renew and end tokens. oauth2-provider.md §7, §8, §9. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { allScope, CurrentActor } from "@atelier/core/access"
-import { invalidRequest, type IssuedTokens, OAuth2Clients, OAuth2Tokens, OAuthError } from "@atelier/core/oauth2"
+import { invalidRequest, type IssuedTokens, OAuth2Clients, OAuth2Tokens, OAuthError, PushedRequests } from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Duration, Effect, Redacted } from "effect"
 import { queryOf } from "../pages/PageOptions.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import { json, refuse } from "../server/respond.js"
 import { notSignedIn, type ProtocolAnswers, required, type Response } from "./answering.js"
+import { consentRequestOf } from "./authorizeRoutes.js"
 import { authenticateClient } from "./clientCredentials.js"
 import { parametersOf, readForm } from "./form.js"
 
@@ -29,6 +30,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
   Effect.gen(function* () {
     const clients = yield* OAuth2Clients
     const tokens = yield* OAuth2Tokens
+    const pushed = yield* PushedRequests
 
     const exchange = answering(
       limited("tokens", (request) =>
@@ -108,6 +110,20 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       )
     )
 
+    const push = answering(
+      limited("par", (request) =>
+        Effect.gen(function* () {
+          const form = yield* readForm(request)
+          const client = yield* authenticateClient(clients, request, form)
+          if (form.get("request_uri") !== undefined) return yield* invalidRequest("The parameter request_uri must not be pushed.")
+          if (form.get("request") !== undefined)
+            return yield* new OAuthError({ error: "request_not_supported", message: "Request objects are not supported." })
+          const { lifetime, request_uri } = yield* pushed.push(yield* client.authenticated, consentRequestOf(form))
+          return json(201, { request_uri: Redacted.value(request_uri), expires_in: Duration.toSeconds(lifetime) })
+        })
+      )
+    )
+
     const disconnect = answering((request, info) =>
       Effect.gen(function* () {
         const app = yield* clients.get(parametersOf(queryOf(request)).get("client_id"))
@@ -124,5 +140,5 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       })
     )
 
-    return { exchange, introspect, revoke, disconnect }
+    return { exchange, introspect, push, revoke, disconnect }
   })

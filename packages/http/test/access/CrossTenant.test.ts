@@ -205,6 +205,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "DELETE /oauth2/clients/{client_id}",
       "GET /oauth2/clients/{client_id}",
       "POST /oauth2/introspect",
+      "POST /oauth2/par",
       "POST /oauth2/revoke",
       "POST /oauth2/tokens",
       "PUT /oauth2/clients/{client_id}",

@@ -7,6 +7,8 @@ const metadata = (base: string) => ({
   issuer: base,
   authorization_endpoint: `${base}/oauth2/authorize`,
   token_endpoint: `${base}/oauth2/tokens`,
+  pushed_authorization_request_endpoint: `${base}/oauth2/par`,
+  require_pushed_authorization_requests: false,
   revocation_endpoint: `${base}/oauth2/revoke`,
   introspection_endpoint: `${base}/oauth2/introspect`,
   registration_endpoint: `${base}/oauth2/register`,

@@ -4,9 +4,11 @@ import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as apps } from "./OAuth2AppRepository.js"
 import { layer as grants } from "./GrantRepository.js"
+import { layer as pushedRequests } from "./PushedRequestRepository.js"
 import oauth2 from "./migrations/0180_oauth2.js"
+import pushed from "./migrations/0510_oauth2_pushed_requests.js"
 import { together } from "@atelier/core/platform"
 
-export const layer = together(apps, grants) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(apps, grants, pushedRequests) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0180_oauth2": oauth2 }
+export const migrations = { "0180_oauth2": oauth2, "0510_oauth2_pushed_requests": pushed }
