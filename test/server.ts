@@ -4,7 +4,7 @@ import { Atelier, type Options } from "@atelier/http"
 import { serverOptions } from "@atelier/http/node"
 import { Argon2Hasher } from "@atelier/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
-import { ApiKeys, PasswordHasher, type User, UserRepository, Users, type UserWithOrganizations } from "@atelier/core/identity"
+import { ApiKeys, PasswordHasher, ownProgram, type User, UserRepository, Users, type UserWithOrganizations } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
@@ -194,7 +194,7 @@ export const startServer = async (
 
   const createOwner = Effect.gen(function* () {
     const password = Redacted.make(ownerPassword)
-    const { user_id } = yield* (yield* Users).createFirst({ email: "owner@example.com", username: "owner", name: "", password })
+    const { user_id } = yield* (yield* Users).createFirst({ email: "owner@example.com", username: "owner", name: "", password }, ownProgram)
     const user = yield* Effect.flatten((yield* UserRepository).byId(user_id))
     return { user, token: yield* session(user) } satisfies Person
   })

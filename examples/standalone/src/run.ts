@@ -3,7 +3,7 @@ import cluster from "node:cluster"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
 import * as engine from "./engine.js"
 import { supervise } from "./supervise.js"
-import { numberOf, placeOf, withPlace } from "./worker.js"
+import { numberOf, placeOf, shareSetupToken, withPlace } from "./worker.js"
 
 /** The service itself, which the process that only watches over others does not load. */
 const load = () => import("./serve.js")
@@ -40,11 +40,13 @@ export const run = async (): Promise<number> => {
       }
       if (options.processes > 1) {
         engine.end()
+        shareSetupToken(process.env)
         return await supervise(options.processes, signalled())
       }
       const { serve } = await load()
       await serve(options, {
         internal: undefined,
+        setupToken: undefined,
         ready: (greeting) => {
           process.stdout.write(greeting)
           return signalled()

@@ -1,12 +1,13 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
-import { type Configuration, DeploymentOptions, valueOf } from "@atelier/core/deployment"
-import { reasonOf, StartError } from "@atelier/core/platform"
-import { Atelier, namesOf } from "@atelier/http"
+import { type Configuration, valueOf } from "@atelier/core/deployment"
+import { SetupTokens, Users } from "@atelier/core/identity"
+import { isLoopbackHost, reasonOf, StartError } from "@atelier/core/platform"
+import { Atelier } from "@atelier/http"
 import { makeSecureServer, makeServer } from "@atelier/http/node"
 import { OtlpTracer } from "@atelier/node"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { builderParts, starterTemplates } from "@atelier/templates"
-import { Duration, Layer } from "effect"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Server as SecureServer } from "node:https"
@@ -135,6 +136,8 @@ const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }
 export interface Place {
   /** Where the other processes of this server reach this one; undefined for a process that serves alone. */
   readonly internal: Listen | undefined
+  /** The set-up token that the processes of this server share; undefined for a process that serves alone. */
+  readonly setupToken: string | undefined
   /** Called once requests are answered; resolves when the process is to end. */
   readonly ready: (greeting: string) => Promise<NodeJS.Signals>
 }
@@ -146,7 +149,7 @@ const reachedAt = (configuration: Configuration, url: string): Configuration => 
 }
 
 /** Serves until the process is to end. */
-export const serve = async (options: Options, { internal, ready }: Place): Promise<void> => {
+export const serve = async (options: Options, { internal, ready, setupToken }: Place): Promise<void> => {
   const listenPublicly = async (): Promise<readonly [Listening, ...Array<Listening>]> => {
     const { host, plain, port, tls } = options
     const main = await listen({ host, port, tls, option: tls === undefined ? "httpAddress" : "tlsAddress", exclusive: false })
@@ -196,11 +199,12 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
     await release()
     throw error
   })
+  // Before requests are answered: one of them could create the first user
+  const next = await atelier.runtime.runPromise(nextStep(accessUrl, isExposed(options, accessUrl), setupToken))
   for (const { open } of listening) open(atelier)
   own?.open(atelier)
-  const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
   engine.end()
-  const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader }))
+  const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, next }))
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
   const closed = Promise.all(listening.map(({ server }) => once(server, "close")))
@@ -213,28 +217,45 @@ export const serve = async (options: Options, { internal, ready }: Place): Promi
   await closed
 }
 
+/** Whether other machines may reach the server. */
+const isExposed = ({ host, plain }: Options, accessUrl: string): boolean =>
+  [host, plain?.host ?? host, new URL(accessUrl).hostname].some((name) => !isLoopbackHost(name))
+
+/** What the operator opens: the page that makes the first user, with a token where other machines could be faster, or the page to sign in. */
+const nextStep = (accessUrl: string, isReachable: boolean, setupToken: string | undefined) =>
+  Effect.gen(function* () {
+    const isNew = yield* Effect.isFailure((yield* Users).requireFirst())
+    if (!isNew) return `Open ${accessUrl} in a browser to sign in.`
+    const tokens = yield* SetupTokens
+    const token = isReachable ? yield* tokens.issue(setupToken === undefined ? undefined : Redacted.make(setupToken)) : Option.none()
+    if (Option.isNone(token)) {
+      const needed = (yield* tokens.isNeeded({ isLocal: !isReachable })) ? " It asks for the token that --setup-token names." : ""
+      return `Open ${accessUrl} in a browser to create the first user.${needed}`
+    }
+    const link = `${accessUrl}/setup?${new URLSearchParams({ token: Redacted.value(token.value) })}`
+    return `Open this link to create the first user. It is valid until then, or until the next start:\n\n    ${link}`
+  })
+
 /** Where it listens, and what to do next. */
 const greeting = (
   options: Options,
   {
     accessUrl,
-    header,
     metrics,
+    next,
     url
-  }: { readonly url: string; readonly accessUrl: string; readonly metrics: string | undefined; readonly header: string }
+  }: { readonly url: string; readonly accessUrl: string; readonly metrics: string | undefined; readonly next: string }
 ): string => {
   const { database } = options
   return `
 Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
+
+  ${next}
+
   database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
   workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}
 
-Next, on an empty database: make the first user, then log in.
-
-  curl ${accessUrl}/api/v2/users/first -d '{"email":"you@example.com","username":"you","password":"correct horse battery"}'
-  curl ${accessUrl}/api/v2/users/login -d '{"email":"you@example.com","password":"correct horse battery"}'
-
-Send the session_token of the answer as the header ${header}. docs/first-steps.md goes on from there.
+docs/first-steps.md leads from there to a running workspace.
 
 `
 }

@@ -1,6 +1,7 @@
 /** One of several processes that serve an address: what it has of its own, and how it hears from the process that started it. */
 import { valueOf } from "@atelier/core/deployment"
 import cluster from "node:cluster"
+import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import type { Listen, Options } from "./Options.js"
 import type { Place } from "./serve.js"
@@ -48,11 +49,27 @@ const ended = (): Promise<NodeJS.Signals> =>
     process.send?.({ listens: true })
   })
 
+/** The variable with the set-up token that the processes of a server share. */
+const setupVariable = "STANDALONE_SETUP_TOKEN"
+
+/** Has the processes that this one starts share a set-up token, so that the link that is printed is valid at each, and at those that replace them. */
+export const shareSetupToken = (environment: NodeJS.ProcessEnv): void => {
+  environment[setupVariable] = randomBytes(24).toString("base64url")
+}
+
+/** The shared token, which the programs that this process starts do not get. */
+const takeSetupToken = (environment: NodeJS.ProcessEnv): string | undefined => {
+  const token = environment[setupVariable]
+  delete environment[setupVariable]
+  return token
+}
+
 export const placeOf = (options: Options, number: number): Place => {
   // Listens from the start on: the process may be told to end before it serves
   const signal = ended()
   return {
     internal: internalAddress(options, number),
+    setupToken: takeSetupToken(process.env),
     ready: (greeting) => {
       process.send?.({ greeting })
       return signal

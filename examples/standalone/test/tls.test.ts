@@ -186,7 +186,7 @@ describe("a server over TLS", () => {
   })
 })
 
-it("the program serves https and a second address of plain HTTP", async () => {
+it("the program serves https and a second address of plain HTTP, and links to the page that makes the first user", async () => {
   const port = await freePorts(2)
   const server = await Server.launch(
     [
@@ -194,6 +194,8 @@ it("the program serves https and a second address of plain HTTP", async () => {
       ...flagsFor("one"),
       "--tls-address",
       `127.0.0.1:${port}`,
+      "--access-url",
+      `https://one.test:${port}`,
       "--http-address",
       `127.0.0.1:${port + 1}`,
       "--database",
@@ -203,13 +205,20 @@ it("the program serves https and a second address of plain HTTP", async () => {
       "--drain-grace",
       "0"
     ],
-    /^Atelier listens on (https:\/\/[\d.:]+)/
+    /^ +(https:\S+\/setup\?token=\w{32})$/
   )
   try {
     const sent = request({ host: "127.0.0.1", port, path: "/healthz", ca: one.cert, servername: "one.test", agent: false }).end()
     const [response] = await once(sent, "response")
     expect(response.statusCode).toBe(200)
-    expect((await fetch(`http://127.0.0.1:${port + 1}/healthz`)).status).toBe(200)
+    const link = new URL(server.url)
+    expect(link.host).toBe(`one.test:${port}`)
+    expect(server.log).toMatch(`\nAtelier listens on https://127.0.0.1:${port}, reached at https://one.test:${port}\n`)
+    const plain = `http://127.0.0.1:${port + 1}/api/v2/users/first`
+    const body = JSON.stringify({ email: "ada@example.com", username: "ada", password: "SomeSecurePassword!" })
+    const create = (headers: Readonly<Record<string, string>>) => fetch(plain, { method: "POST", headers, body })
+    expect((await create({})).status).toBe(403)
+    expect((await create({ "service-setup-token": link.searchParams.get("token") ?? "" })).status).toBe(201)
   } finally {
     await server.stop()
   }

@@ -37,6 +37,8 @@ export interface Names {
   /** The host that the client of a workspace proxy asked for. */
   readonly proxyHostHeader: string
   readonly relayReplicaHeader: string
+  /** The token of a new deployment, with which callers of other machines create its first user. */
+  readonly setupTokenHeader: string
   /** Protection space of `WWW-Authenticate`. */
   readonly realm: string
   /** The prefix of environment variables, including the underscore. */
@@ -70,6 +72,7 @@ export const namesOf = (word: string = neutralWord): Names => {
     proxyTokenHeader: `${token}-External-Proxy-Token`,
     proxyClientHeader: `${token}-Workspace-Proxy-Real-IP`,
     proxyHostHeader: `${token}-Workspace-Proxy-Host`,
+    setupTokenHeader: `${token}-Setup-Token`,
     relayReplicaHeader: `X-${token}-Relay-Source-Replica`,
     realm: lower,
     environmentPrefix: `${lower.toUpperCase()}_`

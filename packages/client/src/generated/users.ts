@@ -250,11 +250,11 @@ export interface CreateFirstUserInput {
 }
 
 /**
- * Create the first user. Creates the first user of a new deployment, who becomes its owner. Refused once a user exists.
+ * Create the first user. Creates the first user of a new deployment, who becomes its owner. Refused once a user exists. Callers of other machines may need the deployment's set-up token, in the header Service-Setup-Token.
  *
  * `POST /api/v2/users/first`
  *
- * @throws AtelierError 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 403 Forbidden, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createFirstUser = (client: Client, input: CreateFirstUserInput, options?: CallOptions): Promise<CreateFirstUserResult> =>
   call(client, "POST", "/api/v2/users/first", json, input, options)

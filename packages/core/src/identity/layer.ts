@@ -42,6 +42,7 @@ import { UserDormancy } from "./users/UserDormancy.js"
 import { UserOrganizations } from "./users/UserOrganizations.js"
 import type { UserRepository } from "./users/UserRepository.js"
 import { UserRoles } from "./users/UserRoles.js"
+import { SetupTokens } from "./users/SetupTokens.js"
 import { Users } from "./users/Users.js"
 import { together } from "../platform/Standing.js"
 
@@ -71,6 +72,7 @@ export const layer = together(
   UserPasswords.layer,
   UserRoles.layer,
   Users.layer,
+  SetupTokens.layer,
   UserSecrets.layer
 )
 

@@ -35,3 +35,9 @@ export const pictureViolation = (address: string, maximum: number): string | und
     ? undefined
     : "must be an http or https address, or a path that begins with /"
 }
+
+/** Whether a host's name or address means the machine itself. */
+export const isLoopbackHost = (host: string): boolean => {
+  const bare = host.replace(/^\[|\]$/g, "").toLowerCase()
+  return bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(?:\.\d{1,3}){3}$/.test(bare)
+}

@@ -88,6 +88,7 @@ export const requestHeaders = (names: Names) => {
     ...sessionHeadersOf({ names }),
     names.provisionerKeyHeader.toLowerCase(),
     names.provisionerPskHeader.toLowerCase(),
+    names.setupTokenHeader.toLowerCase(),
     names.proxyTokenHeader.toLowerCase(),
     names.proxyHostHeader.toLowerCase(),
     names.proxyClientHeader.toLowerCase()

@@ -195,7 +195,10 @@ export const users = HttpApiGroup.make("users")
   .add(
     HttpApiEndpoint.post("createFirstUser", "/api/v2/users/first")
       .annotateContext(
-        operation("Create the first user", "Creates the first user of a new deployment, who becomes its owner. Refused once a user exists.")
+        operation(
+          "Create the first user",
+          "Creates the first user of a new deployment, who becomes its owner. Refused once a user exists. Callers of other machines may need the deployment's set-up token, in the header Service-Setup-Token."
+        )
       )
       .setPayload(
         Body({
@@ -222,5 +225,5 @@ export const users = HttpApiGroup.make("users")
         Schema.Struct({ user_id: Uuid.Uuid, organization_id: Uuid.Uuid }).annotations({ identifier: "CreateFirstUserResponse" }),
         { status: 201 }
       )
-      .addError(refusals("Conflict"))
+      .addError(refusals("Conflict", "Forbidden"))
   )

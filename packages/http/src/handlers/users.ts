@@ -11,6 +11,9 @@ import {
 import { Effect } from "effect"
 import * as contract from "../contract/users.js"
 import type { AssignableRole, User } from "../contract/users.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
+import { Settings } from "../server/Settings.js"
+import { setupCaller } from "../server/setupCaller.js"
 import * as Handlers from "./Handlers.js"
 
 /** A user as its readers see it. */
@@ -47,9 +50,12 @@ export const users = Handlers.group(contract.users, (handlers) =>
     const organizations = yield* UserOrganizations
     const accounts = yield* Accounts
     const roles = yield* UserRoles
+    const settings = yield* Settings
     return handlers
       .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
-      .handle("createFirstUser", ({ payload }) => users.createFirst(payload))
+      .handle("createFirstUser", ({ payload, request }) =>
+        Effect.flatMap(CurrentRequest, (info) => users.createFirst(payload, setupCaller(settings, request, info)))
+      )
       .handle("listUsers", ({ urlParams: { q, ...page } }) =>
         Effect.map(users.list(q, page), (page) => ({ count: page.count, users: page.users.map(userView) }))
       )

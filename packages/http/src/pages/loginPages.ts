@@ -1,13 +1,14 @@
 /** The pages on which people set the deployment up, sign in and sign out. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor } from "@atelier/core/access"
-import { LoginMethods, Sessions, Users } from "@atelier/core/identity"
+import { LoginMethods, Sessions, SetupTokens, Users } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import type { Parameters } from "../oauth2/form.js"
 import type { Options } from "../Options.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import type { Page } from "../server/HttpApplication.js"
 import { safeRedirect } from "../server/safeRedirect.js"
+import { isLocalCaller, setupCaller } from "../server/setupCaller.js"
 import { sessionCookie } from "../server/SessionCookie.js"
 import { type Asked, formPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
 import { homePage } from "./homePage.js"
@@ -29,6 +30,7 @@ export const loginPages = (options: Options) =>
     const sessions = yield* Sessions
     const users = yield* Users
     const methods = yield* LoginMethods
+    const setupTokens = yield* SetupTokens
     const cookie = sessionCookie(settings)
 
     /** Where a login goes on: a path of this service. */
@@ -91,7 +93,18 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
       )
     )
 
-    const setupForm = ({ brand, form, token }: Asked, reason?: string, status = 200): Response =>
+    /** The token of the link goes along; one that has been refused can be typed again. */
+    const tokenField = (value: string, status: number): string =>
+      value !== "" && status !== 403
+        ? `<input type="hidden" name="token" value="${escaped(value)}">\n`
+        : `<p>${text.setupTokenLead}</p>\n${inputOf({ name: "token", label: text.setupToken, type: "text", autocomplete: "off" })}\n`
+
+    const setupForm = (asked: Asked, reason?: string, status = 200): Effect.Effect<Response> =>
+      Effect.map(setupTokens.isNeeded({ isLocal: isLocalCaller(settings, asked.request, asked.info) }), (isNeeded) =>
+        setupPage(asked, isNeeded, reason, status)
+      )
+
+    const setupPage = ({ brand, form, token }: Asked, needsToken: boolean, reason: string | undefined, status: number): Response =>
       page(settings, brand, {
         title: text.setupTitle(brand.name),
         status,
@@ -99,7 +112,7 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
         content: `<p>${text.setupLead}</p>
 ${noticeOf(reason)}<form method="POST" action="${mount}/setup">
 ${token}
-${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "email", value: form.get("email") ?? "" })}
+${needsToken ? tokenField(form.get("token") ?? "", status) : ""}${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "email", value: form.get("email") ?? "" })}
 ${inputOf({ name: "username", label: text.username, type: "text", autocomplete: "username", value: form.get("username") ?? "" })}
 ${inputOf({ name: "name", label: text.fullName, type: "text", autocomplete: "name", value: form.get("name") ?? "", optional: true })}
 ${inputOf({ name: "password", label: text.password, type: "password", autocomplete: "new-password" })}
@@ -107,23 +120,22 @@ ${inputOf({ name: "password", label: text.password, type: "password", autocomple
 </form>`
       })
 
-    const showSetup = served((asked) => Effect.map(isSetUp, (done) => (done ? seeOther(`${mount}/login`) : setupForm(asked))))
+    const showSetup = served((asked) =>
+      Effect.flatMap(isSetUp, (done) => (done ? Effect.succeed(seeOther(`${mount}/login`)) : setupForm(asked)))
+    )
 
     const setup = served((asked) =>
       submitted(
         asked,
         "POST /api/v2/users/first",
         Effect.gen(function* () {
-          const { form } = asked
-          yield* users.createFirst({
-            email: form.get("email") ?? "",
-            username: form.get("username") ?? "",
-            name: form.get("name") ?? "",
-            password: secretOf(form, "password")
-          })
+          const { form, info, request } = asked
+          const fields = { email: form.get("email") ?? "", username: form.get("username") ?? "", name: form.get("name") ?? "" }
+          const caller = setupCaller(settings, request, info, form.get("token") ?? "")
+          yield* users.createFirst({ ...fields, password: secretOf(form, "password") }, caller)
           return cookie.set(seeOther(`${mount}/`), Redacted.value(yield* logIn(form)))
         }),
-        (reason, status) => Effect.succeed(setupForm(asked, reason, status))
+        (reason, status) => setupForm(asked, reason, status)
       )
     )
 

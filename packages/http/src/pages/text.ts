@@ -51,6 +51,8 @@ export const text = {
   passcode: "Code from the message",
   setupTitle: (product: string) => `Set up ${product}`,
   setupLead: "Create the first user, who owns the deployment.",
+  setupToken: "Set-up token",
+  setupTokenLead: "The server printed the token, and a link that has it, at its last start.",
   createUser: "Create user",
   resetTitle: "Reset your password",
   resetLead: "A code is sent to your email address.",

@@ -1,6 +1,11 @@
-import { Schema } from "effect"
-import { expect, it } from "vitest"
-import { describeInterface, describeServerOnEach } from "../../../../test/server.js"
+import * as Headers from "@effect/platform/Headers"
+import { DeploymentValues } from "@atelier/core/deployment"
+import { SetupTokens } from "@atelier/core/identity"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { sqlite } from "../../../../test/databases.js"
+import { describeInterface, describeServerOnEach, startServer } from "../../../../test/server.js"
+import { isLocalCaller } from "../../src/server/setupCaller.js"
 
 const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace", password: "SomeSecurePassword!" }
 
@@ -54,6 +59,78 @@ describeServerOnEach(
   },
   { empty: true }
 )
+
+describeServerOnEach(
+  "a deployment without users that other machines reach",
+  (server) => {
+    it("takes its first user from them with the token of the last start alone", async () => {
+      const issue = async () =>
+        Redacted.value(Option.getOrThrow(await server().run(Effect.flatMap(SetupTokens, (tokens) => tokens.issue()))))
+      const create = (headers: Readonly<Record<string, string>>) => server().call("POST", "/users/first", { headers, body: ada })
+      expect((await (await fetch(`${server().url}/setup`)).text()).includes("Set-up token")).toBe(false)
+
+      const before = await issue()
+      const token = await issue()
+      for (const headers of [{}, { "service-setup-token": before }, { "service-setup-token": `${token}x` }]) {
+        expect((await create(headers)).status).toBe(403)
+      }
+      expect(await (await fetch(`${server().url}/setup`)).text()).toContain("Set-up token")
+      // The link's token goes along with the form
+      const page = await (await fetch(`${server().url}/setup?token=${token}`)).text()
+      expect(page).toContain(`<input type="hidden" name="token" value="${token}">`)
+      const stored = await server().run(Effect.flatMap(DeploymentValues, ({ get }) => get("setup_token")))
+      expect(Option.getOrThrow(stored)).toMatch(/^[0-9a-f]{64}$/)
+
+      expect((await create({ "service-setup-token": token })).status).toBe(201)
+      expect((await create({ "service-setup-token": token })).status).toBe(409)
+    })
+  },
+  { empty: true }
+)
+
+it("a deployment whose options name the set-up token takes it from other machines, and one that requires none takes any", async () => {
+  const status = async (setupToken: string, headers: Readonly<Record<string, string>> = {}) => {
+    const server = await startServer(sqlite, { empty: true, options: { setupToken } })
+    try {
+      return (await server.call("POST", "/users/first", { headers, body: ada })).status
+    } finally {
+      await server.close()
+    }
+  }
+  expect(await status("sixteen-letters!")).toBe(403)
+  expect(await status("sixteen-letters!", { "service-setup-token": "sixteen-letters!" })).toBe(201)
+  expect(await status("none")).toBe(201)
+  await expect(status("short")).rejects.toThrow("options.setupToken: must have 16 characters or more, or be none")
+})
+
+describe("a caller who creates the first user", () => {
+  const isLocal = (request: { ip?: string; accessUrl?: string; headers?: Readonly<Record<string, string>> }): boolean =>
+    isLocalCaller(
+      { accessUrl: request.accessUrl ?? "http://localhost:3000" },
+      { headers: Headers.fromInput({ host: "localhost:3000", ...request.headers }) },
+      { ip: request.ip ?? "127.0.0.1", visit: undefined }
+    )
+
+  it("is on the server's machine by the loopback address", () => {
+    expect(isLocal({})).toBe(true)
+    expect(isLocal({ ip: "::1", headers: { host: "[::1]:3000" } })).toBe(true)
+    expect(isLocal({ ip: "127.0.0.1", headers: { host: "127.0.0.1:3000" } })).toBe(true)
+  })
+
+  it("is on another machine by its address, the host it asks for, a proxy's headers or the access URL", () => {
+    for (const request of [
+      { ip: "10.0.0.1" },
+      { ip: "" },
+      { headers: { host: "dev.example.com" } },
+      { headers: { host: "" } },
+      { headers: { "x-forwarded-for": "127.0.0.1" } },
+      { headers: { via: "1.1 proxy" } },
+      { accessUrl: "https://dev.example.com" }
+    ]) {
+      expect([request, isLocal(request)]).toStrictEqual([request, false])
+    }
+  })
+})
 
 describeInterface("the first user", (server) => {
   it("is an active owner with a password, and a member of the default organization", async () => {

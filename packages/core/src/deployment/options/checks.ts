@@ -69,6 +69,10 @@ const checks: ReadonlyArray<Check> = [
       ? undefined
       : "must be ID=KEY, with an Ed25519 public key of 32 bytes in base64"
   ],
+  (all) => [
+    "setup-token",
+    /^(?:|none|.{16,})$/s.test(valueOf(all, "setup-token")) ? undefined : "must have 16 characters or more, or be none"
+  ],
   (all) => ["workspace-hostname-suffix", suffixViolation(valueOf(all, "workspace-hostname-suffix"))],
   (all) => [
     "ssh-hostname-prefix",

@@ -2921,6 +2921,13 @@ export const definitions = {
     group: http,
     yaml: "corsAllowedOrigins"
   },
+  "setup-token": {
+    name: "Setup Token",
+    type: "string",
+    description:
+      "The token, of 16 characters or more, with which callers of other machines create the first user. Without one, a server that other machines can reach makes one at each start and prints it. none requires no token.",
+    secret: true
+  },
   "license-keys": {
     name: "License Keys",
     type: "string-array",

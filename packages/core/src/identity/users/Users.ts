@@ -19,7 +19,8 @@ import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizati
 import { UserDirectoryRepository } from "./UserDirectoryRepository.js"
 import { UserRepository } from "./UserRepository.js"
 import { parseUserSearch } from "./UserSearch.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import { type SetupCaller, SetupTokens } from "./SetupTokens.js"
+import { service, standingOn, together } from "../../platform/Standing.js"
 import * as Traced from "../../platform/Traced.js"
 
 /** The first owner of a deployment. Fields that are absent on the wire are empty here. */
@@ -37,6 +38,7 @@ const make = Effect.gen(function* () {
   const hasher = yield* PasswordHasher
   const sshKeys = yield* GitSshKeyPairs
   const ids = yield* Ids
+  const setupTokens = yield* SetupTokens
 
   const find = (reference: string): Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor> => {
     if (reference === meAlias) {
@@ -96,13 +98,15 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Creates the owner of a deployment that has no user yet, as a member of the default organization. Needs no authentication. Of
-     * concurrent calls, one succeeds. Fails with `Conflict` if a user exists. identity.md §5.
+     * Creates the owner of a deployment that has no user yet, as a member of the default organization. Needs no session. Of
+     * concurrent calls, one succeeds. Fails with `Conflict` if a user exists, and with `Forbidden` for a caller of another machine without the
+     * set-up token, where one is needed. identity.md §5.
      */
-    createFirst: Traced.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
+    createFirst: Traced.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser, caller: SetupCaller) {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
       yield* refuseViolations([...profileViolations({ email, username, name }), ...missing])
       if (yield* users.hasAny) return yield* exists
+      yield* setupTokens.authorize(caller)
       const weakness = violation(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 
@@ -136,5 +140,5 @@ const make = Effect.gen(function* () {
 
 /** The people and accounts of the deployment. */
 export class Users extends Context.Tag("@atelier/core/Users")<Users, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(service(Users, make), GitSshKeyPairs.layer)
+  static readonly layer = standingOn(service(Users, make), together(GitSshKeyPairs.layer, SetupTokens.layer))
 }
