@@ -169,6 +169,9 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["0", "f", "F", "FALSE", "false", "False"].map((written) => [written, false] as const)
 ])
 
+/** Whether the text of a switch turns it on. */
+export const isTrue = (written: string | undefined): boolean => written !== undefined && booleans.get(written) === true
+
 /** A switch in a query. identity.md §1.5. */
 export const BooleanFromText = Schema.transformOrFail(Schema.String, Schema.Boolean, {
   strict: true,

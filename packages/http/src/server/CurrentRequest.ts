@@ -29,7 +29,7 @@ export interface RequestInfo {
   readonly credential: string | undefined
   /** The user that the credential authenticates, or why it does not; undefined without a credential. */
   user: Either.Either<Actor, Unauthenticated | Forbidden> | undefined
-  /** Of the last limiter that counted the request. */
+  /** Of the last limiter that the request came to. */
   quota: Quota | undefined
   /** No limiter counts the request. */
   unlimited: boolean

@@ -27,6 +27,7 @@ import { AppServer } from "../apps/AppServer.js"
 import { type AppPath, noApp } from "../apps/appPath.js"
 import type { Visit } from "../apps/Visit.js"
 import { InternalError, responseOf, StorageFull, Unavailable } from "../errors.js"
+import { isTrue } from "../input.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { preflightHeaders } from "./Cors.js"
@@ -125,7 +126,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       const forgery = forgeryOf(request, target)
       if (forgery !== undefined) return refuse(new Invalid({ message: forgery }))
       if (!isLimited(target.path)) return undefined
-      if (info.user?._tag === "Right" && request.headers[bypassHeader]?.toLowerCase() === "true") {
+      if (info.user?._tag === "Right" && isTrue(request.headers[bypassHeader])) {
         const isOwner = roleNames(info.user.right.subject).some(
           ({ name, organizationId }) => name === "owner" && organizationId === undefined
         )

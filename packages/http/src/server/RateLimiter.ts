@@ -54,8 +54,9 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
         return RateLimiter.of({
           take: (name, request, operation) => {
             const window = windows[name]
-            if (window === undefined || request.unlimited) return undefined
-            const { allowed, quota } = window(keyOf(request, operation), clock.unsafeCurrentTimeMillis())
+            if (window === undefined) return undefined
+            const now = clock.unsafeCurrentTimeMillis()
+            const { allowed, quota } = request.unlimited ? window.uncounted(now) : window.count(keyOf(request, operation), now)
             request.quota = quota
             if (allowed) return undefined
             return refuseAt(
@@ -96,6 +97,11 @@ export const network = (ip: string): string => {
     .join(":")
 }
 
+interface Counted {
+  readonly allowed: boolean
+  readonly quota: Quota
+}
+
 /**
  * Approximates a sliding window by two fixed ones: the previous one counts by the part of it that still reaches into the last
  * minute. Refused calls are not counted.
@@ -104,8 +110,10 @@ export const makeWindow = (limit: number) => {
   let start = 0
   let previous: Map<string, number> = new Map()
   let current: Map<string, number> = new Map()
-  return (key: string, now: number): { readonly allowed: boolean; readonly quota: Quota } => {
-    const window = Math.floor(now / windowMillis) * windowMillis
+  const beginOf = (now: number): number => Math.floor(now / windowMillis) * windowMillis
+  const quotaOf = (window: number, remaining: number): Quota => ({ limit, remaining, reset: (window + windowMillis) / 1000 })
+  const count = (key: string, now: number): Counted => {
+    const window = beginOf(now)
     if (window !== start) {
       previous = window === start + windowMillis ? current : new Map()
       current = new Map()
@@ -119,8 +127,11 @@ export const makeWindow = (limit: number) => {
       if (counted === 0 && current.size >= maximumKeys) forgetOldest(current)
       current.set(key, counted + 1)
     }
-    return { allowed, quota: { limit, remaining: Math.max(0, limit - rate - (allowed ? 1 : 0)), reset: (window + windowMillis) / 1000 } }
+    return { allowed, quota: quotaOf(window, Math.max(0, limit - rate - (allowed ? 1 : 0))) }
   }
+  /** The answer for a call that no limit holds back: that of a caller's first one. */
+  const uncounted = (now: number): Counted => ({ allowed: true, quota: quotaOf(beginOf(now), limit - 1) })
+  return { count, uncounted }
 }
 
 const forgetOldest = (counts: Map<string, number>): void => {

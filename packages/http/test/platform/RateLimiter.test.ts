@@ -31,7 +31,7 @@ it.effect("apps have a limit of their own for each caller and app, far above tha
 
 describe("the window", () => {
   it("lets `limit` calls through in a minute, and then as many as the last minute leaves", () => {
-    const take = makeWindow(10)
+    const { count: take } = makeWindow(10)
     const allowed = (at: number, calls: number) => Array.from({ length: calls }, () => take("a", at)).filter((one) => one.allowed).length
     expect(allowed(0, 20)).toBe(10)
     expect(allowed(minute - 1, 1)).toBe(0)
@@ -41,7 +41,7 @@ describe("the window", () => {
   })
 
   it("reports the rest and the end of the window", () => {
-    const take = makeWindow(3)
+    const { count: take } = makeWindow(3)
     expect(take("a", 5 * minute + 1)).toEqual({ allowed: true, quota: { limit: 3, remaining: 2, reset: 360 } })
     take("a", 5 * minute + 2)
     expect(take("a", 5 * minute + 3).quota.remaining).toBe(0)
@@ -55,7 +55,7 @@ describe("the window", () => {
         fc.integer({ min: 1, max: 20 }),
         fc.array(fc.integer({ min: 0, max: 3 * minute }), { maxLength: 200 }),
         (limit, times) => {
-          const take = makeWindow(limit)
+          const { count: take } = makeWindow(limit)
           const perWindow = new Map<number, number>()
           for (const at of times.toSorted((left, right) => left - right)) {
             const window = Math.floor(at / minute)
@@ -68,7 +68,7 @@ describe("the window", () => {
   })
 
   it("holds a bounded number of callers", () => {
-    const take = makeWindow(1)
+    const { count: take } = makeWindow(1)
     for (let caller = 0; caller < 60_000; caller++) take(`caller ${caller}`, 0)
     expect(take("caller 59999", 1).allowed).toBe(false)
     expect(take("caller 0", 1).allowed).toBe(true)
@@ -182,13 +182,17 @@ describe("over HTTP", () => {
   it.scopedLive("the header of the bypass is for owners", () =>
     Effect.gen(function* () {
       const { url } = yield* start(one)
-      const bypass = (token?: string) =>
+      const bypass = (token?: string, value = "true") =>
         request(`${url}/api/v2/things`, {
-          headers: { "X-Service-Bypass-Ratelimit": "true", ...(token === undefined ? {} : { "Service-Session-Token": token }) }
+          headers: { "X-Service-Bypass-Ratelimit": value, ...(token === undefined ? {} : { "Service-Session-Token": token }) }
         })
-      for (let count = 0; count < 3; count++) expect((yield* bypass(ownerToken)).status).toBe(200)
-      const member = yield* bypass(memberToken)
+      for (const value of ["true", "1", "T"]) expect((yield* bypass(ownerToken, value)).status).toBe(200)
+      const { headers } = yield* bypass(ownerToken)
+      expect(["limit", "remaining"].map((name) => headers.get(`x-ratelimit-${name}`))).toEqual(["1", "0"])
+      const member = yield* bypass(memberToken, "1")
       expect([member.status, member.headers.get("content-type")]).toEqual([428, "application/json; charset=utf-8"])
+      expect((yield* bypass(ownerToken, "yes")).status).toBe(200)
+      expect((yield* bypass(ownerToken, "yes")).status).toBe(429)
       expect((yield* bypass()).status).toBe(200)
       expect((yield* bypass()).status).toBe(429)
     })
