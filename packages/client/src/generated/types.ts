@@ -759,6 +759,10 @@ export interface HealthcheckReport {
         /** A UUID. */
         readonly key_id: string
         readonly last_seen_at: string | null
+        readonly key_name: null
+        readonly status: null
+        readonly current_job: null
+        readonly previous_job: null
       }
       readonly warnings: ReadonlyArray<HealthMessage>
     }>
@@ -778,22 +782,7 @@ export interface HealthcheckReport {
     readonly warnings: ReadonlyArray<HealthMessage>
     readonly error?: string
     readonly dismissed: boolean
-    readonly workspace_proxies: {
-      readonly regions: ReadonlyArray<{
-        readonly id: string
-        readonly name: string
-        readonly display_name: string
-        readonly healthy: boolean
-        readonly path_app_url: string
-        readonly wildcard_hostname: string
-        readonly status?: {
-          readonly status: "ok" | "unreachable" | "unhealthy" | "unregistered" | "unknown"
-          readonly report: ProxyHealthReport
-          /** A time as RFC 3339 writes it. */
-          readonly checked_at: string
-        }
-      }>
-    }
+    readonly workspace_proxies: WorkspaceProxies
   }
 }
 

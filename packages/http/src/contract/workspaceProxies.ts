@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { CryptoKeyFeature, ProxyHealthStatus, type WorkspaceProxy } from "@atelier/core/deployment"
+import { CryptoKeyFeature, type WorkspaceProxy, WorkspaceProxyView } from "@atelier/core/deployment"
 import { RelayMap } from "@atelier/core/network"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Context, Schema } from "effect"
@@ -24,33 +24,10 @@ export class ProxyAuthenticated extends HttpApiMiddleware.Tag<ProxyAuthenticated
   failure: refusals("Unauthenticated", "Forbidden")
 }) {}
 
-const Status = Schema.Struct({
-  status: ProxyHealthStatus,
-  report: Schema.Struct({ errors: Schema.Array(Schema.String), warnings: Schema.Array(Schema.String) }).annotations({
-    identifier: "ProxyHealthReport"
-  }),
-  checked_at: Timestamp.Timestamp
-}).annotations({ identifier: "WorkspaceProxyStatus" })
-
-const Proxy = Schema.Struct({
-  id: Uuid.Uuid,
-  name: Schema.String,
-  display_name: Schema.String,
-  icon_url: Schema.String,
-  healthy: Schema.Boolean,
-  path_app_url: Schema.String,
-  wildcard_hostname: Schema.String,
-  derp_enabled: Schema.Boolean,
-  derp_only: Schema.Boolean,
-  status: Status,
-  created_at: Timestamp.Timestamp,
-  updated_at: Timestamp.Timestamp,
-  deleted: Schema.Boolean,
-  version: Schema.String
-}).annotations({ identifier: "WorkspaceProxy" })
-
 /** A token is shown once; empty otherwise. */
-const Updated = Schema.Struct({ proxy: Proxy, proxy_token: Schema.String }).annotations({ identifier: "UpdateWorkspaceProxyResponse" })
+const Updated = Schema.Struct({ proxy: WorkspaceProxyView, proxy_token: Schema.String }).annotations({
+  identifier: "UpdateWorkspaceProxyResponse"
+})
 
 const one = Path({ workspaceproxy: Schema.String })
 
@@ -61,7 +38,7 @@ export const workspaceProxies = HttpApiGroup.make("workspaceProxies")
       .annotateContext(
         operation("List workspace proxies", "Returns the deployment itself as the primary proxy, and then the others by name.")
       )
-      .addSuccess(Schema.Struct({ regions: Schema.Array(Proxy) }).annotations({ identifier: "WorkspaceProxies" }))
+      .addSuccess(Schema.Struct({ regions: Schema.Array(WorkspaceProxyView) }).annotations({ identifier: "WorkspaceProxies" }))
       .annotate(TrailingSlash, true)
   )
   .add(
@@ -76,7 +53,7 @@ export const workspaceProxies = HttpApiGroup.make("workspaceProxies")
     HttpApiEndpoint.get("getWorkspaceProxy", "/api/v2/workspaceproxies/:workspaceproxy")
       .annotateContext(operation("Get a workspace proxy", "Returns a proxy by its id or exact name; by id also a deleted one."))
       .setPath(one)
-      .addSuccess(Proxy)
+      .addSuccess(WorkspaceProxyView)
       .addError(refusals("NotFound"))
   )
   .add(

@@ -1,7 +1,7 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Version } from "@atelier/agent-protocol"
 import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
-import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
+import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, proxyView, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
 import { Ids, Invalid, NotFound, Unauthenticated, withoutTrailingSlashes } from "@atelier/core/platform"
@@ -18,16 +18,8 @@ import { Settings } from "../server/Settings.js"
 import { withQuery } from "../server/withQuery.js"
 import * as Handlers from "./Handlers.js"
 
-const view = ({ icon, status, url, ...proxy }: ObservedProxy) => ({
-  ...proxy,
-  icon_url: icon,
-  path_app_url: url,
-  healthy: status.status === "ok",
-  status
-})
-
 const updated = ({ proxy, token }: { readonly proxy: ObservedProxy; readonly token: Redacted.Redacted<string> | undefined }) => ({
-  proxy: view(proxy),
+  proxy: proxyView(proxy),
   proxy_token: token === undefined ? "" : Redacted.value(token)
 })
 
@@ -47,10 +39,10 @@ const asProxy = Effect.map(Effect.all([WorkspaceProxies, Settings]), ([proxies, 
 export const workspaceProxies = Handlers.group(contract.workspaceProxies, (handlers) =>
   Effect.map(WorkspaceProxies, (proxies) =>
     handlers
-      .handle("listWorkspaceProxies", () => Effect.map(proxies.list, (all) => ({ regions: all.map(view) })))
+      .handle("listWorkspaceProxies", () => Effect.map(proxies.list, (all) => ({ regions: all.map(proxyView) })))
       .handle("createWorkspaceProxy", ({ payload }) => Effect.map(proxies.create(payload), updated))
       .handle("getWorkspaceProxy", ({ path }) =>
-        path.workspaceproxy === "me" ? notAProxy : Effect.map(proxies.get(path.workspaceproxy), view)
+        path.workspaceproxy === "me" ? notAProxy : Effect.map(proxies.get(path.workspaceproxy), proxyView)
       )
       .handle("updateWorkspaceProxy", ({ path, payload: { regenerate_token, ...fields } }) =>
         Effect.gen(function* () {

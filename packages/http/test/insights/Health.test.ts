@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage } from "node:http"
 import { once } from "node:events"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
+import { testEngines } from "../../../../test/engine.js"
 import { freePort } from "../../../../examples/standalone/test/Server.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
@@ -17,6 +18,8 @@ const Section = Schema.Struct({
   warnings: Schema.Array(Schema.Struct({ code: Schema.String, message: Schema.String }))
 })
 
+const WorkspaceProxies = Schema.Struct({ regions: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })) })
+
 const Report = Schema.Struct({
   time: Schema.String,
   severity: Schema.String,
@@ -24,9 +27,14 @@ const Report = Schema.Struct({
   access_url: Schema.extend(Section, Schema.Struct({ status_code: Schema.Number, healthz_response: Schema.String })),
   database: Schema.extend(Section, Schema.Struct({ reachable: Schema.Boolean, threshold_ms: Schema.Number })),
   derp: Section,
-  provisioner_daemons: Section,
+  provisioner_daemons: Schema.extend(
+    Section,
+    Schema.Struct({
+      items: Schema.Array(Schema.Struct({ provisioner_daemon: Schema.Record({ key: Schema.String, value: Schema.Unknown }) }))
+    })
+  ),
   websocket: Schema.extend(Section, Schema.Struct({ code: Schema.Number })),
-  workspace_proxy: Section
+  workspace_proxy: Schema.extend(Section, Schema.Struct({ workspace_proxies: WorkspaceProxies }))
 })
 
 const reportOf = async (server: TestServer, query = "?force=true") => {
@@ -55,6 +63,19 @@ describeServer(
       })
       expect(report.access_url.error).toMatch(/^EACS03: /)
       expect(report.websocket.error).toMatch(/^EWS02: /)
+    })
+
+    it("shows proxies as their list does", async () => {
+      const created = await server().call("POST", "/workspaceproxies", {
+        token: server().owner().token,
+        body: { name: "north", display_name: "North", icon: "/icon/n.svg" }
+      })
+      expect(created.status).toBe(201)
+      const { regions } = (await reportOf(server())).workspace_proxy.workspace_proxies
+      const [primary, ...others] = (await get("/workspaceproxies")).as(WorkspaceProxies).regions
+      expect(regions.slice(1)).toEqual(others)
+      expect(Object.keys(regions[0] ?? {})).toEqual(Object.keys(primary ?? {}))
+      await server().call("DELETE", "/workspaceproxies/north", { token: server().owner().token })
     })
 
     it("is kept until it is asked for again", async () => {
@@ -128,7 +149,7 @@ describe("the health of a deployment at its own address", () => {
 
   beforeAll(async () => {
     const port = await freePort()
-    server = await startServer(sqlite, { accessUrl: `http://127.0.0.1:${port}` })
+    server = await startServer(sqlite, { accessUrl: `http://127.0.0.1:${port}`, provisioner: testEngines })
     front = createServer((request: IncomingMessage, response) =>
       status === 0 ? server.atelier.handler(request, response) : response.writeHead(status).end("no")
     )
@@ -148,6 +169,11 @@ describe("the health of a deployment at its own address", () => {
       derp: { severity: "ok" },
       websocket: { severity: "ok", code: 101 }
     })
+  })
+
+  it("shows daemons with every field of their list, of which it fills those of the daemon itself", async () => {
+    const firstDaemon = async () => (await reportOf(server)).provisioner_daemons.items[0]?.provisioner_daemon
+    await expect.poll(firstDaemon).toMatchObject({ key_name: null, status: null, current_job: null, previous_job: null })
   })
 
   it("warns of an address that answers otherwise", async () => {

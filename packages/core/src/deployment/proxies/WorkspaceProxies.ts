@@ -132,6 +132,10 @@ const make = Effect.gen(function* () {
   const observed = ({ region_id: _region, ...proxy }: WorkspaceProxy): Effect.Effect<ObservedProxy> =>
     Effect.map(health.of(proxy), (status) => ({ ...proxy, status }))
 
+  const everyOne = Effect.gen(function* () {
+    return [yield* primary, ...(yield* Effect.forEach(yield* repository.list, observed))]
+  })
+
   const isPrimary = (reference: string): boolean => reference === primaryName || reference === deploymentId
 
   /** A proxy that the actor may read, by id or exact name. */
@@ -189,10 +193,10 @@ const make = Effect.gen(function* () {
     serving: Effect.map(repository.list, (all) => all.filter(({ derp_only, url }) => url !== "" && !derp_only)),
 
     /** The regions in which apps are reached: the primary, and the proxies that serve apps. Every user may know them. */
-    regions: Effect.gen(function* () {
-      const proxies = (yield* repository.list).filter(({ derp_only }) => !derp_only)
-      return [yield* primary, ...(yield* Effect.forEach(proxies, observed))]
-    }),
+    regions: Effect.map(everyOne, (all) => all.filter(({ derp_only }) => !derp_only)),
+
+    /** The primary and every proxy, without judging who asks: the health report shows them, which authorizes its reader itself. */
+    observed: everyOne,
 
     /**
      * Makes a proxy and answers its token, which is shown once. Fails with `Forbidden`, with `Invalid` for a name that is empty or that of

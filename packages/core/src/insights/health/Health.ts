@@ -3,10 +3,9 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { rightTo } from "../../access/StreamRights.js"
 import * as Audit from "../../audit/Audit.js"
-import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
-import { ProxyHealth } from "../../deployment/proxies/ProxyHealth.js"
+import { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
 import { RelayMaps } from "../../network/RelayMaps.js"
 import { NotModified } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
@@ -106,5 +105,5 @@ const make = Effect.gen(function* () {
 
 /** The health of the deployment, as this process finds it. deployment.md §9. */
 export class Health extends Context.Tag("@atelier/core/Health")<Health, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(service(Health, make), Deployment.layer, ProxyHealth.layer, RelayMaps.layer)
+  static readonly layer = standingOn(service(Health, make), WorkspaceProxies.layer, RelayMaps.layer)
 }

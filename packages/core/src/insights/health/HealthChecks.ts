@@ -1,10 +1,9 @@
 /** The checks of which a health report consists, and one run of all of them. deployment.md §9. */
 import { Cause, Duration, Effect, Exit } from "effect"
-import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
-import { ProxyHealth } from "../../deployment/proxies/ProxyHealth.js"
-import { WorkspaceProxyRepository } from "../../deployment/proxies/WorkspaceProxy.js"
+import { primaryName, WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
+import { proxyView } from "../../deployment/proxies/WorkspaceProxyView.js"
 import { UpstreamUnavailable } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { daemonTimeout, provisionerApiVersion } from "../../provisioning/ProvisionerDaemon.js"
@@ -29,12 +28,10 @@ export const healthChecks = Effect.gen(function* () {
   const values = yield* DeploymentValues
   const repository = yield* MetricsRepository
   const checkRelays = yield* relayChecks
-  const proxies = yield* WorkspaceProxyRepository
-  const proxyHealth = yield* ProxyHealth
+  const proxies = yield* WorkspaceProxies
   const probes = yield* HealthProbes
   const reach = reachThrough(probes)
-  const { id: deploymentId } = yield* Deployment
-  const { accessUrl, healthCheckThresholdDatabase, wildcardAccessUrl } = yield* DeploymentOptions
+  const { accessUrl, healthCheckThresholdDatabase } = yield* DeploymentOptions
 
   const checkAccessUrl = Effect.gen(function* () {
     const found = (outcome: Outcome, answer?: Answer) => ({
@@ -101,9 +98,9 @@ export const healthChecks = Effect.gen(function* () {
   const checkDaemons = Effect.gen(function* () {
     const now = yield* Timestamp.now
     const daemons = yield* repository.daemons(Timestamp.minus(now, daemonTimeout), maximumDaemons)
-    const items = daemons.map((provisioner_daemon) => ({
-      provisioner_daemon,
-      warnings: daemonWarnings(provisioner_daemon, { version: probes.version, apiVersion: provisionerApiVersion })
+    const items = daemons.map((daemon) => ({
+      provisioner_daemon: { ...daemon, key_name: null, status: null, current_job: null, previous_job: null },
+      warnings: daemonWarnings(daemon, { version: probes.version, apiVersion: provisionerApiVersion })
     }))
     const warnings = items.flatMap((item): ReadonlyArray<HealthMessage> => item.warnings)
     const hasInvalid = warnings.some(({ code }) => code === "EUNKNOWN")
@@ -116,37 +113,20 @@ export const healthChecks = Effect.gen(function* () {
     return { ...outcome, dismissed: false, items }
   })
 
-  const primary = {
-    id: deploymentId,
-    name: "primary",
-    display_name: "Default",
-    healthy: true,
-    path_app_url: accessUrl,
-    wildcard_hostname: wildcardAccessUrl
-  }
-
   const checkProxies = Effect.gen(function* () {
-    const found = yield* Effect.forEach(yield* proxies.list, (proxy) => Effect.map(proxyHealth.of(proxy), (status) => ({ proxy, status })))
-    const broken = found.filter(({ status }) => status.status !== "ok")
+    const regions = (yield* proxies.observed).map(proxyView)
+    const found = regions.filter(({ name }) => name !== primaryName)
+    const broken = found.filter(({ healthy }) => !healthy)
     const warnings = [
-      ...broken.map(({ proxy, status }) => ({
+      ...broken.map(({ name, status }) => ({
         code: "EWP04",
-        message: `The proxy ${proxy.name} is ${status.status}. ${status.report.errors.join(" ")}`.trim()
+        message: `The proxy ${name} is ${status.status}. ${status.report.errors.join(" ")}`.trim()
       })),
       ...found.flatMap(({ status }) => status.report.warnings.map((message) => ({ code: "EWP04", message })))
     ]
     const outcome =
       found.length > 0 && broken.length === found.length ? { ...failed("EWP04", "No proxy works."), warnings } : well(warnings)
-    const regions = found.map(({ proxy, status }) => ({
-      id: proxy.id,
-      name: proxy.name,
-      display_name: proxy.display_name,
-      healthy: status.status === "ok",
-      path_app_url: proxy.url,
-      wildcard_hostname: proxy.wildcard_hostname,
-      status
-    }))
-    return { ...outcome, dismissed: false, workspace_proxies: { regions: [primary, ...regions] } }
+    return { ...outcome, dismissed: false, workspace_proxies: { regions } }
   })
 
   /** A check that dies is a finding too. */

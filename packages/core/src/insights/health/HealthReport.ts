@@ -1,6 +1,6 @@
 /** What a deployment finds out about its own health. deployment.md §9. */
 import { Schema } from "effect"
-import { ProxyHealthStatus } from "../../deployment/proxies/ProxyHealth.js"
+import { WorkspaceProxyView } from "../../deployment/proxies/WorkspaceProxyView.js"
 import { RelayNode, RelayRegion } from "../../network/RelayMap.js"
 import * as Numbers from "../../platform/Numbers.js"
 import * as Timestamp from "../../platform/Timestamp.js"
@@ -63,21 +63,13 @@ const RegionReport = Schema.Struct({ ...outcome, region: RelayRegion, node_repor
 })
 export interface RegionReport extends Schema.Schema.Type<typeof RegionReport> {}
 
-const ProxyRegion = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  display_name: Schema.String,
-  healthy: Schema.Boolean,
-  path_app_url: Schema.String,
-  wildcard_hostname: Schema.String,
-  /** What was found out last; absent for the deployment itself. */
-  status: Schema.optional(
-    Schema.Struct({
-      status: ProxyHealthStatus,
-      report: Schema.Struct({ errors: Schema.Array(Schema.String), warnings: Schema.Array(Schema.String) }),
-      checked_at: Timestamp.Timestamp
-    })
-  )
+/** A daemon as the report shows it: without its key's name, its status and its jobs, which the list of daemons has. */
+const ReportedDaemon = Schema.Struct({
+  ...ProvisionerDaemon.fields,
+  key_name: Schema.Null,
+  status: Schema.Null,
+  current_job: Schema.Null,
+  previous_job: Schema.Null
 })
 
 export const HealthReport = Schema.Struct({
@@ -106,10 +98,10 @@ export const HealthReport = Schema.Struct({
   }),
   provisioner_daemons: Schema.Struct({
     ...section,
-    items: Schema.Array(Schema.Struct({ provisioner_daemon: ProvisionerDaemon, warnings: Schema.Array(HealthMessage) }))
+    items: Schema.Array(Schema.Struct({ provisioner_daemon: ReportedDaemon, warnings: Schema.Array(HealthMessage) }))
   }),
   websocket: Schema.Struct({ ...section, code: Numbers.Count, body: Schema.String }),
-  workspace_proxy: Schema.Struct({ ...section, workspace_proxies: Schema.Struct({ regions: Schema.Array(ProxyRegion) }) })
+  workspace_proxy: Schema.Struct({ ...section, workspace_proxies: Schema.Struct({ regions: Schema.Array(WorkspaceProxyView) }) })
 }).annotations({ identifier: "HealthcheckReport" })
 export interface HealthReport extends Schema.Schema.Type<typeof HealthReport> {}
 
