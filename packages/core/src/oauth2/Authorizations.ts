@@ -13,7 +13,7 @@ import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { isOwnResource, isResourceIndicator, maximumResources, normalizedResource } from "../identity/sessions/Audience.js"
-import type { Grant } from "./Grant.js"
+import { type Grant, maximumGrants } from "./Grant.js"
 import { GrantRepository } from "./GrantRepository.js"
 import { type OAuth2App, type Prompt, prompts, type ResponseMode, responseModes } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
@@ -43,13 +43,13 @@ export interface ConsentRequest {
 /** How long a code can be redeemed. */
 const codeLifetime = "10 minutes"
 
-/** Grants of one user to one app; a device more ends the oldest. */
-const maximumGrants = 50
-
 /** Characters of a state and of a scope. */
 const maximumText = 4096
 
 const challenge = /^[A-Za-z0-9._~-]{43,128}$/
+
+/** How far the tokens of an app would reach. */
+type Reach = Pick<ConsentRequest, "scope" | "resource">
 
 const isPrompt = (word: string): word is Prompt => prompts.some((known) => known === word)
 
@@ -70,7 +70,8 @@ export const redirectTarget = (
   if (repeated.includes("redirect_uri")) return { violation: "redirect_uri: must be given once" }
   const [only, ...others] = redirect_uris
   if (redirect_uri === undefined) {
-    if (only !== undefined && others.length === 0) return { uri: only }
+    if (only === undefined) return { violation: "redirect_uri: the client has registered none" }
+    if (others.length === 0) return { uri: only }
     return { violation: "redirect_uri: is required, as the client has several" }
   }
   return redirect_uris.some((registered) => matchesRedirectUri(registered, redirect_uri))
@@ -85,9 +86,26 @@ const make = Effect.gen(function* () {
   const keys = yield* ApiKeyRepository
   const { accessUrl, brand, narrowOauth2Scopes } = yield* DeploymentOptions
 
+  /** What is wrong with the form of the scope and of the resources. */
+  const reachFindings = ({ resource, scope = "" }: Reach): ReadonlyArray<string> => [
+    ...(scope.length > maximumText ? [`scope: must have at most ${maximumText} characters`] : []),
+    ...(resource.length > maximumResources ? [`resource: must be given at most ${maximumResources} times`] : []),
+    ...(resource.some((text) => !isResourceIndicator(text)) ? ["resource: must be an absolute URI without a fragment"] : [])
+  ]
+
+  /** Why an app cannot have a scope or a resource at all. */
+  const unreachable = ({ resource, scope = "" }: Reach): OAuthError | undefined => {
+    if (resource.some((text) => !isOwnResource(text, accessUrl)))
+      return invalidTarget("The resource is not this deployment, nor a part of it.")
+    const unknown = narrowOauth2Scopes ? wordsIn(scope).find((name) => !isExternalScope(name)) : undefined
+    return unknown === undefined
+      ? undefined
+      : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
+  }
+
   /** The rule that a request breaks; undefined for one that a user may be asked about. */
   const violation = (request: ConsentRequest): OAuthError | undefined => {
-    const { code_challenge, code_challenge_method: method, repeated, resource, response_type, scope = "", state = "" } = request
+    const { code_challenge, code_challenge_method: method, repeated, response_type, state = "" } = request
     const findings = repeated.map((name) => `${name}: must be given once`)
     if (response_type === undefined) findings.push("response_type: is required")
     else if (response_type !== "code" && response_type !== "token") findings.push("response_type: must be code")
@@ -97,7 +115,6 @@ const make = Effect.gen(function* () {
     if (shown.some((word) => !isPrompt(word))) findings.push(`prompt: must consist of ${prompts.join(", ")}`)
     else if (shown.includes("none") && shown.length > 1) findings.push("prompt: none must stand alone")
     if (state.length > maximumText) findings.push(`state: must have at most ${maximumText} characters`)
-    if (scope.length > maximumText) findings.push(`scope: must have at most ${maximumText} characters`)
     if (/\p{Cc}/u.test(state)) findings.push("state: must not contain control characters")
     if (response_type !== "token") {
       if (code_challenge === undefined) findings.push("code_challenge: is required")
@@ -106,17 +123,11 @@ const make = Effect.gen(function* () {
       if (method === "plain") findings.push("code_challenge_method: must be S256, as plain protects no code")
       else if (method !== undefined && method !== "S256") findings.push("code_challenge_method: must be S256")
     }
-    if (resource.length > maximumResources) findings.push(`resource: must be given at most ${maximumResources} times`)
-    if (resource.some((text) => !isResourceIndicator(text))) findings.push("resource: must be an absolute URI without a fragment")
+    findings.push(...reachFindings(request))
     if (findings.length > 0) return invalidRequest(`Invalid query params: ${findings.join("; ")}`)
     if (response_type === "token")
       return new OAuthError({ error: "unsupported_response_type", message: "The only supported response type is code." })
-    if (resource.some((text) => !isOwnResource(text, accessUrl)))
-      return invalidTarget("The resource is not this deployment, nor a part of it.")
-    const unknown = narrowOauth2Scopes ? wordsIn(scope).find((name) => !isExternalScope(name)) : undefined
-    return unknown === undefined
-      ? undefined
-      : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
+    return unreachable(request)
   }
 
   /** Where the deployment does not narrow tokens, a client that asks for scopes gets more than these. P-34. */
@@ -133,13 +144,19 @@ const make = Effect.gen(function* () {
     /** The scopes that an app gets with a request. */
     granted: ({ scope }: Pick<ConsentRequest, "scope">) => granted(scope),
 
-    /** Fails unless the actor may give an app the permission that a request asks for. */
-    requirePermitted: Traced.fn("Authorizations.requirePermitted")(function* ({ scope }: Pick<ConsentRequest, "scope">) {
+    /** The rule that the scope and the resources of a request break. */
+    reachViolation: (reach: Reach): OAuthError | undefined => {
+      const findings = reachFindings(reach)
+      return findings.length > 0 ? invalidRequest(findings.join("; ")) : unreachable(reach)
+    },
+
+    /** Fails unless the actor may give scopes to an app. */
+    requireGivable: Traced.fn("Authorizations.requireGivable")(function* (scopes: ReadonlyArray<string>) {
       const { isApp, subject, userId } = yield* CurrentActor
       if (isApp === true) return yield* denied("A token of an app cannot consent for apps.")
       if (!(yield* Access.can("create", AccessObjects.ownedBy("oauth2_app_code_token", userId))))
         return yield* denied("The credential in use may not consent for apps.")
-      if (excess(subject, granted(scope), unrestrictedAllowList).length > 0)
+      if (excess(subject, scopes, unrestrictedAllowList).length > 0)
         return yield* denied("The credential in use has fewer rights than the app would get.")
     }),
 

@@ -1,6 +1,14 @@
 /** The metadata with which clients register themselves (RFC 7591 §2). oauth2-provider.md §10.2. */
 import { Either } from "effect"
-import { authMethods, type AuthMethod, type DescriptiveMetadata, grantTypes, responseTypes } from "./OAuth2App.js"
+import {
+  authMethods,
+  type AuthMethod,
+  defaultGrantTypes,
+  type DescriptiveMetadata,
+  deviceGrant,
+  grantTypes,
+  responseTypes
+} from "./OAuth2App.js"
 import { OAuthError } from "./OAuthError.js"
 import { type ClientType, redirectUriViolation } from "./RedirectUri.js"
 
@@ -78,18 +86,21 @@ export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata,
     return Either.left(refused(`token_endpoint_auth_method: must be one of ${authMethods.join(", ")}`))
   const client_type = token_endpoint_auth_method === "none" ? "public" : "confidential"
 
+  const grants = wordsOf(body, "grant_types", grantTypes, defaultGrantTypes)
+  if (failure(grants)) return Either.left(grants)
+  const hasCodes = grants.includes("authorization_code")
+  if (!hasCodes && !grants.includes(deviceGrant))
+    return Either.left(refused(`grant_types: must contain authorization_code or ${deviceGrant}`))
+
   const uris = body["redirect_uris"] ?? []
   if (!isTexts(uris)) return Either.left(refused("redirect_uris: must be a list of texts"))
-  if (uris.length === 0) return Either.left(refused("redirect_uris: is required"))
+  if (uris.length === 0 && hasCodes) return Either.left(refused("redirect_uris: is required"))
   if (uris.length > maximumUris) return Either.left(refused(`redirect_uris: must have at most ${maximumUris} entries`))
   for (const uri of uris) {
     const violation = redirectUriViolation(uri, client_type)
     if (violation !== undefined) return Either.left(refused(`redirect_uris: ${violation}`))
   }
 
-  const grants = wordsOf(body, "grant_types", grantTypes, grantTypes)
-  if (failure(grants)) return Either.left(grants)
-  if (!grants.includes("authorization_code")) return Either.left(refused("grant_types: must contain authorization_code"))
   const responses = wordsOf(body, "response_types", responseTypes, responseTypes)
   if (failure(responses)) return Either.left(responses)
 

@@ -3,6 +3,9 @@ import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 
+/** Grants of one user to one app; a device more ends the oldest. */
+export const maximumGrants = 50
+
 /** `issued`: its code waits to be redeemed. `active`: it has an access token and a refresh token. */
 export const GrantStatus = Schema.Literal("issued", "active", "revoked", "expired")
 export type GrantStatus = typeof GrantStatus.Type

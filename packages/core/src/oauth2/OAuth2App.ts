@@ -3,7 +3,11 @@ import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 
-export const grantTypes = ["authorization_code", "refresh_token"] as const
+/** The grant type of devices without a browser (RFC 8628 §3.4). */
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+/** The grant types of a client that names none. */
+export const defaultGrantTypes = ["authorization_code", "refresh_token"] as const
+export const grantTypes = [...defaultGrantTypes, deviceGrant] as const
 export const responseTypes = ["code"] as const
 /** How the parameters of an answer travel in the redirect URI (OAuth 2.0 Multiple Response Type Encoding Practices §2.1). */
 export const responseModes = ["query", "fragment"] as const
@@ -38,7 +42,7 @@ export const OAuth2App = Schema.Struct({
   updated_at: Timestamp,
   name: Schema.String,
   icon: Schema.String,
-  /** At least one; the first is the callback URL that administrators see. */
+  /** At least one, unless the client is only for devices without a browser; the first is the callback URL that administrators see. */
   redirect_uris: Schema.Array(Schema.String),
   client_type: Schema.Literal("public", "confidential"),
   dynamically_registered: Schema.Boolean,

@@ -15,13 +15,16 @@ import { excess } from "../identity/sessions/Delegation.js"
 import { AccountRepository } from "../identity/users/AccountRepository.js"
 import type { User, UserId } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
+import { Ids } from "../platform/Ids.js"
 import { constantTimeEquals, Cryptography, hashSecret } from "../platform/Cryptography.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
 import { isResourceIndicator, isSameAudience, normalizedResource } from "../identity/sessions/Audience.js"
-import { afterEvent, type Grant, type GrantEvent } from "./Grant.js"
+import { type DeviceCode, type PollRefusal, pollInterval, pollRefusal } from "./DeviceCode.js"
+import { DeviceCodeRepository } from "./DeviceCodeRepository.js"
+import { afterEvent, type Grant, type GrantEvent, maximumGrants } from "./Grant.js"
 import { GrantRepository, type Hashed } from "./GrantRepository.js"
 import type { OAuth2App } from "./OAuth2App.js"
 import { type AuthenticatedClient, requireAuthenticated } from "./OAuth2Clients.js"
@@ -87,6 +90,15 @@ const isSame = (left: string, right: string): boolean => constantTimeEquals(enco
 const badCode = invalidGrant("The authorization code is invalid, has expired or has been used.")
 const badRefreshToken = invalidGrant("The refresh token is invalid, has expired or has been used.")
 
+const badDeviceCode = invalidGrant("The device code is invalid or has been used.")
+
+const pollTexts: Readonly<Record<PollRefusal, string>> = {
+  authorization_pending: "The user has not answered yet.",
+  slow_down: "The device asks too often.",
+  access_denied: "The user has denied the request.",
+  expired_token: "The device code has expired."
+}
+
 /** The decision on a request that found its grant: an attack ends the grant, and the client is refused all the same. */
 type Outcome = { readonly tokens: IssuedTokens } | { readonly refused: OAuthError }
 
@@ -95,6 +107,7 @@ const make = Effect.gen(function* () {
   const keys = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
   const users = yield* UserRepository
+  const devices = yield* DeviceCodeRepository
   const cryptography = yield* Cryptography
   const { apiKeysRetention, brand, defaultOauthRefreshLifetime, narrowOauth2Scopes, sessionDuration } = yield* DeploymentOptions
   const refreshLifetime = Duration.equals(defaultOauthRefreshLifetime, Duration.zero) ? sessionDuration : defaultOauthRefreshLifetime
@@ -248,6 +261,32 @@ const make = Effect.gen(function* () {
       return Option.isSome(found) && isRight(found.value, hashedSecret) ? found.value.value.id : undefined
     })
 
+  /** Notes a poll that gets no tokens. One that comes too early makes the next one wait for longer. */
+  const refusedPoll = (device: DeviceCode, refusal: PollRefusal, now: Timestamp.Timestamp) =>
+    Effect.as(devices.recordPoll(device.id, now, device.interval_seconds + (refusal === "slow_down" ? pollInterval : 0)), {
+      refused: new OAuthError({ error: refusal, message: pollTexts[refusal] })
+    })
+
+  /** The permission that a device's user has given. */
+  const grantOfDevice = (device: DeviceCode, id: Uuid, user_id: UserId, now: Timestamp.Timestamp): Grant => ({
+    id,
+    app_id: device.app_id,
+    user_id,
+    status: "issued",
+    created_at: now,
+    updated_at: now,
+    // No code of it is ever shown
+    code_expires_at: now,
+    redirect_uri: null,
+    hashed_state: null,
+    code_challenge: "",
+    resource: device.resource,
+    scopes: device.scopes,
+    secret_id: null,
+    api_key_id: null,
+    refresh_expires_at: null
+  })
+
   /** What a text is as a token, with its grant; undefined for a text that is no token, or no good one. */
   const goodToken = (token: string) =>
     Effect.gen(function* () {
@@ -324,6 +363,43 @@ const make = Effect.gen(function* () {
           return yield* renew(grant, "redeem", tokens, { scopes: grant.scopes, secretId, replaces: undefined, refused: badCode })
         })
       )
+    }),
+
+    /**
+     * Answers a device that asks whether its user has answered (RFC 8628 §3.4). One of several requests at once gets the tokens, and the code is used up by
+     * them.
+     */
+    redeemDevice: Traced.fn("OAuth2Tokens.redeemDevice")(function* (client: AuthenticatedClient, deviceCode: string, info: CallInfo) {
+      yield* requireAuthenticated(client)
+      const presented = yield* presentedSecret(brand, deviceCode)
+      const found = presented === undefined ? undefined : Option.getOrUndefined(yield* devices.byPrefix(presented.prefix))
+      if (presented === undefined || found === undefined || !isRight(found, presented.hashedSecret)) return yield* badDeviceCode
+      if (found.value.app_id !== client.app.id) return yield* badDeviceCode
+      const { id, status, user_id } = found.value
+      const tokens = yield* newTokens
+      const code = yield* newSecret(brand)
+      const grantId = yield* (yield* Ids).next
+
+      const poll = Effect.gen(function* () {
+        // Users are locked before what belongs to them
+        const [user] = status === "approved" && user_id !== null ? yield* accounts.lock([user_id]) : []
+        const device = Option.getOrUndefined(yield* devices.lock(id))
+        if (device === undefined) return { refused: badDeviceCode }
+        const now = yield* Timestamp.now
+        const refusal = pollRefusal(device, now)
+        if (refusal !== undefined || device.status !== status) return yield* refusedPoll(device, refusal ?? "authorization_pending", now)
+        if (user === undefined || user.status !== "active") return { refused: invalidGrant("The user is not active.") }
+        yield* devices.delete(id)
+        const grant = grantOfDevice(device, grantId, user.id, now)
+        yield* repository.insert(grant, code, device.consent_key_id ?? undefined)
+        yield* repository.deleteBeyond(client.app.id, user.id, maximumGrants)
+        const next = { scopes: grant.scopes, secretId: client.secretId, replaces: undefined, refused: badDeviceCode }
+        return yield* renew(grant, "redeem", tokens, next)
+      })
+      const outcome: Outcome = yield* transaction(poll).pipe(
+        Access.actingAs({ ...SystemActor.systemOauth, ...info, ...(user_id === null ? {} : { userId: user_id }) })
+      )
+      return "tokens" in outcome ? outcome.tokens : yield* outcome.refused
     }),
 
     /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */

@@ -3,8 +3,10 @@ import { Data } from "effect"
 /** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2, RFC 8707 §2 and OpenID Connect Core §3.1.2.6 that the service answers. */
 export type OAuthErrorCode =
   | "access_denied"
+  | "authorization_pending"
   | "account_selection_required"
   | "consent_required"
+  | "expired_token"
   | "invalid_client"
   | "invalid_client_id"
   | "invalid_client_metadata"
@@ -17,7 +19,9 @@ export type OAuthErrorCode =
   | "login_required"
   | "request_not_supported"
   | "server_error"
+  | "slow_down"
   | "temporarily_unavailable"
+  | "unauthorized_client"
   | "unsupported_grant_type"
   | "unsupported_response_type"
 

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { Authorizations } from "./Authorizations.js"
 import { ClientRegistrations } from "./ClientRegistrations.js"
+import { DeviceAuthorizations } from "./DeviceAuthorizations.js"
+import type { DeviceCodeRepository } from "./DeviceCodeRepository.js"
 import type { GrantRepository } from "./GrantRepository.js"
 import type { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
@@ -15,6 +17,7 @@ import { together } from "../platform/Standing.js"
 export const layer = together(
   Authorizations.layer,
   ClientRegistrations.layer,
+  DeviceAuthorizations.layer,
   OAuth2Apps.layer,
   OAuth2Clients.layer,
   OAuth2Tokens.layer,
@@ -23,8 +26,9 @@ export const layer = together(
 
 export const workers = [
   Effect.flatMap(ClientRegistrations, ({ purge }) => Worker.start(purge)),
+  Effect.flatMap(DeviceAuthorizations, ({ purge }) => Worker.start(purge)),
   Effect.flatMap(OAuth2Tokens, ({ purge }) => Worker.start(purge)),
   Effect.flatMap(PushedRequests, ({ purge }) => Worker.start(purge))
 ]
 
-export type Stored = GrantRepository | OAuth2AppRepository | PushedRequestRepository
+export type Stored = DeviceCodeRepository | GrantRepository | OAuth2AppRepository | PushedRequestRepository

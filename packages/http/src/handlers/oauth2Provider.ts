@@ -16,7 +16,7 @@ const appViewAt =
       authorization: `${accessUrl}/oauth2/authorize`,
       token: `${accessUrl}/oauth2/tokens`,
       token_revoke: `${accessUrl}/oauth2/revoke`,
-      device_authorization: ""
+      device_authorization: `${accessUrl}/oauth2/device_authorization`
     }
   })
 

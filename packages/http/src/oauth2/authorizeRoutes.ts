@@ -182,7 +182,7 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
         const unmet = hasJustSignedIn(request, actor) ? undefined : requiredLogin(shown)
         if (unmet !== undefined)
           return isPost || login === undefined || actor.apiKeyId === undefined ? onRefused(unmet) : toLoginAgain(request, info, login)
-        return yield* authorizations.requirePermitted(asked).pipe(
+        return yield* authorizations.requireGivable(authorizations.granted(asked)).pipe(
           Effect.zipRight(proceed({ app, request: asked, use, uri: target.uri, actor })),
           Effect.provideService(CurrentActor, actor),
           Effect.catchAll((error) => Effect.succeed(onRefused(error)))

@@ -57,6 +57,7 @@ const schemas = {
       issuer: { type: "string" },
       authorization_endpoint: { type: "string" },
       token_endpoint: { type: "string" },
+      device_authorization_endpoint: { type: "string" },
       pushed_authorization_request_endpoint: { type: "string" },
       require_pushed_authorization_requests: { type: "boolean" },
       revocation_endpoint: { type: "string" },
@@ -87,13 +88,13 @@ const schemas = {
   OAuth2ClientRegistrationRequest: object(
     {
       client_name: uri,
-      redirect_uris: { ...listOf(uri, 20), minItems: 1 },
-      grant_types: listOf(oneOf(grantTypes), 2),
+      redirect_uris: listOf(uri, 20),
+      grant_types: listOf(oneOf(grantTypes), 3),
       response_types: listOf(oneOf(responseTypes), 1),
       token_endpoint_auth_method: oneOf(authMethods),
       ...descriptive
     },
-    ["redirect_uris"]
+    []
   ),
   OAuth2ClientConfiguration: object(registered, alwaysRegistered),
   OAuth2ClientRegistrationResponse: object(
@@ -114,6 +115,17 @@ const schemas = {
       iss: { type: "string" }
     },
     ["active"]
+  ),
+  OAuth2DeviceAuthorization: object(
+    {
+      device_code: { type: "string" },
+      user_code: { type: "string" },
+      verification_uri: { type: "string" },
+      verification_uri_complete: { type: "string" },
+      expires_in: { type: "integer", minimum: 1, maximum: 600 },
+      interval: { type: "integer", minimum: 1, maximum: 60 }
+    },
+    ["device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in", "interval"]
   ),
   OAuth2PushedRequest: object({ request_uri: { type: "string" }, expires_in: { type: "integer", minimum: 1, maximum: 600 } }, [
     "request_uri",
@@ -256,6 +268,7 @@ const paths = {
             redirect_uri: uri,
             code_verifier: { type: "string", minLength: 43, maxLength: 128 },
             refresh_token: text(1024),
+            device_code: text(1024),
             resource: uri,
             scope: text(8192)
           },
@@ -288,6 +301,50 @@ const paths = {
         object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
       ),
       responses: { "200": { description: "The token is good for nothing." }, ...refused("401", "408", "413") }
+    })
+  },
+  "/oauth2/device_authorization": {
+    post: operation({
+      operationId: "oauth2.beginDevice",
+      summary: "Ask for a permission from a device without a browser",
+      description:
+        "Returns a code for the device, and one that its user types at the verification address (RFC 8628). The device asks for its tokens at the token endpoint.",
+      requestBody: form(object({ client_id: named, client_secret: text(1024), scope: text(8192), resource: uri }, [])),
+      responses: { "200": { description: "The codes.", content: json("OAuth2DeviceAuthorization") }, ...refused("401", "408", "413") }
+    })
+  },
+  "/oauth2/device": {
+    get: operation({
+      operationId: "oauth2.showDevice",
+      summary: "Ask for the code of a device",
+      description:
+        "Shows the page on which a user types the code that a device shows. A browser that is not signed in goes to the login first.",
+      security: [{ session: [] }, {}],
+      parameters: [query("user_code", text(64))],
+      responses: {
+        "200": { description: "A page that asks for the code.", content: html },
+        "303": moved("The browser goes to the login."),
+        ...refused("401")
+      }
+    }),
+    post: operation({
+      operationId: "oauth2.answerDevice",
+      summary: "Answer a device",
+      description: "Shows what the device with a code asks for, or allows or denies it, as the form says.",
+      security: [{ session: [] }, {}],
+      requestBody: {
+        required: false,
+        content: {
+          "application/x-www-form-urlencoded": {
+            schema: object({ csrf_token: text(1024), user_code: text(64), decision: oneOf(["allow", "deny"]) }, [])
+          }
+        }
+      },
+      responses: {
+        "200": { description: "A page that asks for consent, or says what has been answered.", content: html },
+        "303": moved("The browser goes to the login."),
+        ...refused("401", "403")
+      }
     })
   },
   "/oauth2/par": {

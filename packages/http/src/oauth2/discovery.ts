@@ -8,6 +8,7 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   issuer: accessUrl,
   authorization_endpoint: `${accessUrl}/oauth2/authorize`,
   token_endpoint: `${accessUrl}/oauth2/tokens`,
+  device_authorization_endpoint: `${accessUrl}/oauth2/device_authorization`,
   pushed_authorization_request_endpoint: `${accessUrl}/oauth2/par`,
   require_pushed_authorization_requests: false,
   revocation_endpoint: `${accessUrl}/oauth2/revoke`,

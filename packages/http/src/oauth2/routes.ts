@@ -8,6 +8,7 @@ import type { Page } from "../server/HttpApplication.js"
 import { json, refuse } from "../server/respond.js"
 import { protocolAnswers } from "./answering.js"
 import { authorizeRoutes } from "./authorizeRoutes.js"
+import { devicePages } from "./devicePages.js"
 import { isIssuerSuffix, resourceMetadata, serverMetadata } from "./discovery.js"
 import { registrationRoutes } from "./registrationRoutes.js"
 import { tokenRoutes } from "./tokenRoutes.js"
@@ -28,7 +29,7 @@ export const oauthRoutes = (options: Options) =>
     const { accessUrl } = settings
     const apps = yield* OAuth2Apps
     const { ask, consent } = yield* authorizeRoutes(answers, options)
-    const { disconnect, exchange, introspect, push, revoke } = yield* tokenRoutes(answers)
+    const { beginDevice, disconnect, exchange, introspect, push, revoke } = yield* tokenRoutes(answers)
     const { deleteClient, readClient, register, replaceClient } = yield* registrationRoutes(answers)
 
     const suffixOf = ({ path }: RequestInfo, name: string): string => path.slice(path.indexOf(name) + name.length)
@@ -50,6 +51,8 @@ export const oauthRoutes = (options: Options) =>
       ...both("DELETE", "/oauth2/tokens", disconnect),
       ...both("POST", "/oauth2/revoke", revoke),
       ...both("POST", "/oauth2/par", push),
+      ...both("POST", "/oauth2/device_authorization", beginDevice),
+      ...(yield* devicePages(answers)),
       ...both("POST", "/oauth2/introspect", introspect),
       ...both("POST", "/oauth2/register", register),
       ...both("GET", "/oauth2/clients/:client_id", readClient),

@@ -1,7 +1,16 @@
 /** The routes that give, renew and end tokens. oauth2-provider.md §7, §8, §9. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { allScope, CurrentActor } from "@atelier/core/access"
-import { invalidRequest, type IssuedTokens, OAuth2Clients, OAuth2Tokens, OAuthError, PushedRequests } from "@atelier/core/oauth2"
+import {
+  DeviceAuthorizations,
+  deviceGrant,
+  invalidRequest,
+  type IssuedTokens,
+  OAuth2Clients,
+  OAuth2Tokens,
+  OAuthError,
+  PushedRequests
+} from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { queryOf } from "../pages/PageOptions.js"
@@ -10,10 +19,21 @@ import { json, refuse } from "../server/respond.js"
 import { notSignedIn, type ProtocolAnswers, required, type Response } from "./answering.js"
 import { consentRequestOf } from "./authorizeRoutes.js"
 import { authenticateClient } from "./clientCredentials.js"
+import { devicePath } from "./devicePages.js"
 import { parametersOf, readForm } from "./form.js"
 
 /** Parameters that a token request may give once. */
-const tokenParameters = ["grant_type", "client_id", "client_secret", "code", "redirect_uri", "refresh_token", "code_verifier", "scope"]
+const tokenParameters = [
+  "grant_type",
+  "client_id",
+  "client_secret",
+  "code",
+  "redirect_uri",
+  "refresh_token",
+  "device_code",
+  "code_verifier",
+  "scope"
+]
 
 const tokenView = ({ access_token, expires_at, refresh_token, scopes }: IssuedTokens, now: number): Response =>
   json(200, {
@@ -31,6 +51,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
     const clients = yield* OAuth2Clients
     const tokens = yield* OAuth2Tokens
     const pushed = yield* PushedRequests
+    const devices = yield* DeviceAuthorizations
 
     const exchange = answering(
       limited("tokens", (request) =>
@@ -60,9 +81,13 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
             const issued = yield* tokens.refresh(yield* client.authenticated, { refresh_token, resource, scope: form.get("scope") }, info)
             return tokenView(issued, yield* Clock.currentTimeMillis)
           }
+          if (grantType === deviceGrant) {
+            const device_code = yield* required(form.get("device_code"), "device_code")
+            return tokenView(yield* tokens.redeemDevice(yield* client.authenticated, device_code, info), yield* Clock.currentTimeMillis)
+          }
           return yield* new OAuthError({
             error: "unsupported_grant_type",
-            message: "The grant type must be authorization_code or refresh_token."
+            message: "The grant type must be authorization_code, refresh_token or that of devices."
           })
         })
       )
@@ -124,6 +149,29 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       )
     )
 
+    const beginDevice = answering(
+      limited("device_authorization", (request) =>
+        Effect.gen(function* () {
+          const form = yield* readForm(request)
+          const client = yield* authenticateClient(clients, request, form)
+          if (form.repeated(["scope", "client_id", "client_secret"]).length > 0)
+            return yield* invalidRequest("A parameter must be given once.")
+          const asked = { scope: form.get("scope"), resource: form.all("resource") }
+          const { device_code, interval, lifetime, user_code } = yield* devices.begin(yield* client.authenticated, asked)
+          const verification_uri = `${settings.accessUrl}${devicePath}`
+          const code = Redacted.value(user_code)
+          return json(200, {
+            device_code: Redacted.value(device_code),
+            user_code: code,
+            verification_uri,
+            verification_uri_complete: `${verification_uri}?user_code=${code}`,
+            expires_in: Duration.toSeconds(lifetime),
+            interval
+          })
+        })
+      )
+    )
+
     const disconnect = answering((request, info) =>
       Effect.gen(function* () {
         const app = yield* clients.get(parametersOf(queryOf(request)).get("client_id"))
@@ -140,5 +188,5 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       })
     )
 
-    return { exchange, introspect, push, revoke, disconnect }
+    return { beginDevice, exchange, introspect, push, revoke, disconnect }
   })

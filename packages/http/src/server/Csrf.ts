@@ -32,7 +32,7 @@ const decode = (text: string): Buffer | undefined => (/^[0-9A-Za-z+/]{1,128}={0,
 
 /** Whole segments, so that a user's name cannot match: `/users/firstborn/keys`, `/users/derp/keys`. */
 const exemptPaths =
-  /^\/api\/v2(?:\/users\/first$|\/oauth2\/(?:introspect|par|revoke|register)$|\/oauth2\/clients\/|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
+  /^\/api\/v2(?:\/users\/first$|\/oauth2\/(?:device_authorization|introspect|par|revoke|register)$|\/oauth2\/clients\/|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
 
 /** Paths whose forms hold the token: only their handler knows it. */
 const formPaths = /^(?:\/api\/v2)?\/oauth2\/authorize$/

@@ -190,6 +190,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "is about apps, which belong to the whole deployment": [
       "DELETE /oauth2/tokens",
       "GET /oauth2/authorize",
+      "GET /oauth2/device",
+      "POST /oauth2/device",
       "POST /oauth2/authorize",
       "DELETE /api/v2/oauth2-provider/apps/{app}",
       "DELETE /api/v2/oauth2-provider/apps/{app}/secrets/{secretID}",
@@ -204,6 +206,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "is asked for with a credential of another kind": [
       "DELETE /oauth2/clients/{client_id}",
       "GET /oauth2/clients/{client_id}",
+      "POST /oauth2/device_authorization",
       "POST /oauth2/introspect",
       "POST /oauth2/par",
       "POST /oauth2/revoke",

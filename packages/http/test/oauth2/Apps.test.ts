@@ -30,7 +30,7 @@ describeServer("an OAuth2 app", (server) => {
       authorization: "http://atelier.test/oauth2/authorize",
       token: "http://atelier.test/oauth2/tokens",
       token_revoke: "http://atelier.test/oauth2/revoke",
-      device_authorization: ""
+      device_authorization: "http://atelier.test/oauth2/device_authorization"
     }
     expect([created.status, created.body]).toStrictEqual([201, { id, name: "my-editor", callback_url, icon: "/icon.svg", endpoints }])
     expect((await call(server(), owner, "GET", `/apps/${id}`)).body).toStrictEqual(created.body)
