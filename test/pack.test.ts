@@ -158,11 +158,11 @@ describe.concurrent.each(packages)("the packed package of %s", (name) => {
   })
 })
 
-/** In place of Terraform: plans nothing, once the file `go` is there. */
-const terraform = `#!/bin/sh
-touch "$STARTED"
+/** In place of Terraform: plans nothing, once the file `go` is there. It gets no variable of the daemon's environment. */
+const terraform = (directory: string, started: string, go: string) => `#!/bin/sh
+touch "${started}"
 case $1 in
-plan) while [ -d "\${GO%/*}" ] && [ ! -e "$GO" ]; do sleep 0.02; done;;
+plan) while [ -d "${directory}" ] && [ ! -e "${go}" ]; do sleep 0.02; done;;
 show) echo '{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"root_module":{}},"configuration":{"root_module":{}}}';;
 graph) echo 'digraph {}';;
 esac
@@ -174,15 +174,15 @@ it("runs jobs of a server with the packed daemon, which loses none when it is ki
   const key = await aKey(server, "packed", { site: "packed" })
   const directory = await mkdtemp(join(tmpdir(), "atelier-daemon-"))
   test.onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const binary = join(directory, "terraform")
-  await writeFile(binary, terraform, { mode: 0o755 })
 
-  const launch = (name: string, go: string) => {
+  const launch = async (name: string, go: string) => {
     const started = join(directory, `${name}.started`)
+    const binary = join(directory, `${name}.terraform`)
+    await writeFile(binary, terraform(directory, started, join(directory, go)), { mode: 0o755 })
     const options = ["--url", server.url, "--name", name, "--directory", join(directory, name), "--terraform-binary", binary]
     const child = spawn(join(folder, "node_modules/.bin/atelier-provisioner"), [...options, "--engine", "terraform", "--engine", "local"], {
       stdio: "inherit",
-      env: { PATH: process.env["PATH"], ATELIER_PROVISIONER_KEY: key, STARTED: started, GO: join(directory, go) }
+      env: { PATH: process.env["PATH"], ATELIER_PROVISIONER_KEY: key }
     })
     test.onTestFinished(() => void child.kill("SIGKILL"))
     const exit = once(child, "exit").then(([code, signal]: ReadonlyArray<unknown>) => code ?? signal)
@@ -198,14 +198,14 @@ it("runs jobs of a server with the packed daemon, which loses none when it is ki
   const succeeds = ({ id }: { readonly id: string }) =>
     vi.waitFor(async () => expect((await getVersion(server, id)).job.status).toBe("succeeded"), { timeout: 20_000, interval: 50 })
 
-  const killed = launch("killed", "never")
+  const killed = await launch("killed", "never")
   await succeeds(await anImport({ "template.yaml": template }))
   const version = await anImport({ "main.tf": "" })
   await killed.works()
   killed.child.kill("SIGKILL")
   expect(await killed.exit).toBe("SIGKILL")
 
-  const next = launch("next", "go")
+  const next = await launch("next", "go")
   await next.works()
   next.child.kill("SIGTERM")
   await writeFile(join(directory, "go"), "")

@@ -1,4 +1,4 @@
-import { Locks } from "@atelier/core/platform"
+import { Background, Locks } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
 import { closingClient, destroy } from "./Closing.js"
@@ -95,7 +95,7 @@ export const layer = (url: Redacted.Redacted<string>, heartbeat: Heartbeat = usu
         if (opened === undefined || opened.isLost || held.size === 0) return Effect.void
         return Effect.catchAllCause(hasAnswered(opened), () => giveUp(opened))
       })
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(check, heartbeat.every)))
+      yield* Background.repeat("locks", Effect.delay(check, heartbeat.every))
 
       const acquire = (name: string) =>
         Effect.flatMap(connected, (opened) => Effect.map(ask(opened, "pg_try_advisory_lock", name), (done) => (done ? opened : undefined)))

@@ -9,7 +9,7 @@ export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 export const defaultGrantTypes = ["authorization_code", "refresh_token"] as const
 export const grantTypes = [...defaultGrantTypes, deviceGrant] as const
 export const responseTypes = ["code"] as const
-/** How the parameters of an answer travel in the redirect URI (OAuth 2.0 Multiple Response Type Encoding Practices §2.1). */
+/** How the parameters of an answer travel in the redirect URI (OAuth 2.0 Multiple Response Type Encoding Practices, section 2.1). */
 export const responseModes = ["query", "fragment"] as const
 export type ResponseMode = (typeof responseModes)[number]
 /** What a client can ask to be shown to the user (OpenID Connect Core §3.1.2.1). */
