@@ -33,6 +33,8 @@ export const help = (): string => {
   const ignored = current.filter(([, { refusal, unused }]) => unused === true && refusal === undefined)
   const refused = current.filter(([, { refusal }]) => refusal !== undefined)
   return `Usage: npm start -- [options]
+       npm start -- proxy [options]
+       npm start -- --help | --version
 
 ${used.map(line).join("\n")}
 

@@ -182,6 +182,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     ...(traces === undefined ? {} : { tracing: traces.tracer }),
     ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,
+    logAudit: true,
     drainTimeout: options.drainTimeout
   })
   let exporter: Exporter | undefined

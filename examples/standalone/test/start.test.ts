@@ -117,6 +117,12 @@ describe("the compiled code that the build kept", () => {
   })
 })
 
+it("--version prints the version and starts nothing", async () => {
+  const child = spawn(process.execPath, [program, "--version"], { cwd: directory, stdio: ["ignore", "pipe", "inherit"] })
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")])
+  expect({ code, said }).toStrictEqual({ code: 0, said: expect.stringMatching(/^Atelier \d+\.\d+\.\d+\n$/) })
+})
+
 describe("a server that cannot start", () => {
   it("refuses a database file in use by another server, which continues", async () => {
     const database = `sqlite:${join(directory, "atelier.db")}`

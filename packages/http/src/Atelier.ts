@@ -2,6 +2,7 @@
 import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
+import { Audit } from "@atelier/core/audit"
 import {
   type Configuration,
   DeploymentConfiguration,
@@ -284,9 +285,10 @@ const served = (options: Options) =>
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
 /** The environment of all fibers: the log, the clock and the tracer. */
-const environment = ({ clock, logger, logLevel = "info", tracing }: Options) =>
+const environment = ({ clock, logAudit = false, logger, logLevel = "info", tracing }: Options) =>
   Layer.mergeAll(
     Logger.minimumLogLevel(logLevels[logLevel]),
+    Layer.scopedDiscard(Effect.locallyScoped(Audit.inLog, logAudit)),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
     Layer.setClock(StoreClock.make(clock ?? Clock.make(), { isOfHost: clock !== undefined })),
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.setTracerEnabled(tracing === true)

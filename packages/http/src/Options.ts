@@ -89,4 +89,6 @@ export interface Options {
   readonly tracing?: boolean | Tracer.Tracer
   /** How long `dispose` waits for requests and sockets to end; default 10 seconds. */
   readonly drainTimeout?: Duration.DurationInput
+  /** Whether each entry of the audit log also goes to the log, as one line. Default: false. */
+  readonly logAudit?: boolean
 }

@@ -89,7 +89,8 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
       Schema.filter((clock) => Clock.ClockTypeId in clock, { description: "a Clock of effect" })
     ),
     tracing: Schema.Union(HostOptions.Truth, having<Tracer.Tracer>(["span"], "a Tracer of effect")),
-    drainTimeout: Time
+    drainTimeout: Time,
+    logAudit: HostOptions.Truth
   },
   ["accessUrl", "storage"]
 )

@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Exit, Option } from "effect"
+import { Cause, Context, Effect, Exit, FiberRef, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { publishRightsChange } from "../access/RightsChanges.js"
 import type { EventBus } from "../platform/EventBus.js"
@@ -60,11 +60,21 @@ const entryOf = (outcome: Outcome): Effect.Effect<AuditEntry, never, CurrentActo
     }
   })
 
+/** Whether entries also go to the program's log. An application that embeds the service has a log of its own. */
+export const inLog: FiberRef.FiberRef<boolean> = FiberRef.unsafeMake(false)
+
+/** A text that a log shows in its line. */
+const inLine = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\p{Cc}/gu, " ") : value)
+
 /** The change may hold texts of users, which stay in the store. */
-const tell = (entry: AuditEntry): Effect.Effect<void, never, CurrentActor> => {
-  const { additional_fields: _, diff: __, ...told } = entry
-  return Effect.flatMap(CurrentActor, ({ username = "" }) => logChange("audit_log", { ...told, username }))
-}
+const tell = (entry: AuditEntry): Effect.Effect<void, never, CurrentActor> =>
+  Effect.flatMap(FiberRef.get(inLog), (isTold) => {
+    if (!isTold) return Effect.void
+    const { additional_fields: _, diff: __, ...told } = entry
+    return Effect.flatMap(CurrentActor, ({ username = "" }) =>
+      logChange("audit_log", Object.fromEntries(Object.entries({ ...told, username }).map(([name, value]) => [name, inLine(value)])))
+    )
+  })
 
 const store = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
   Effect.gen(function* () {

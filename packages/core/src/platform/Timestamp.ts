@@ -66,7 +66,7 @@ export const TimestampFromInput = Schema.transformOrFail(
     decode: (text, _options, ast) => {
       const timestamp = parse(text)
       return timestamp === undefined
-        ? Effect.fail(new ParseResult.Type(ast, text, "Expected an RFC 3339 date-time"))
+        ? Effect.fail(new ParseResult.Type(ast, text, "must be an RFC 3339 date-time"))
         : Effect.succeed(timestamp)
     },
     encode: (timestamp) => Effect.succeed(timestamp)

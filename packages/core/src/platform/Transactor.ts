@@ -57,9 +57,9 @@ const tell = (telling: Effect.Effect<void>): Effect.Effect<void> =>
     else pending.push(telling)
   })
 
-/** Logs a message about a change; within a transaction, after its commit. */
+/** Logs a message about a change, in one line with its fields; within a transaction, after its commit. */
 export const logChange = (message: string, fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
-  tell(Effect.logInfo(message, fields))
+  tell(Effect.annotateLogs(Effect.logInfo(message), fields))
 
 /** Counts a change in metrics; within a transaction, after its commit. */
 export const countChange = (series: Series): Effect.Effect<void> => tell(Effect.sync(() => series.update(1)))

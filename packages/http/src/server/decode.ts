@@ -128,12 +128,18 @@ const parameterOf = (field: string): string => field.replace(/\[\d+\]$/, "")
 
 const unreadable = (cause: string): Invalid => new Invalid({ message: "Request body must be valid JSON.", detail: cause })
 
+/** A value of another type than its field's has no `validations`, which are for rules. identity.md §1.4. */
 const refuseBody = (issue: ParseResult.ParseIssue): Invalid => {
   const findings = findingsIn(issue)
-  const shape = findings.find(({ kind }) => kind === "shape")
-  return shape === undefined
-    ? new Invalid({ message: "Validation failed.", validations: findings.map(({ detail, field }) => ({ field, detail })) })
-    : unreadable(shape.field === "" ? shape.detail : `${shape.field}: ${shape.detail}`)
+  const shapes = findings.filter(({ kind }) => kind === "shape")
+  const [first] = shapes
+  if (first === undefined)
+    return new Invalid({ message: "Validation failed.", validations: findings.map(({ detail, field }) => ({ field, detail })) })
+  if (first.field === "") return new Invalid({ message: `Request body ${first.detail}.`, detail: first.detail })
+  return new Invalid({
+    message: `Request body field ${JSON.stringify(first.field)} ${first.detail}.`,
+    detail: shapes.map(({ detail, field }) => `${field}: ${detail}`).join("; ")
+  })
 }
 
 /** Entries that a query's parameter may have; undefined where it is not a list. */

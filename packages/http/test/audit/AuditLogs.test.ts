@@ -1,9 +1,10 @@
 import { AuditAction, AuditRepository, AuditedType } from "@atelier/core/audit"
 import { Timestamp, Uuid } from "@atelier/core/platform"
-import { Effect, Schema } from "effect"
+import { Effect, Logger, Schema } from "effect"
 import { expect, it } from "vitest"
 import { anOrganization, join, licensed } from "../organizations/calls.js"
-import { type Answer, describeServerOnEach, type Person } from "../../../../test/server.js"
+import { sqlite } from "../../../../test/databases.js"
+import { type Answer, describeServerOnEach, type Person, startServer } from "../../../../test/server.js"
 import { Response } from "../../src/errors.js"
 
 const Page = Schema.Struct({
@@ -135,3 +136,24 @@ describeServerOnEach(
   },
   licensed
 )
+
+it("an entry is one line of the log where a host asks for it, and none otherwise", async () => {
+  const linesWith = async (logAudit: boolean): Promise<ReadonlyArray<string>> => {
+    const lines: Array<string> = []
+    const logger = Logger.map(Logger.stringLogger, (line) => void lines.push(line))
+    const server = await startServer(sqlite, { logger, logLevel: "info", logAudit })
+    try {
+      const { token, user } = server.owner()
+      const body = { username: user.username, name: "Ada\nLovelace" }
+      expect((await server.call("PUT", "/users/me/profile", { token, body })).status).toBe(200)
+    } finally {
+      await server.close()
+    }
+    return lines.filter((line) => line.includes("audit_log"))
+  }
+  expect(await linesWith(false)).toStrictEqual([])
+  const told = await linesWith(true)
+  for (const line of told) expect(line).toMatch(/^timestamp=\S+ level=INFO fiber=\S+ message=audit_log [^\n]*$/)
+  const own = told.filter((line) => line.includes("action=write") && line.includes("resource_type=user"))
+  expect(own).toStrictEqual([expect.stringContaining("status_code=200")])
+})

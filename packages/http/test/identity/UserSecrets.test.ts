@@ -114,7 +114,10 @@ describeServerOnEach("a user's secret", (server, once) => {
     for (const value of [["hunter2"], { value: "hunter2" }, 7]) {
       const unreadable = await create(server(), member, { name: "n", value, env_name: "N" })
       expect(unreadable.status).toBe(400)
-      expect(unreadable.body).toStrictEqual({ message: "Request body must be valid JSON.", detail: "value: must be a string" })
+      expect(unreadable.body).toStrictEqual({
+        message: 'Request body field "value" must be a string.',
+        detail: "value: must be a string"
+      })
       const changed = await change(server(), member, "n", { value })
       expect(changed.text).not.toMatch(/hunter2|7/)
     }

@@ -144,21 +144,32 @@ describe("what a body may not be", () => {
     ["white space", "  \n"],
     ["half a document", '{"name":'],
     ["a word", "hello"],
-    ["another type of document", "[]"],
-    ["a number for a text", '{"name":1}'],
-    ["a text for a number", '{"name":"a","count":"1"}'],
-    ["half a number", '{"name":"a","count":1.5}'],
-    ["a text for a switch", '{"name":"a","hidden":"true"}'],
-    ["a text for a list", '{"name":"a","tags":"x"}'],
-    ["a number in a list of texts", '{"name":"a","tags":[1]}'],
-    ["no UUID", '{"name":"a","template_id":"x"}'],
-    ["no time", '{"name":"a","deadline":"yesterday"}'],
-    ["a number for one of a few words", '{"name":"a","kind":1}']
+    ["two documents in one", '{"name":"a",,}']
   ])("%s is unreadable: no validations, the cause in the detail", ([, body = ""]) =>
     Effect.gen(function* () {
       const { json, status } = yield* post(body)
       expect(status).toBe(400)
       expect(json()).toEqual({ message: "Request body must be valid JSON.", detail: expect.stringMatching(/./) })
+    })
+  )
+
+  it.scopedLive.each([
+    ["another type of document", "[]", "must be an object"],
+    ["a number for a text", '{"name":1}', "name"],
+    ["a text for a number", '{"name":"a","count":"1"}', "count"],
+    ["half a number", '{"name":"a","count":1.5}', "count"],
+    ["a text for a switch", '{"name":"a","hidden":"true"}', "hidden"],
+    ["a text for a list", '{"name":"a","tags":"x"}', "tags"],
+    ["a number in a list of texts", '{"name":"a","tags":[1]}', "tags[0]"],
+    ["no UUID", '{"name":"a","template_id":"x"}', "template_id"],
+    ["no time", '{"name":"a","deadline":"yesterday"}', "deadline"],
+    ["a number for one of a few words", '{"name":"a","kind":1}', "kind"]
+  ])("%s is refused with the name of its field, without validations", ([, body = "", named = ""]) =>
+    Effect.gen(function* () {
+      const { json, status } = yield* post(body)
+      expect(status).toBe(400)
+      const place = named.startsWith("must") ? "" : `field "${named.replaceAll(/[[\]]/g, "\\$&")}" `
+      expect(json()).toEqual({ message: expect.stringMatching(`^Request body ${place}must`), detail: expect.stringContaining(named) })
     })
   )
 
