@@ -1,6 +1,7 @@
 import { SqlError } from "@effect/sql"
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import pg from "pg"
+import { requireAnswers } from "./Answers.js"
 import { closing, destroy } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { makeSharedReads, type SharedReads } from "./SharedReads.js"
@@ -37,12 +38,20 @@ export interface PoolOptions {
   readonly max: number
   /** Milliseconds that a statement waits for a connection, of a server that does not answer or of a pool that is in use, before it fails. */
   readonly connectionTimeout: number
+  /** Milliseconds after which the server ends a statement. */
+  readonly statementTimeout: number
+  /** Milliseconds that its answer may take beyond that, before the connection is given up; 5,000 unless given. */
+  readonly answerTimeout?: number
 }
+
+/** Milliseconds that a statement may take while the service starts: migrations of large tables take long, and have no limit by the server. */
+const startTimeout = 3_600_000
 
 const openPool = (
   url: Redacted.Redacted<string>,
-  { connectionTimeout, max }: PoolOptions,
-  clients: Pick<pg.PoolConfig, "lock_timeout" | "pipeline" | "query_timeout" | "statement_timeout"> = {}
+  { connectionTimeout, max }: Pick<PoolOptions, "connectionTimeout" | "max">,
+  clients: Pick<pg.PoolConfig, "lock_timeout" | "pipeline" | "query_timeout" | "statement_timeout">,
+  prepare: (client: pg.PoolClient) => void = () => {}
 ): Effect.Effect<pg.Pool, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -61,6 +70,7 @@ const openPool = (
       pool.on("connect", (client) => {
         open.add(client)
         client.on("end", () => open.delete(client))
+        prepare(client)
         prepareOn(client, names)
       })
       // An idle connection that is lost is replaced when it is needed
@@ -97,16 +107,28 @@ const serversOf = (pool: pg.Pool): ServedBy => {
   return (processId) => [...clients].some((client) => Reflect.get(client, "processID") === processId)
 }
 
-/** Connections to one database, closed with the scope, and their server processes. Fails if no connection can be made. */
+/**
+ * Connections to one database, closed with the scope, and their server processes. Fails if no connection can be made. Statements have an hour until `begun` runs,
+ * and then the time of the options.
+ */
 export const makePool = (
   url: Redacted.Redacted<string>,
   options: PoolOptions
-): Effect.Effect<{ readonly pool: pg.Pool; readonly servedBy: ServedBy }, SqlError.SqlError, Scope.Scope> =>
+): Effect.Effect<
+  { readonly pool: pg.Pool; readonly servedBy: ServedBy; readonly begun: Effect.Effect<void> },
+  SqlError.SqlError,
+  Scope.Scope
+> =>
   Effect.gen(function* () {
-    const pool = yield* openPool(url, options)
+    const { answerTimeout = 5_000, statementTimeout } = options
+    let within = startTimeout
+    const pool = yield* openPool(url, options, { statement_timeout: statementTimeout }, (client) => requireAnswers(client, () => within))
     const servedBy = serversOf(pool)
     yield* requireVersion(pool)
-    return { pool, servedBy }
+    const begun = Effect.sync(() => {
+      within = statementTimeout + answerTimeout
+    })
+    return { pool, servedBy, begun }
   })
 
 /** The part of the time for an answer after which the server ends a statement: its answer must come before the driver gives up the connection. */

@@ -19,6 +19,11 @@ export interface Options {
    * 10 seconds unless given.
    */
   readonly connectionTimeout?: Duration.DurationInput
+  /**
+   * How long another statement may run before PostgreSQL ends it and its request is answered 503; a minute unless given. A connection that is silent for five
+   * seconds longer is given up. Migrations have no limit.
+   */
+  readonly statementTimeout?: Duration.DurationInput
 }
 
 /** Instants are read as text, so every session speaks one zone. */
@@ -43,7 +48,8 @@ const optionsSchema = HostOptions.object<Options>(
   {
     url: HostOptions.SecretText.annotations({ description: urlForm }),
     maxConnections: HostOptions.wholeNumber(1),
-    connectionTimeout: HostOptions.Time
+    connectionTimeout: HostOptions.Time,
+    statementTimeout: HostOptions.Time
   },
   ["url"]
 )
@@ -62,9 +68,13 @@ const layerOf = (options: Options) => {
     return Layer.fail(new StartError({ option: "storage.url", reason: `must be ${urlForm}` }))
   }
   const url = Redacted.make(inUtc(given))
-  const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
+  const limits = {
+    max: options.maxConnections ?? 10,
+    connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds"),
+    statementTimeout: Duration.toMillis(options.statementTimeout ?? "1 minute")
+  }
   const connected = Effect.gen(function* () {
-    const { pool, servedBy } = yield* makePool(url, limits)
+    const { begun, pool, servedBy } = yield* makePool(url, limits)
     const reads = yield* makeReads(url, limits)
     const writes = yield* makeWrites(url, limits, pool)
     return Layer.mergeAll(
@@ -78,7 +88,8 @@ const layerOf = (options: Options) => {
           Effect.map(PgClient.PgClient, (client) => whole(client, pool, reads, writes))
         )
       ),
-      Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))
+      Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) })),
+      Layer.tap(() => begun)
     )
   })
   return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) }))

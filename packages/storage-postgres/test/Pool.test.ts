@@ -1,13 +1,19 @@
+import { storeUnavailable } from "@atelier/core/platform"
+import { Postgres } from "@atelier/storage-postgres"
+import { SqlClient } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
 import { expect, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { Context, Effect, Exit, Layer, Option, Redacted } from "effect"
+import { databaseUrl, freshDatabaseUrl } from "../../../test/databases.js"
+import { inTransaction, isUnavailable } from "../../storage/src/platform/Unavailability.js"
 import { makePool } from "../src/Pool.js"
+import { runOn } from "../src/WholeStatements.js"
 import { aWayTo } from "./ways.js"
 
 it.scopedLive("a pool is not served by a connection that it gave up, even if its end is never answered", () =>
   Effect.gen(function* () {
     const { block, url } = yield* Effect.flatMap(freshDatabaseUrl, aWayTo)
-    const { pool, servedBy } = yield* makePool(Redacted.make(url), { max: 2, connectionTimeout: 10_000 })
+    const { pool, servedBy } = yield* makePool(Redacted.make(url), { max: 2, connectionTimeout: 10_000, statementTimeout: 60_000 })
     const client = yield* Effect.promise(() => pool.connect())
     const answer = yield* Effect.promise(() => client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))
     const pid = answer.rows[0]?.pid
@@ -15,5 +21,52 @@ it.scopedLive("a pool is not served by a connection that it gave up, even if its
     block()
     client.release(true)
     expect(servedBy(pid)).toBe(false)
+  })
+)
+
+it.scopedLive("a statement that runs for too long is ended by the server, and leaves its connection to others", () =>
+  Effect.gen(function* () {
+    const url = yield* databaseUrl
+    const sql = Context.get(
+      yield* Layer.build(Postgres.layer({ url, maxConnections: 1, statementTimeout: "100 millis" })),
+      SqlClient.SqlClient
+    )
+    const pid = sql`SELECT pg_backend_pid() AS pid`
+    const before = yield* pid
+    const error = yield* Effect.flip(sql`SELECT pg_sleep(60)`)
+    expect(isUnavailable(error)).toBe(true)
+    expect(yield* pid).toStrictEqual(before)
+  }).pipe(Effect.withTracerEnabled(false))
+)
+
+it.scopedLive("migrations may take longer than statements", () =>
+  Effect.gen(function* () {
+    const url = yield* freshDatabaseUrl
+    const sql = Context.get(
+      yield* Layer.build(Postgres.layer({ url, maxConnections: 1, statementTimeout: "20 millis" })),
+      SqlClient.SqlClient
+    )
+    expect(yield* sql`SELECT count(*) AS users FROM users`).toStrictEqual([{ users: 1 }])
+  })
+)
+
+it.scopedLive("a connection whose server went silent is given up, within a transaction too", () =>
+  Effect.gen(function* () {
+    const { silence, url } = yield* Effect.flatMap(freshDatabaseUrl, aWayTo)
+    const limits = { max: 1, connectionTimeout: 10_000, statementTimeout: 200, answerTimeout: 100 }
+    const { begun, pool } = yield* makePool(Redacted.make(url), limits)
+    yield* begun
+    const sql = Context.get(yield* Layer.build(PgClient.layerFromPool({ acquire: Effect.succeed(pool) })), SqlClient.SqlClient)
+    const silently = Effect.gen(function* () {
+      yield* sql`SELECT 1`
+      silence()
+      yield* sql`SELECT 2`
+    })
+    const lost = yield* Effect.exit(inTransaction(sql, silently))
+    expect(Option.map(Exit.causeOption(lost), storeUnavailable)).toMatchObject(Option.some(Option.some({ reason: "away" })))
+    expect(yield* sql`SELECT 3 AS three`).toStrictEqual([{ three: 3 }])
+    silence()
+    expect(isUnavailable(yield* Effect.flip(runOn(pool)("SELECT 4", [])))).toBe(true)
+    expect(yield* sql`SELECT 5 AS five`).toStrictEqual([{ five: 5 }])
   })
 )

@@ -47,7 +47,7 @@ describe("the columns of a prepared statement", () => {
   it.scopedLive("are described once per connection, and read as before", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
-      const { pool } = yield* makePool(Redacted.make(url), { max: 1, connectionTimeout: 5_000 })
+      const { pool } = yield* makePool(Redacted.make(url), { max: 1, connectionTimeout: 5_000, statementTimeout: 60_000 })
       const client = yield* Effect.acquireRelease(
         Effect.promise(() => pool.connect()),
         (client) => Effect.sync(() => client.release())

@@ -66,6 +66,10 @@ const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   })
 )
 
+/** A migration of a large table, or of another process that is waited for, may take longer than the statements of requests may. */
+const withoutTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(Effect.zipRight(sql`SET LOCAL statement_timeout = 0`, effect)))
+
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
 
 /**
@@ -77,9 +81,9 @@ export const migrate = Effect.zipRight(
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.onDialectOrElse({
       pg: () =>
-        Effect.catchAllCause(Effect.provideService(run, SqlClient.SqlClient, gathering(sql)), (cause) =>
+        Effect.catchAllCause(withoutTimeout(Effect.provideService(run, SqlClient.SqlClient, gathering(sql))), (cause) =>
           // Nothing has changed. The failure of gathered texts names no migration, which that of the same texts one by one does
-          Cause.isInterrupted(cause) ? Effect.failCause(cause) : run
+          Cause.isInterrupted(cause) ? Effect.failCause(cause) : withoutTimeout(run)
         ),
       orElse: () => run
     })
