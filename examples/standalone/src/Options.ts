@@ -62,6 +62,10 @@ export interface Options {
   readonly drainGrace: Duration.Duration
   /** How long requests and sockets may then take to end. */
   readonly drainTimeout: Duration.Duration
+  /** How long the end may take after the grace time. */
+  readonly shutdownTimeout: Duration.Duration
+  /** How long a statement may run on PostgreSQL. */
+  readonly databaseStatementTimeout: Duration.Duration
   /** How many processes serve the address. */
   readonly processes: number
   /** All options, as the library reports them. */
@@ -117,7 +121,10 @@ const ownTexts = (configuration: Configuration, flag: OwnFlag): ReadonlyArray<st
   return Array.isArray(value) ? value.map(String) : []
 }
 
-const ownDuration = (configuration: Configuration, flag: "drain-grace" | "drain-timeout" | "terraform-plan-timeout"): Duration.Duration => {
+const ownDuration = (
+  configuration: Configuration,
+  flag: "database-statement-timeout" | "drain-grace" | "drain-timeout" | "shutdown-timeout" | "terraform-plan-timeout"
+): Duration.Duration => {
   const value = own(configuration, flag)
   return durationOf(typeof value === "bigint" ? value : 0n)
 }
@@ -258,6 +265,8 @@ export const parseOptions = (
     brand: brand === "" ? undefined : brand,
     drainGrace: ownDuration(configuration, "drain-grace"),
     drainTimeout: ownDuration(configuration, "drain-timeout"),
+    shutdownTimeout: ownDuration(configuration, "shutdown-timeout"),
+    databaseStatementTimeout: ownDuration(configuration, "database-statement-timeout"),
     processes: processesOf(configuration, store),
     configuration,
     warnings: warningsOf(configuration)

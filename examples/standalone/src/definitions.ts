@@ -84,6 +84,22 @@ export const ownDefinitions = {
     group: program,
     yaml: "drainTimeout"
   },
+  "shutdown-timeout": {
+    name: "Shutdown Timeout",
+    type: "duration",
+    description: "How long the end may take after the grace time; what has not ended then is given up and logged.",
+    default: "30s",
+    group: program,
+    yaml: "shutdownTimeout"
+  },
+  "database-statement-timeout": {
+    name: "Database Statement Timeout",
+    type: "duration",
+    description: "How long a statement may run on PostgreSQL before it is ended and its request is answered 503.",
+    default: "1m",
+    group: program,
+    yaml: "databaseStatementTimeout"
+  },
   processes: {
     name: "Processes",
     type: "int",

@@ -7,7 +7,7 @@ import { makeSecureServer, makeServer } from "@atelier/http/node"
 import { OtlpTracer } from "@atelier/node"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { builderParts, starterTemplates } from "@atelier/templates"
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Server as SecureServer } from "node:https"
@@ -15,6 +15,7 @@ import { readFile } from "node:fs/promises"
 import { Server as NetServer } from "node:net"
 import { dirname, join } from "node:path"
 import type { Duplex } from "node:stream"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Exporter, exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
@@ -116,13 +117,13 @@ const loadPostgres = async () => {
 }
 
 /** Loads the driver of one kind of database alone. */
-const storageOf = async ({ database }: Options) => {
-  if (database.kind === "postgres") return (await loadPostgres()).Postgres.layer({ url: database.url })
+const storageOf = async ({ database, databaseStatementTimeout: statementTimeout }: Options) => {
+  if (database.kind === "postgres") return (await loadPostgres()).Postgres.layer({ url: database.url, statementTimeout })
   return (await import("@atelier/storage-sqlite")).Sqlite.layer({ filename: database.filename })
 }
 
-/** How long requests that were sent when the server stopped to listen may take to arrive. */
-const arrivalTime = Duration.millis(500)
+/** Milliseconds that requests that were sent when the server stopped to listen may take to arrive. */
+const arrivalTime = 500
 
 /** What Terraform may be given of the environment: not the options of this program, which may be secret. */
 const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }: Options) => {
@@ -183,7 +184,8 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,
     logAudit: true,
-    drainTimeout: options.drainTimeout
+    drainTimeout: options.drainTimeout,
+    shutdownTimeout: options.shutdownTimeout
   })
   let exporter: Exporter | undefined
   const release = async (): Promise<void> => {
@@ -211,7 +213,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   const closed = Promise.all(listening.map(({ server }) => once(server, "close")))
   // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
   for (const { server } of listening) NetServer.prototype.close.call(server)
-  if (signal === "SIGTERM") await Promise.race([closed, atelier.drain(arrivalTime)])
+  if (signal === "SIGTERM") await Promise.race([closed, sleep(arrivalTime)])
   for (const { server } of listening) server.closeIdleConnections()
   await release()
   for (const one of [...listening, own]) one?.server.closeAllConnections()

@@ -89,6 +89,7 @@ import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
+import * as Ending from "./server/Ending.js"
 import { endOfTurn } from "./server/endOfTurn.js"
 import { Heartbeat } from "./server/Heartbeat.js"
 import * as HttpApplication from "./server/HttpApplication.js"
@@ -157,7 +158,9 @@ const refuseUnusable = (host: Options): void => {
 }
 
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
-export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => {
+export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => layerOf(host, Ending.make())
+
+const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()
   refuseUnusable(host)
   const presentation = presentationFor(host.compatibility)
@@ -209,6 +212,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   const ports = stacked(
     RequestReferences.keep(references),
     together(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options)),
+    Ending.layer(ending, "the store and the engines"),
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,
     Heartbeat.layer,
@@ -229,8 +233,11 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     AppServer.layer,
     together(layerUsers, layerAgents, layerLicenses)
   )
-  return Layer.provide(stacked(domain, standingOn(served(host), transport)), environment(host))
+  const interface_ = standingOn(served(host, ending), transport)
+  return Layer.provide(stacked(domain, Ending.layer(ending, "services"), interface_), environment(host))
 }
+
+const usualDrainTimeout: Duration.DurationInput = "10 seconds"
 
 /** Milliseconds for which background work waits at most for the requests that have waited for the service. */
 const firstRequests = 50
@@ -253,7 +260,7 @@ const start = Effect.gen(function* () {
   yield* Effect.all(workers, { discard: true })
 })
 
-const served = (options: Options) =>
+const served = (options: Options, ending: Ending.Ending) =>
   service(
     Interface,
     Effect.gen(function* () {
@@ -271,10 +278,11 @@ const served = (options: Options) =>
       ]
       yield* Effect.provideService(relayMesh, Worker.Beginning, mayBegin.await)
       const { application, owns } = yield* HttpApplication.make(routes, implementations, pages)
+      yield* ending.comesTo("background work")
       const { quiet, ...listener } = yield* NodeListener.make(application, {
         owns,
         tracing: options.tracing !== undefined && options.tracing !== false,
-        drainTimeout: options.drainTimeout ?? "10 seconds"
+        drainTimeout: options.drainTimeout ?? usualDrainTimeout
       })
       // A host hands over the requests that have waited in this turn, unless it has other work before
       yield* Effect.forkScoped(Effect.ensuring(Effect.zipRight(endOfTurn, Effect.raceFirst(quiet, firstRequestsTime)), mayBegin.open))
@@ -379,14 +387,21 @@ const transportSecurity = ({ strictTransportSecurity, strictTransportSecurityOpt
 export interface Atelier extends NodeListener.Listener {
   /** Runs effects on the services, as embedding code without Effect's runtime of its own does. */
   readonly runtime: ManagedRuntime.ManagedRuntime<Interface | Services, unknown>
-  /** Ends requests, sockets and background work, and closes the store. */
+  /** Ends requests, sockets and background work, and closes the store. What does not end within `shutdownTimeout` is left to itself, and logged. */
   readonly dispose: () => Promise<void>
 }
 
+/** The time for requests and sockets is part of it. */
+const shutdownTimeoutOf = ({ drainTimeout = usualDrainTimeout, shutdownTimeout }: Options): Duration.Duration =>
+  Duration.decode(shutdownTimeout ?? Duration.max("30 seconds", Duration.sum(drainTimeout, "20 seconds")))
+
 /** Starts the service. Rejects with a `StartError` that names the option that the service, its store or an engine refuses. */
 export const make = async (options: Options): Promise<Atelier> => {
-  const runtime = ManagedRuntime.make(layer(options))
-  const dispose = (): Promise<void> => runtime.dispose()
+  const ending = Ending.make()
+  const runtime = ManagedRuntime.make(layerOf(options, ending))
+  let ended: Promise<void> | undefined
+  const dispose = (): Promise<void> =>
+    (ended ??= Effect.runPromise(Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))))
   try {
     const { listener } = await runtime.runPromise(Interface)
     return { ...listener, runtime, dispose }

@@ -91,4 +91,6 @@ export interface Options {
   readonly drainTimeout?: Duration.DurationInput
   /** Whether each entry of the audit log also goes to the log, as one line. Default: false. */
   readonly logAudit?: boolean
+  /** How long `dispose` may take at all; default 30 seconds, or 20 more than `drainTimeout` if that is longer. */
+  readonly shutdownTimeout?: Duration.DurationInput
 }

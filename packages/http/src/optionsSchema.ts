@@ -90,7 +90,8 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
     ),
     tracing: Schema.Union(HostOptions.Truth, having<Tracer.Tracer>(["span"], "a Tracer of effect")),
     drainTimeout: Time,
-    logAudit: HostOptions.Truth
+    logAudit: HostOptions.Truth,
+    shutdownTimeout: Time
   },
   ["accessUrl", "storage"]
 )

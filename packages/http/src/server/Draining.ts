@@ -11,8 +11,10 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
   {
     /** Takes the service out of rotation. */
     readonly leave: Effect.Effect<void>
-    /** Whether the service is on its way out, so that proxies are to send no more requests. */
+    /** Whether the service is on its way out, so that proxies are to send no more requests. Asked for each answer of `/readyz`. */
     readonly isLeaving: Effect.Effect<boolean>
+    /** Whether readiness was ever asked for: a proxy then has to learn that the service leaves. */
+    readonly isWatched: Effect.Effect<boolean>
     readonly begin: Effect.Effect<void>
     /** Completes when the end has begun. */
     readonly begun: Effect.Effect<void>
@@ -24,6 +26,7 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
     Draining,
     Effect.map(Deferred.make<void>(), (deferred) => {
       let isLeaving = false
+      let isWatched = false
       let hasBegun = false
       const listeners = new Bag<Listener>()
       const leave = Effect.sync(() => {
@@ -38,7 +41,11 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
       })
       return {
         leave,
-        isLeaving: Effect.sync(() => isLeaving),
+        isLeaving: Effect.sync(() => {
+          isWatched = true
+          return isLeaving
+        }),
+        isWatched: Effect.sync(() => isWatched),
         begin: Effect.zipRight(leave, begin),
         begun: Deferred.await(deferred),
         onBegin: (listen) => {

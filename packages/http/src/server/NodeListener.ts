@@ -1,5 +1,5 @@
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import { Context, Duration, Effect, Runtime, type Scope } from "effect"
+import { Context, Duration, Effect, Option, Runtime, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -25,7 +25,8 @@ export interface Listener {
   readonly fetch: (request: Request, info?: { readonly remoteAddress?: string }) => Promise<Response>
   /**
    * Takes the service out of rotation before it ends: `/readyz` answers 503, and every other request is answered as before, with
-   * `Connection: close`. Resolves after the grace time, in which proxies turn to other replicas.
+   * `Connection: close`. Resolves after the grace time, in which proxies turn to other replicas; at once if no client is connected and none has ever asked
+   * for readiness.
    */
   readonly drain: (grace: Duration.DurationInput) => Promise<void>
 }
@@ -81,15 +82,25 @@ export const make = (
     const end = (): void => {
       if (--running === 0) isQuiet.unsafeOpen()
     }
-    const { begin: beginDraining, leave } = yield* Draining
+    const { begin: beginDraining, isWatched, leave } = yield* Draining
     let isLeaving = false
+    /** Those of which requests came. A host that passes requests without them may have any. */
+    const connections = new Set<Duplex>()
+    let hasUnseen = false
+    const connected = (socket: Duplex): void => {
+      if (connections.has(socket) || socket.destroyed) return
+      connections.add(socket)
+      socket.once("close", () => connections.delete(socket))
+    }
     const runtime = yield* Effect.runtime<never>()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         draining = true
         // Finalizers are uninterruptible, and so would be the wait that the timeout is to end
-        const waited = Effect.timeout(Effect.interruptible(isQuiet.await), options.drainTimeout)
-        const drained = running === 0 ? Effect.void : Effect.ignore(waited)
+        const waited = Effect.timeoutOption(Effect.interruptible(isQuiet.await), options.drainTimeout)
+        const givenUp = Effect.suspend(() => Effect.logWarning(`${running} requests and sockets did not end in time, and were given up`))
+        const drained =
+          running === 0 ? Effect.void : Effect.flatMap(waited, Option.match({ onNone: () => givenUp, onSome: () => Effect.void }))
         return Effect.zipRight(beginDraining, drained)
       })
     )
@@ -117,6 +128,7 @@ export const make = (
       // The client went while the host held its request back: the response would never close
       if (response.closed || request.socket.destroyed) return
       begin()
+      connected(request.socket)
       underWay.add(request.socket, response, isUpgrade)
       if (isLeaving) response.shouldKeepAlive = false
       response.once("close", end)
@@ -161,11 +173,15 @@ export const make = (
         underWay.forEach((response) => {
           response.shouldKeepAlive = false
         })
-        return Runtime.runPromise(runtime)(Effect.zipRight(leave, Effect.sleep(grace)))
+        const wait = Effect.flatMap(isWatched, (watched) =>
+          watched || hasUnseen || connections.size > 0 ? Effect.sleep(grace) : Effect.void
+        )
+        return Runtime.runPromise(runtime)(Effect.zipRight(leave, wait))
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
         if (draining) return Response.json({ message: "The service is restarting." }, { status: 503, headers: { "Retry-After": "5" } })
         begin()
+        hasUnseen = true
         return web(request, Context.make(PeerAddress, remoteAddress), end)
       }
     }

@@ -1,0 +1,36 @@
+/** How far the end of a service has come, for the log line of one that does not come to its end. */
+import { Duration, Effect, Layer, type ManagedRuntime, type Scope } from "effect"
+
+/** What the end waits for, in its order. */
+type Step = "requests and sockets" | "background work" | "services" | "the store and the engines"
+
+export interface Ending {
+  /** What it waits for now. */
+  readonly step: () => Step
+  /** Comes to a step when what is added to the scope later has ended. */
+  readonly comesTo: (step: Step) => Effect.Effect<void, never, Scope.Scope>
+}
+
+export const make = (): Ending => {
+  let current: Step = "requests and sockets"
+  return {
+    step: () => current,
+    comesTo: (step) =>
+      Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          current = step
+        })
+      )
+  }
+}
+
+/** Comes to a step when what is built upon the layer has ended. */
+export const layer = (ending: Ending, step: Step): Layer.Layer<never> => Layer.scopedDiscard(ending.comesTo(step))
+
+/** Ends a runtime. After a time, what has not ended is left to itself, which a log line tells. */
+export const endWithin = <R, E>(runtime: ManagedRuntime.ManagedRuntime<R, E>, { step }: Ending, duration: Duration.Duration) =>
+  Effect.timeoutTo(Effect.disconnect(runtime.disposeEffect), {
+    duration,
+    onSuccess: () => Effect.void,
+    onTimeout: () => Effect.logError(`the service did not end within ${Duration.format(duration)}: gave up waiting for ${step()}`)
+  }).pipe(Effect.flatten)
