@@ -102,6 +102,8 @@ export class NotificationRepository extends Context.Tag("@atelier/core/Notificat
       now: Timestamp,
       lease: { readonly id: Uuid; readonly until: Timestamp; readonly limit: number } & Pick<QueueLimits, "maxSendAttempts">
     ) => Effect.Effect<ReadonlyArray<LeasedMessage>>
+    /** Prolongs a lease; false if another process has the message by now. */
+    readonly renew: (id: Uuid, leaseId: Uuid, until: Timestamp) => Effect.Effect<boolean>
     /** Stores the end of a lease; false if another process has the message by now. */
     readonly settle: (id: Uuid, leaseId: Uuid, state: MessageState, now: Timestamp) => Effect.Effect<boolean>
     /** Deletes messages that were changed last before an instant and have an end, at most `limit`. Answers their number. */

@@ -165,8 +165,20 @@ const make = Effect.gen(function* () {
         })
     )
 
-  const deliver = (message: LeasedMessage) =>
+  /**
+   * Whether the lease lasts longer than an attempt may take. One that does not is renewed, unless another process has the message by now:
+   * messages that are leased at once wait for each other.
+   */
+  const isHeld = (message: LeasedMessage, lease: { readonly until: Timestamp.Timestamp }) =>
     Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      if (Timestamp.plus(now, dispatchTimeout) < lease.until) return true
+      return yield* repository.renew(message.id, message.lease_id, Timestamp.plus(now, limits.leasePeriod))
+    })
+
+  const deliver = (message: LeasedMessage, lease: { readonly until: Timestamp.Timestamp }) =>
+    Effect.gen(function* () {
+      if (!(yield* isHeld(message, lease))) return
       const event = yield* measured(message)
       if (event._tag === "Failed") {
         yield* Effect.logWarning("a notification could not be delivered", { reason: event.reason, retryable: event.retryable })
@@ -192,7 +204,7 @@ const make = Effect.gen(function* () {
         maxSendAttempts: limits.maxSendAttempts
       }
       const messages = yield* repository.lease(now, lease)
-      yield* Effect.forEach(messages, deliver, { concurrency, discard: true })
+      yield* Background.each("notification_delivery", messages, (message) => deliver(message, lease), { concurrency })
       if (messages.length < leaseCount) return
     }
   })

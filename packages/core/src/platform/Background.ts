@@ -1,5 +1,5 @@
 /** Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. */
-import { type Cause, Clock, Effect, Option, type Scope } from "effect"
+import { type Cause, Clock, type Duration, Effect, Option, type Scope } from "effect"
 import * as Measure from "./Measure.js"
 import { storeUnavailable } from "./StoreUnavailable.js"
 
@@ -65,6 +65,42 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
 /** Starts one loop of its kind, as `repeating` does. */
 export const repeat = <E, R>(name: string, turn: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>
   repeating(name)(turn)
+
+/** Milliseconds since 1970 of the last line about items, by the name of the work. */
+const itemsLoggedAt = new Map<string, number>()
+
+/**
+ * Works on items, several at once if `concurrency` says so. One that fails, dies or takes longer than `within` is counted and does not keep the
+ * others from their turn. One such failure a minute is logged, unless `onFailure` is given instead.
+ */
+export const each = <A, E, R, R2 = never>(
+  name: string,
+  items: Iterable<A>,
+  work: (item: A) => Effect.Effect<unknown, E, R>,
+  options: {
+    readonly concurrency?: number
+    readonly within?: Duration.DurationInput
+    readonly onFailure?: (item: A, cause: Cause.Cause<unknown>) => Effect.Effect<void, never, R2>
+  } = {}
+): Effect.Effect<void, never, R | R2> => {
+  const onFailure = (cause: Cause.Cause<unknown>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const before = itemsLoggedAt.get(name)
+      if (before !== undefined && Math.abs(now - before) < logInterval) return Effect.void
+      itemsLoggedAt.set(name, now)
+      return Effect.annotateLogs(logFailure("background work failed on one item and goes on with others", cause), { work: name })
+    })
+  return Effect.forEach(
+    items,
+    (item) =>
+      Effect.suspend(() => (options.within === undefined ? work(item) : Effect.timeout(work(item), options.within))).pipe(
+        Effect.catchAllCause((cause) =>
+          Effect.zipRight(countFailure(name), options.onFailure === undefined ? onFailure(cause) : options.onFailure(item, cause))
+        )
+      ),
+    { concurrency: options.concurrency ?? 1, discard: true }
+  )
+}
 
 /** Starts work that is done once, unless the scope closes before. A failure or defect is logged and counted. */
 export const once = <E, R>(name: string, work: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>

@@ -11,6 +11,8 @@ export class Transactor extends Context.Tag("@atelier/core/Transactor")<
      * writer runs the effect again, so it must not do anything but read, decide and write.
      */
     readonly atomically: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Has the transaction at hand die with `StoreUnavailable` where it would wait for the lock of a row for more than a second. */
+    readonly hurried: Effect.Effect<void>
   }
 >() {}
 
@@ -38,6 +40,12 @@ export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
       return Effect.tap(atomically(attempt), () => Effect.all(pending, { discard: true }))
     })
   })
+
+/**
+ * As `transaction`, for work on many rows: one that another transaction keeps locked is left for later, and does not keep the rest from its turn.
+ */
+export const hurriedTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Transactor | EventBus> =>
+  transaction(Effect.flatMap(Transactor, ({ hurried }) => Effect.zipRight(hurried, effect)))
 
 /** Sends an event on a channel; within a transaction, after its commit. */
 export const publish = <A>(to: Channel<A>, event: NoInfer<A>): Effect.Effect<void, never, EventBus> =>

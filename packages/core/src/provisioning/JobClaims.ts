@@ -2,7 +2,7 @@ import { Context, Data, Duration, Effect, Either, Option } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { publish, transaction } from "../platform/Transactor.js"
+import { hurriedTransaction, publish, transaction } from "../platform/Transactor.js"
 import { jobLogs, jobPosted } from "./JobEvents.js"
 import { keepLogs, type NewJobLog } from "./JobLog.js"
 import type { FileId } from "./File.js"
@@ -260,7 +260,7 @@ const make = Effect.gen(function* () {
      * begun that must not run twice, or too many servers were lost with it.
      */
     expire: Traced.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
-      const expired = yield* transaction(
+      const expired = yield* hurriedTransaction(
         Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))
           if (job === undefined || job.completed_at !== null || job.lease_expires_at === null) return undefined
@@ -282,7 +282,7 @@ const make = Effect.gen(function* () {
 
     /** Ends a job without any activity since an instant, with a note in its log. templates-and-provisioning.md §6.7. */
     reap: Traced.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
-      yield* transaction(
+      yield* hurriedTransaction(
         Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))
           if (job === undefined || job.completed_at !== null || job.updated_at >= untouchedSince) return

@@ -1,6 +1,7 @@
 /** Ends jobs that no worker is handling. templates-and-provisioning.md §6.7. */
 import { Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import * as Background from "../platform/Background.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { JobClaims, leaseDuration } from "./JobClaims.js"
 import { JobQueueRepository } from "./JobQueueRepository.js"
@@ -48,16 +49,12 @@ export const jobReaper = Effect.map(DeploymentOptions, ({ jobHangDetectorInterva
     const ids = yield* queue.untouched(pendingSince, runningSince, batch)
     if (!isSettled(now)) return
     const jobs = ids.length === 0 ? [] : yield* repository.byIds(ids)
-    yield* Effect.forEach(
-      jobs,
-      ({ id, started_at }) => {
-        const isPending = started_at === null
-        const minutes = Duration.toMinutes(isPending ? pendingLimit : runningLimit)
-        const reason = `The job was ${isPending ? "pending" : "hung"} for ${minutes} minutes and has been terminated by the reaper.`
-        return claims.reap(id, isPending ? pendingSince : runningSince, reason)
-      },
-      { discard: true }
-    )
+    yield* Background.each("job_reaper", jobs, ({ id, started_at }) => {
+      const isPending = started_at === null
+      const minutes = Duration.toMinutes(isPending ? pendingLimit : runningLimit)
+      const reason = `The job was ${isPending ? "pending" : "hung"} for ${minutes} minutes and has been terminated by the reaper.`
+      return claims.reap(id, isPending ? pendingSince : runningSince, reason)
+    })
   }).pipe(
     Effect.timeout(runLimit),
     Effect.catchTag("TimeoutException", () => Effect.logWarning("the reaper of jobs ran for too long"))
@@ -78,7 +75,7 @@ export const leaseWatch = Effect.map(JobQueueRepository, (queue) => {
     const claims = yield* JobClaims
     const now = yield* Timestamp.now
     const ids = yield* queue.withExpiredLease(now, leaseBatch)
-    if (isSettled(now)) yield* Effect.forEach(ids, (id) => claims.expire(id), { discard: true })
+    if (isSettled(now)) yield* Background.each("job_leases", ids, claims.expire)
   })
   return { name: "job_leases", every: lookInterval, run }
 })

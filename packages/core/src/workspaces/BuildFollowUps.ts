@@ -5,6 +5,7 @@ import { SystemActor } from "../access/SystemActor.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import type { ServiceError } from "../platform/Errors.js"
+import * as Background from "../platform/Background.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { jobStatus } from "../provisioning/ProvisionerJob.js"
@@ -102,20 +103,17 @@ export const buildFollowUps = {
   run: Effect.gen(function* () {
     const repository = yield* BuildFollowUpRepository
     const now = yield* Timestamp.now
-    yield* Effect.forEach(
-      yield* repository.due(now, batch),
-      (followUp) =>
-        follow(followUp).pipe(
-          Effect.catchAll((error) => moved(followUp, isFinal(error) || followUp.attempts >= maximumRetries ? "fail" : "retry")),
-          Effect.catchAllDefect((defect) =>
-            Effect.zipRight(
-              Effect.logError("a build that follows another could not be queued", defect),
-              moved(followUp, followUp.attempts >= maximumRetries ? "fail" : "retry")
-            )
-          ),
-          Effect.annotateLogs({ build: followUp.build_id })
+    yield* Background.each("build_follow_ups", yield* repository.due(now, batch), (followUp) =>
+      follow(followUp).pipe(
+        Effect.catchAll((error) => moved(followUp, isFinal(error) || followUp.attempts >= maximumRetries ? "fail" : "retry")),
+        Effect.catchAllDefect((defect) =>
+          Effect.zipRight(
+            Effect.logError("a build that follows another could not be queued", defect),
+            moved(followUp, followUp.attempts >= maximumRetries ? "fail" : "retry")
+          )
         ),
-      { discard: true }
+        Effect.annotateLogs({ build: followUp.build_id })
+      )
     )
     yield* repository.purge(Timestamp.minus(now, kept))
   })

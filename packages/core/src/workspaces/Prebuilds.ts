@@ -7,6 +7,7 @@ import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
+import * as Background from "../platform/Background.js"
 import { Invalid, NotModified } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Measure from "../platform/Measure.js"
@@ -117,9 +118,9 @@ const make = Effect.gen(function* () {
     if (presets.length === 0) return
     const existing = Arr.groupBy(yield* repository.existing, ({ preset_id }) => preset_id)
     const organizations = new Set(presets.map(({ organization_id }) => organization_id))
-    yield* Effect.forEach(organizations, prebuilt.join, { discard: true })
+    yield* Background.each("prebuild_reconciliation", organizations, prebuilt.join)
     const now = yield* Timestamp.now
-    yield* Effect.forEach(presets, (preset) => act(preset, existing[preset.id] ?? [], now), { concurrency, discard: true })
+    yield* Background.each("prebuild_reconciliation", presets, (preset) => act(preset, existing[preset.id] ?? [], now), { concurrency })
   }).pipe(Access.actingAs({ ...SystemActor.prebuildsOrchestrator, ip: ownAddress }))
 
   const measured = Effect.map(Effect.timed(cycle), ([took]) => cycleSeconds().update(Duration.toSeconds(took)))

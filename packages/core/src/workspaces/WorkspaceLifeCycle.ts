@@ -1,5 +1,5 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
-import { Context, Duration, Effect, Option } from "effect"
+import { Cause, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -7,9 +7,9 @@ import { diff } from "../audit/AuditedFields.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
-import type { ServiceError } from "../platform/Errors.js"
+import * as Background from "../platform/Background.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { transaction } from "../platform/Transactor.js"
+import { hurriedTransaction } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { service, standingOn } from "../platform/Standing.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
@@ -32,6 +32,9 @@ import { WorkspaceRepository } from "./WorkspaceRepository.js"
 const page = 500
 const concurrency = 10
 
+/** How long the work on one workspace may take: an engine that reads its template may not answer. */
+const itemTime = "1 minute"
+
 /** How long a use of a workspace counts as recent, so that its deadline is extended soon. */
 const recentUse = Duration.minutes(15)
 
@@ -40,6 +43,9 @@ const ownAddress = "127.0.0.1"
 
 const isSame = (one: LifeCycleAction | null, other: LifeCycleAction | null): boolean =>
   one?.dormant === other?.dormant && one?.build?.transition === other?.build?.transition && one?.build?.reason === other?.build?.reason
+
+/** A refusal is logged as itself, and anything else with all that is known of it. */
+const failureOf = (cause: Cause.Cause<unknown>): unknown => Option.getOrElse(Cause.failureOption(cause), () => cause)
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceLifeCycleRepository
@@ -86,7 +92,7 @@ const make = Effect.gen(function* () {
 
   /** Stores the next start of a scheduled workspace that has none stored, so that later ticks find it when it is due. */
   const schedule = (id: WorkspaceId, template: TemplateWithNames, build: NonNullable<BuildTarget["previous"]>) =>
-    transaction(
+    hurriedTransaction(
       Effect.gen(function* () {
         const workspace = Option.getOrUndefined(yield* workspaces.lock(id))
         if (workspace === undefined || workspace.next_start_at !== null || isDormant(workspace)) return
@@ -125,19 +131,28 @@ const make = Effect.gen(function* () {
       }))
       for (;;) {
         const stops = yield* repository.approachingStops(due, { now, used_after: Timestamp.minus(now, recentUse), limit: page })
-        yield* Effect.forEach(
+        let failed = 0
+        yield* Background.each(
+          "autostop_reminders",
           stops,
           ({ build_id, deadline, id }) =>
-            transaction(
+            hurriedTransaction(
               Effect.gen(function* () {
                 if (!(yield* repository.markReminded(build_id, deadline))) return
                 const workspace = Option.getOrUndefined(yield* workspaces.byId(id))
                 if (workspace !== undefined) yield* notifications.autostopReminder(workspace, deadline)
               })
             ),
-          { discard: true }
+          {
+            within: itemTime,
+            onFailure: ({ id }, cause) => {
+              failed += 1
+              return Effect.annotateLogs(Effect.logWarning("an owner could not be reminded of a stop", cause), { workspace: id })
+            }
+          }
         )
-        if (stops.length < page) return
+        // Those that failed would be found again at once
+        if (stops.length < page || failed > 0) return
       }
     })
 
@@ -156,7 +171,7 @@ const make = Effect.gen(function* () {
               template_version_id: versionOf(target, action.build),
               rich_parameter_values: []
             })
-      yield* transaction(
+      yield* hurriedTransaction(
         Effect.gen(function* () {
           const stored = Option.getOrUndefined(yield* templates.lockShared(target.template.id))
           const workspace = Option.getOrUndefined(yield* workspaces.lock(id))
@@ -182,13 +197,8 @@ const make = Effect.gen(function* () {
   /** Workspaces whose action failed at this replica's last tick. */
   let failing: ReadonlySet<WorkspaceId> = new Set()
 
-  const failed = (workspace: Workspace, action: LifeCycleAction, error: unknown) =>
-    failing.has(workspace.id)
-      ? Effect.void
-      : Effect.zipRight(
-          Effect.logWarning("a workspace's automatic action failed and is tried again at each tick", error),
-          action.dormant ? recordFailedDormancy(workspace) : Effect.void
-        )
+  const failed = (id: WorkspaceId, error: unknown) =>
+    failing.has(id) ? Effect.void : Effect.logWarning("a workspace's automatic action failed and is tried again at each tick", error)
 
   const tick = Effect.gen(function* () {
     const now = yield* Timestamp.now
@@ -214,8 +224,7 @@ const make = Effect.gen(function* () {
         yield* carryOut(target, action).pipe(
           // A caller was faster
           Effect.catchTag("Conflict", () => Effect.void),
-          Effect.catchAll((error: ServiceError) => Effect.as(failed(workspace, action, error), void failedNow.add(id))),
-          Effect.catchAllDefect((defect) => Effect.as(failed(workspace, action, defect), void failedNow.add(id))),
+          Effect.tapErrorCause(() => (action.dormant && !failing.has(id) ? recordFailedDormancy(workspace) : Effect.void)),
           Access.actingAs({ ...SystemActor.autostart, userId: owner.id, ip: ownAddress }),
           Effect.annotateLogs({ workspace: id })
         )
@@ -225,7 +234,14 @@ const make = Effect.gen(function* () {
     let after: WorkspaceId | undefined
     for (;;) {
       const due = yield* repository.due(times, { after, limit: page })
-      yield* Effect.forEach(due, act, { concurrency, discard: true })
+      yield* Background.each("workspace_life_cycle", due, act, {
+        concurrency,
+        within: itemTime,
+        onFailure: (id, cause) => {
+          failedNow.add(id)
+          return Effect.annotateLogs(failed(id, failureOf(cause)), { workspace: id })
+        }
+      })
       after = due.at(-1)
       if (due.length < page) break
     }

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Logger, Metric, Scope, TestClock } from "effect"
+import { Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
 import { Background } from "../../src/platform/index.js"
 
 const lines: Array<string> = []
@@ -71,3 +71,28 @@ it.scoped("work that is done once and dies is logged", () => {
     expect(lines).toStrictEqual(["background work failed"])
   }).pipe(Effect.provide(logger))
 })
+
+it.effect("items that fail, die or do not end keep no others from their turn", () =>
+  Effect.gen(function* () {
+    const done: Array<string> = []
+    const failed: Array<string> = []
+    const work = (item: string): Effect.Effect<void, string> => {
+      if (item === "fails") return Effect.fail("refused")
+      if (item === "dies") return Effect.die("broken")
+      return item === "hangs" ? Effect.never : Effect.sync(() => void done.push(item))
+    }
+    const all = yield* Effect.fork(
+      Background.each("items", ["fails", "one", "dies", "hangs", "two"], work, {
+        within: "1 minute",
+        onFailure: (item) => Effect.sync(() => void failed.push(item))
+      })
+    )
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(all)
+    expect([done, failed]).toStrictEqual([
+      ["one", "two"],
+      ["fails", "dies", "hangs"]
+    ])
+    expect(yield* failuresOf("items")).toMatchObject([{ count: 3 }])
+  })
+)

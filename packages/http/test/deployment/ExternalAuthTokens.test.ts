@@ -144,6 +144,28 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are renewed in the last minute of their life, and used to its end where the provider does not renew them", () =>
+      Effect.gen(function* () {
+        const tokens = yield* ExternalAuthTokens
+        const user = yield* aUser()
+        yield* (yield* UserRepository).insert(user, null)
+        const given = yield* tokensOf(2, "1 hour")
+        const renewing = aClient({ refresh: () => Effect.succeed({ ...given, expires_at: null }) })
+        const unwilling = aClient()
+        yield* tokens.store(user.id, renewing.client, yield* tokensOf(1, "1 hour"))
+        yield* TestClock.adjust("58 minutes")
+        yield* tokens.current(user.id, renewing.client)
+        expect(yield* accessOf(user.id)).toStrictEqual(["access 1", "refresh 1", ""])
+        yield* TestClock.adjust("90 seconds")
+        expect((yield* tokens.current(user.id, unwilling.client)).authenticated).toBe(true)
+        expect(unwilling.validated).toStrictEqual(["access 1"])
+        // The provider is left alone for ten seconds after a failure
+        yield* TestClock.adjust("11 seconds")
+        yield* tokens.current(user.id, renewing.client)
+        expect(yield* accessOf(user.id)).toStrictEqual(["access 2", "refresh 2", ""])
+      })
+    )
+
     it.effect("that the provider refused are dropped", () =>
       Effect.gen(function* () {
         const { current, userId } = yield* renewedDuring(resealed, true)

@@ -303,4 +303,28 @@ describe("two replicas on one PostgreSQL", () => {
       expect(buildOf(await rested(one, id, member))).toMatchObject({ reason: "autostop", status: "stopped", build_number: 2 })
     }
   })
+
+  it("act on other workspaces while one is locked and another cannot be read", async () => {
+    const [one] = replicas
+    if (one === undefined) throw new Error("the replica has not started")
+    const member = await one.aMember()
+    const template = await aTemplate(one)
+    const workspaces = await Promise.all([1, 2, 3].map(() => aWorkspace(one, template, member, { ttl_ms: hour })))
+    const [locked = "", unreadable = "", other = ""] = workspaces.map(({ id }) => id)
+    one.advance(Duration.minutes(65))
+    await execute(one, (sql) => sql`UPDATE workspaces SET user_acl = '"neither"' WHERE id = ${unreadable}`)
+    await execute(one, (sql) =>
+      sql.withTransaction(
+        Effect.zipRight(
+          sql`SELECT id FROM workspaces WHERE id = ${locked} FOR UPDATE`,
+          Effect.promise(async () => {
+            expect(new Set(await tick(one))).toStrictEqual(new Set([locked, unreadable]))
+            expect(buildOf(await rested(one, other, member))).toMatchObject({ reason: "autostop", build_number: 2 })
+          })
+        )
+      )
+    )
+    await tick(one)
+    expect(buildOf(await rested(one, locked, member))).toMatchObject({ reason: "autostop", build_number: 2 })
+  })
 })

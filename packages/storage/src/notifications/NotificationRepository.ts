@@ -132,6 +132,10 @@ export const layer = service(
             .map((message) => ({ ...message, is_wanted: wanted.has(message.id) }))
             .toSorted((one, other) => (one.created_at + one.id < other.created_at + other.id ? -1 : 1))
         }),
+      renew: (id, leaseId, until) =>
+        applied(
+          sql`UPDATE notification_messages SET due_at = ${until} WHERE id = ${id} AND status = 'leased' AND lease_id = ${leaseId} RETURNING id`
+        ),
       settle: (id, leaseId, { attempt_count, due_at, status, status_reason }, now) =>
         applied(
           sql`UPDATE notification_messages SET ${sql.update({ status, status_reason, attempt_count, due_at, updated_at: now })}, lease_id = NULL

@@ -1,5 +1,6 @@
 import { SqlClient, SqlError } from "@effect/sql"
 import { Transactor, service } from "@atelier/core/platform"
+import { run } from "./Statement.js"
 import { dieOf, inTransaction } from "./Unavailability.js"
 import { Cause, Effect, FiberRef, GlobalValue, Schedule } from "effect"
 
@@ -27,6 +28,7 @@ export const layer = service(
   Transactor,
   Effect.map(SqlClient.SqlClient, (sql) =>
     Transactor.of({
+      hurried: sql.onDialectOrElse({ pg: () => run(sql`SET LOCAL lock_timeout = '1s'`), orElse: () => Effect.void }),
       atomically: (effect) =>
         Effect.gen(function* () {
           // Nested work joins the outermost transaction: there is nothing to keep of a part whose whole fails

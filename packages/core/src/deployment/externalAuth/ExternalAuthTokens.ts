@@ -62,6 +62,9 @@ const storing = Schedule.exponential("250 millis").pipe(
   Schedule.upTo("30 seconds")
 )
 
+/** Milliseconds before its end at which a token is renewed, so that it does not end on its way to the provider. */
+const leeway = 60_000
+
 /** Milliseconds in which a provider that could not be asked is not asked again for the same link. */
 const restAfterFailure = 10_000
 
@@ -128,8 +131,11 @@ const make = Effect.gen(function* () {
       )
     )
 
-  const hasExpired = ({ oauth_expiry }: SealedExternalAuthLink): Effect.Effect<boolean> =>
-    oauth_expiry === null ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) <= now)
+  /** Whether the access token has ended, or will have in `ahead` milliseconds. */
+  const hasExpired = ({ oauth_expiry }: SealedExternalAuthLink, ahead = 0): Effect.Effect<boolean> =>
+    oauth_expiry === null
+      ? Effect.succeed(false)
+      : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) <= now + ahead)
 
   /**
    * Stores the provider's answer about a link's tokens, also if they have been encrypted anew since they were read. Returns what is stored
@@ -204,7 +210,7 @@ const make = Effect.gen(function* () {
         `external-auth-link/${id}`,
         Effect.gen(function* () {
           const link = Option.getOrUndefined(yield* repository.find(user_id, client.provider.id))
-          if (link === undefined || link.id !== id || !(yield* hasExpired(link)) || (yield* isResting(link))) return
+          if (link === undefined || link.id !== id || !(yield* hasExpired(link, leeway)) || (yield* isResting(link))) return
           const tokens = Option.getOrUndefined(yield* open(link))
           if (tokens !== undefined && Redacted.value(tokens.refresh_token) !== "") yield* renew(client, link, tokens)
         })
@@ -238,18 +244,18 @@ const make = Effect.gen(function* () {
       return refused("The token has expired, and the provider gave none to renew it with.")
     })
 
-  /** The user's link, after an expired token was renewed. */
+  /** The user's link, after a token was renewed that has expired or soon will. One that is not renewed is used to its end. */
   const renewed = (userId: Uuid, client: ExternalAuthClient) =>
     Effect.gen(function* () {
       const found = yield* repository.find(userId, client.provider.id)
-      if (Option.isNone(found) || client.provider.no_refresh || !(yield* hasExpired(found.value))) return found
+      if (Option.isNone(found) || client.provider.no_refresh || !(yield* hasExpired(found.value, leeway))) return found
       yield* renewOnce(client, found.value)
       return yield* repository.find(userId, client.provider.id)
     })
 
   return {
     open,
-    hasExpired,
+    hasExpired: (link: SealedExternalAuthLink): Effect.Effect<boolean> => hasExpired(link),
 
     /**
      * Stores new tokens in place of the user's present ones, and tells the agents that wait for them. Returns false, and revokes the tokens,

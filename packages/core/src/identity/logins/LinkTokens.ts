@@ -40,6 +40,9 @@ const restAfterFailure = 10_000
 /** The number of links whose failure is remembered. */
 const rememberedFailures = 1000
 
+/** Milliseconds before its end at which a token is renewed, so that it does not end while it is used. */
+const leeway = 60_000
+
 /** Milliseconds. A token for a build is to last as long as most builds do. templates-and-provisioning.md §8.4. */
 const aheadOfBuilds = 600_000
 
@@ -169,13 +172,15 @@ const make = Effect.gen(function* () {
     seal: (link: Pick<UserLink, "id" | "user_id">, tokens: ProviderTokens): Effect.Effect<Sealed> => seal(link, tokens),
 
     /**
-     * Whether the user is still logged in at the provider, which is asked once the tokens it gave have expired. Fails with
+     * Whether the user is still logged in at the provider, which is asked a minute before the tokens it gave expire. Until they do, its
+     * refusal changes nothing. Fails with
      * `Unauthenticated` where the link is gone or the provider does not renew them. identity.md §2.4.
      */
     requireCurrent: Effect.fnUntraced(function* (userId: UserId, type: ExternalLoginType) {
       const link = yield* repository.ofUser(userId, type)
       if (Option.isNone(link)) return yield* ended("The account is not linked to the provider any more.")
       if (yield* hasEnded(link.value)) yield* renewOnce(userId, type, link.value.id)
+      else if (yield* hasEnded(link.value, leeway)) yield* Effect.ignore(renewOnce(userId, type, link.value.id, leeway))
     }),
 
     /**

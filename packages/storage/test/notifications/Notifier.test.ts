@@ -1,0 +1,86 @@
+/** Two processes that deliver the messages of one queue. */
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { UserRepository } from "@atelier/core/identity"
+import { Dispatchers, type NotificationMessage, notificationEvents, NotificationRepository, Notifier } from "@atelier/core/notifications"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { expect, layer } from "@effect/vitest"
+import { Clock, Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { aUser } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+
+/** More than are sent at once: a lease of two minutes ends before the last ones are. */
+const count = 30
+
+const sent: Array<string> = []
+const slowly = Layer.succeed(Dispatchers, [
+  {
+    method: "slow",
+    dispatch: ({ id }) =>
+      Effect.delay(
+        Effect.sync(() => void sent.push(id)),
+        "50 seconds"
+      )
+  }
+])
+
+const leasingAll = Layer.effect(
+  DeploymentOptions,
+  Effect.map(DeploymentOptions, (options) => ({ ...options, notificationsLeaseCount: 50 }))
+)
+
+const aMessage = (user_id: Uuid.Uuid, now: Timestamp.Timestamp): NotificationMessage => ({
+  id: Uuid.Uuid.make(globalThis.crypto.randomUUID()),
+  template_id: notificationEvents.test.id,
+  user_id,
+  method: "slow",
+  status: "pending",
+  status_reason: "",
+  attempt_count: 0,
+  due_at: now,
+  created_by: "test",
+  payload: { user_name: "n", user_username: "n", user_email: "", labels: {}, data: null, actions: [] },
+  targets: [],
+  created_at: now,
+  updated_at: now,
+  dedupe_hash: globalThis.crypto.randomUUID()
+})
+
+/** Lets time go by until something has happened. */
+const until = (happened: Effect.Effect<boolean>) =>
+  Effect.repeat(
+    Effect.zipRight(
+      Effect.zipRight(
+        TestClock.adjust("1 second"),
+        Effect.promise(() => new Promise(setImmediate))
+      ),
+      happened
+    ),
+    {
+      until: (has) => has
+    }
+  )
+
+for (const [name, database] of databases) {
+  const services = Notifier.layer.pipe(Layer.provide(Layer.merge(slowly, leasingAll)), Layer.provideMerge(Layer.merge(database, runtime)))
+  layer(services)(`processes that deliver messages on ${name}`, (it) => {
+    it.effect("send each once, also where a lease ends before all of its messages are sent", () =>
+      Effect.gen(function* () {
+        sent.length = 0
+        const now = yield* Timestamp.now
+        const user = yield* aUser()
+        yield* (yield* UserRepository).insert(user, null)
+        const messages = Array.from({ length: count }, () => aMessage(user.id, now))
+        const ids = messages.map(({ id }) => id)
+        expect(yield* (yield* NotificationRepository).enqueue(messages)).toStrictEqual(Option.none())
+        const { run } = yield* Notifier
+        const first = yield* Effect.fork(run)
+        yield* until(Effect.map(Clock.currentTimeMillis, (millis) => millis - Timestamp.toMillis(now) > 121_000))
+        const second = yield* Effect.fork(run)
+        yield* until(Effect.map(Fiber.poll(first), Option.isSome))
+        yield* until(Effect.map(Fiber.poll(second), Option.isSome))
+        expect(sent.toSorted()).toStrictEqual(ids.toSorted())
+      })
+    )
+  })
+}
