@@ -18,7 +18,7 @@ import {
   ReleaseFeed,
   Replicas
 } from "@atelier/core/deployment"
-import { layerDialer } from "@atelier/core/network"
+import { layerDialer, Relay } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
@@ -85,6 +85,7 @@ import { relayRoutes } from "./relay/routes.js"
 import { replicaPages } from "./replicas/pages.js"
 import { Passes } from "./replicas/Passes.js"
 import { relayMesh } from "./replicas/relayMesh.js"
+import { layer as privateNetwork } from "./privateNetwork/privateNetwork.js"
 import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
@@ -216,7 +217,10 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,
     Heartbeat.layer,
-    replicaStreams
+    replicaStreams,
+    together(Draining.layer, Relay.layer),
+    RelayServer.layer,
+    privateNetwork
   )
   const domain = stacked(
     // In place of the dialer of the engine or the host, which it asks last

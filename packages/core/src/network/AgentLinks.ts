@@ -8,6 +8,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable } from "./AgentDialer.js"
 import { AgentLinkRepository } from "./AgentLinkRepository.js"
 import { Coordinator } from "./Coordinator.js"
+import { inNetworkAlone, NetworkDialer } from "./NetworkDialer.js"
 import { ReplicaStreams } from "./ReplicaStreams.js"
 
 /** Streams that one agent has open at a time, over all its connections to this process. */
@@ -125,19 +126,14 @@ export const firstPort = 9
 
 const unconnected = new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
 
-/** At most 123 bytes, as it is also the reason with which terminals close. */
-const tailnetOnly = new AgentUnreachable({
-  message: "This agent is in the private network alone: use the command line or an editor. Browsers need the service's own agent."
-})
-
 const unaddressed = new AgentUnreachable({
   message: "The workspace's agent is connected to another process of the service, which has no address for the others."
 })
 
 /**
- * Reaches agents through their own connections to this process, or else to another process of the deployment. Where an agent has none, the
- * dialer of the engine or the host is asked, which knows nothing of the agent's own ports. An agent that takes part in the private network
- * only is reached by none of them.
+ * Reaches agents through their own connections to this process, or else to another process of the deployment. An agent without such a connection
+ * is reached through the private network if both take part there. Otherwise the dialer of the engine or the host is asked, which knows nothing of
+ * the agent's own ports.
  */
 export const layerDialer = standingOn(
   service(
@@ -148,6 +144,7 @@ export const layerDialer = standingOn(
       const { aliveSince, id } = yield* Replicas
       const repository = yield* AgentLinkRepository
       const streams = yield* ReplicaStreams
+      const network = yield* NetworkDialer
       const other = yield* AgentDialer
 
       const elsewhere = (target: AgentTarget) =>
@@ -166,8 +163,9 @@ export const layerDialer = standingOn(
             if (link !== undefined) return yield* link.open(target.port)
             const stream = yield* elsewhere(target)
             if (stream !== undefined) return stream
+            if (network.isMember && isConnected(target.agent_id)) return yield* network.dial(target)
             const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
-            return yield* Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? tailnetOnly : error))
+            return yield* Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? inNetworkAlone : error))
           })
       }
     })

@@ -28,14 +28,14 @@ describeAgents("streams to agents", (server) => {
     await expect.poll(refused).toBeInstanceOf(AgentUnreachable)
   })
 
-  it("are refused for an agent that only the private network reaches", async () => {
+  it("are refused for an agent in the private network that has told no key", async () => {
     const agent = await server().anAgent()
     const connection = await server().connect(agent.token)
     const peer = coordinate(connection)
     peer.send(agentNode(agent.id))
     const refused = async (port: number) => (await Effect.runPromise(Effect.flip(Effect.scoped(dialing(server(), agent, port))))).message
     for (const port of [terminalPort, 8080]) {
-      await expect.poll(() => refused(port)).toContain("use the command line or an editor.")
+      await expect.poll(() => refused(port)).toBe("The workspace's agent has told the private network no key by which it could be reached.")
     }
     peer.send({ disconnect: {} })
     await expect.poll(() => refused(8080)).toBe("The workspace's agent has no connection to the service.")
