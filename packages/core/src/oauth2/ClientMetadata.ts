@@ -74,6 +74,19 @@ const wordsOf = (fields: Fields, name: string, words: ReadonlyArray<string>, mis
   return unknown === undefined ? [...new Set(value)] : refused(`${name}: must consist of ${words.join(", ")}`)
 }
 
+/** Keys of one client. */
+const maximumKeyCount = 20
+
+/** The rule that the key set of a client breaks (RFC 7517); undefined for one of public keys. */
+export const keySetViolation = (jwks: unknown): string | undefined => {
+  const keys = isObject(jwks) ? jwks["keys"] : undefined
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > maximumKeyCount) return `must have 1 to ${maximumKeyCount} keys`
+  // A secret key that a client publishes by mistake must not be stored
+  return keys.every((key) => isObject(key) && ["RSA", "EC", "OKP"].includes(String(key["kty"])) && !("d" in key) && !("k" in key))
+    ? undefined
+    : "must have public keys of the types RSA, EC and OKP"
+}
+
 /** Reads the body of a registration. Names the first member that breaks a rule. */
 export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata, OAuthError> => {
   if (!isObject(body)) return Either.left(refused("The body must be a JSON object."))
@@ -126,6 +139,14 @@ export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata,
   }
   const wrong = Object.values(texts).find(failure)
   if (wrong !== undefined) return Either.left(wrong)
+  if (token_endpoint_auth_method === "private_key_jwt") {
+    if (jwks === undefined && texts.jwks_uri === undefined)
+      return Either.left(refused("token_endpoint_auth_method: private_key_jwt needs jwks or jwks_uri"))
+    const violation = jwks === undefined ? undefined : keySetViolation(jwks)
+    if (violation !== undefined) return Either.left(refused(`jwks: ${violation}`))
+    if (typeof texts.jwks_uri === "string" && !/^https:/i.test(texts.jwks_uri))
+      return Either.left(refused("jwks_uri: must be an https URL"))
+  }
   if (jwks !== undefined && texts.jwks_uri !== undefined) return Either.left(refused("jwks: must not be given together with jwks_uri"))
 
   const pushed = flagOf(body, "require_pushed_authorization_requests")

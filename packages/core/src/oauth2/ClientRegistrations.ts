@@ -11,7 +11,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
 import { appName, type ClientMetadata, readClientMetadata } from "./ClientMetadata.js"
-import { auditedApp, type OAuth2App } from "./OAuth2App.js"
+import { auditedApp, hasSecrets, type OAuth2App } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuthError } from "./OAuthError.js"
@@ -100,7 +100,7 @@ const make = Effect.gen(function* () {
       }
       const token = yield* randomAlphanumeric(tokenLength)
       const hashedToken = yield* hashText(token)
-      const secret = app.client_type === "public" ? undefined : yield* newSecret(brand)
+      const secret = hasSecrets(app) ? yield* newSecret(brand) : undefined
       const secretId = yield* ids.next
       yield* Audit.audited(
         subject("register", app),
@@ -134,6 +134,8 @@ const make = Effect.gen(function* () {
       if (named !== undefined && named !== null && named !== app.id) return yield* refused("client_id: must be that of the client")
       if (metadata.client_type !== app.client_type)
         return yield* refused("token_endpoint_auth_method: must not make a public client confidential, or a confidential client public")
+      if (hasSecrets(metadata) !== hasSecrets(app))
+        return yield* refused("token_endpoint_auth_method: must not change between a secret and a key")
       const updated: OAuth2App = { ...app, ...(yield* described(metadata)), updated_at: yield* Timestamp.now }
       return yield* Audit.audited(
         subject("write", app),

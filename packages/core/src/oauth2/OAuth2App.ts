@@ -15,7 +15,8 @@ export type ResponseMode = (typeof responseModes)[number]
 /** What a client can ask to be shown to the user (OpenID Connect Core §3.1.2.1). */
 export const prompts = ["none", "login", "consent", "select_account"] as const
 export type Prompt = (typeof prompts)[number]
-export const authMethods = ["client_secret_basic", "client_secret_post", "none"] as const
+/** How a client proves who it is, if it can. `private_key_jwt` is an assertion that its key signs (RFC 7523). */
+export const authMethods = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"] as const
 export type AuthMethod = (typeof authMethods)[number]
 
 /** Metadata that is stored and shown. Unless a member says so, it has no effect (RFC 7591 §2). */
@@ -54,6 +55,12 @@ export const OAuth2App = Schema.Struct({
   last_used_at: Schema.NullOr(Timestamp)
 })
 export interface OAuth2App extends Schema.Schema.Type<typeof OAuth2App> {}
+
+/** Whether a client authenticates with a secret. */
+export const hasSecrets = ({
+  client_type,
+  token_endpoint_auth_method: method
+}: Pick<OAuth2App, "client_type" | "token_endpoint_auth_method">) => client_type === "confidential" && method !== "private_key_jwt"
 
 export const callbackUrl = ({ redirect_uris }: Pick<OAuth2App, "redirect_uris">): string => redirect_uris[0] ?? ""
 

@@ -9,7 +9,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
-import { auditedApp, grantTypes, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
+import { auditedApp, grantTypes, hasSecrets, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { newSecret } from "./OAuthSecret.js"
 import { redirectUriViolation } from "./RedirectUri.js"
@@ -139,7 +139,7 @@ const make = Effect.gen(function* () {
     createSecret: Traced.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
       const app = yield* get(appId)
       yield* Access.authorize("create", AccessObjects.bare("oauth2_app_secret"))
-      if (app.client_type === "public") return yield* new Invalid({ message: "A public client has no secrets." })
+      if (!hasSecrets(app)) return yield* new Invalid({ message: "The client authenticates without secrets." })
       const { hashedSecret, prefix, text, truncated } = yield* newSecret(brand)
       const secret: OAuth2AppSecret = {
         id: yield* (yield* Ids).next,

@@ -3,26 +3,30 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { constantTimeEquals } from "../platform/Cryptography.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
-import type { OAuth2App } from "./OAuth2App.js"
+import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest, type OAuthError } from "./OAuthError.js"
 import { presentedSecret } from "./OAuthSecret.js"
+import { UsedTokens } from "./UsedTokens.js"
 import * as Traced from "../platform/Traced.js"
-import { service } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/Standing.js"
 
 /** A client that has proven who it is, or that has no means to. */
 export interface AuthenticatedClient {
   readonly app: OAuth2App
   /** The secret that it presented; none for public clients, and where none was presented. */
   readonly secretId: Uuid | null
+  /** Whether it has proven who it is. */
+  readonly isProven: boolean
 }
 
 /** Fails unless the client has proven who it is, as far as it can. oauth2-provider.md P-7, P-13. */
-export const requireAuthenticated = ({ app, secretId }: AuthenticatedClient): Effect.Effect<void, OAuthError> =>
-  app.client_type === "confidential" && secretId === null ? invalidClient : Effect.void
+export const requireAuthenticated = ({ app, isProven }: AuthenticatedClient): Effect.Effect<void, OAuthError> =>
+  app.client_type === "confidential" && !isProven ? invalidClient : Effect.void
 
 const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository
+  const used = yield* UsedTokens
   const { brand } = yield* DeploymentOptions
 
   /** The app of a client id. Fails in the same way for an id that is malformed and for one that is unknown. */
@@ -38,7 +42,7 @@ const make = Effect.gen(function* () {
   const verify = (app: OAuth2App, text: string) =>
     Effect.gen(function* () {
       const presented = yield* presentedSecret(brand, text)
-      if (presented === undefined || app.client_type === "public") return yield* invalidClient
+      if (presented === undefined || !hasSecrets(app)) return yield* invalidClient
       const found = yield* repository.secretByPrefix(presented.prefix)
       if (Option.isNone(found) || found.value.app_id !== app.id) return yield* invalidClient
       if (!constantTimeEquals(found.value.hashed_secret, presented.hashedSecret)) return yield* invalidClient
@@ -53,12 +57,25 @@ const make = Effect.gen(function* () {
     /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
     authenticate: Traced.fn("OAuth2Clients.authenticate")(function* (app: OAuth2App, secret: string | undefined) {
       const secretId = secret === undefined || secret === "" ? null : yield* verify(app, secret)
-      return { app, secretId } satisfies AuthenticatedClient
+      return { app, secretId, isProven: secretId !== null } satisfies AuthenticatedClient
+    }),
+
+    /**
+     * Admits a client with an assertion that one of its keys has signed, once (RFC 7523 §3). The caller has checked the signature, the issuer, the
+     * subject, the audience and the time.
+     */
+    admit: Traced.fn("OAuth2Clients.admit")(function* (
+      app: OAuth2App,
+      assertion: { readonly id: string; readonly expires_at: Timestamp.Timestamp }
+    ) {
+      if (app.token_endpoint_auth_method !== "private_key_jwt") return yield* invalidClient
+      if (!(yield* used.use(`client_assertion ${app.id}`, assertion.id, assertion.expires_at))) return yield* invalidClient
+      return { app, secretId: null, isProven: true } satisfies AuthenticatedClient
     })
   }
 })
 
 /** Looks clients up and checks their secrets. oauth2-provider.md §2, §7 no. 2. */
 export class OAuth2Clients extends Context.Tag("@atelier/core/OAuth2Clients")<OAuth2Clients, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = service(OAuth2Clients, make)
+  static readonly layer = standingOn(service(OAuth2Clients, make), UsedTokens.layer)
 }

@@ -12,6 +12,8 @@ import { OAuth2Clients } from "./OAuth2Clients.js"
 import { OAuth2Tokens } from "./OAuth2Tokens.js"
 import type { PushedRequestRepository } from "./PushedRequestRepository.js"
 import { PushedRequests } from "./PushedRequests.js"
+import type { UsedTokenRepository } from "./UsedTokenRepository.js"
+import { UsedTokens } from "./UsedTokens.js"
 import { together } from "../platform/Standing.js"
 
 export const layer = together(
@@ -21,14 +23,16 @@ export const layer = together(
   OAuth2Apps.layer,
   OAuth2Clients.layer,
   OAuth2Tokens.layer,
-  PushedRequests.layer
+  PushedRequests.layer,
+  UsedTokens.layer
 )
 
 export const workers = [
   Effect.flatMap(ClientRegistrations, ({ purge }) => Worker.start(purge)),
   Effect.flatMap(DeviceAuthorizations, ({ purge }) => Worker.start(purge)),
   Effect.flatMap(OAuth2Tokens, ({ purge }) => Worker.start(purge)),
-  Effect.flatMap(PushedRequests, ({ purge }) => Worker.start(purge))
+  Effect.flatMap(PushedRequests, ({ purge }) => Worker.start(purge)),
+  Effect.flatMap(UsedTokens, ({ purge }) => Worker.start(purge))
 ]
 
-export type Stored = DeviceCodeRepository | GrantRepository | OAuth2AppRepository | PushedRequestRepository
+export type Stored = DeviceCodeRepository | GrantRepository | OAuth2AppRepository | PushedRequestRepository | UsedTokenRepository

@@ -11,6 +11,9 @@ const listOf = (items: object, maxItems: number) => ({ type: "array", items, max
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = (properties: Readonly<Record<string, object>>, required: ReadonlyArray<string>) => ({ type: "object", properties, required })
 
+/** What a client proves with who it is; one of the two. */
+const clientProof = { client_secret: text(1024), client_assertion_type: uri, client_assertion: text(8192) }
+
 /** Members that describe a client to users (RFC 7591 §2). */
 const descriptive = {
   client_uri: uri,
@@ -71,6 +74,9 @@ const schemas = {
       token_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
       revocation_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
       introspection_endpoint_auth_methods_supported: { type: "array", items: { type: "string" } },
+      token_endpoint_auth_signing_alg_values_supported: { type: "array", items: { type: "string" } },
+      revocation_endpoint_auth_signing_alg_values_supported: { type: "array", items: { type: "string" } },
+      introspection_endpoint_auth_signing_alg_values_supported: { type: "array", items: { type: "string" } },
       scopes_supported: { type: "array", items: { type: "string" } },
       authorization_response_iss_parameter_supported: { type: "boolean" }
     },
@@ -263,7 +269,7 @@ const paths = {
           {
             grant_type: oneOf(grantTypes),
             client_id: named,
-            client_secret: text(1024),
+            ...clientProof,
             code: text(1024),
             redirect_uri: uri,
             code_verifier: { type: "string", minLength: 43, maxLength: 128 },
@@ -298,7 +304,7 @@ const paths = {
       summary: "Revoke a token",
       description: "Revokes an access token or a refresh token, and the grant that it belongs to (RFC 7009). An unknown token is no error.",
       requestBody: form(
-        object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
+        object({ client_id: named, ...clientProof, token: text(1024), token_type_hint: text(1024) }, ["client_id", "token"])
       ),
       responses: { "200": { description: "The token is good for nothing." }, ...refused("401", "408", "413") }
     })
@@ -309,7 +315,7 @@ const paths = {
       summary: "Ask for a permission from a device without a browser",
       description:
         "Returns a code for the device, and one that its user types at the verification address (RFC 8628). The device asks for its tokens at the token endpoint.",
-      requestBody: form(object({ client_id: named, client_secret: text(1024), scope: text(8192), resource: uri }, [])),
+      requestBody: form(object({ client_id: named, ...clientProof, scope: text(8192), resource: uri }, [])),
       responses: { "200": { description: "The codes.", content: json("OAuth2DeviceAuthorization") }, ...refused("401", "408", "413") }
     })
   },
@@ -356,7 +362,7 @@ const paths = {
       requestBody: form(
         object(
           {
-            client_secret: text(1024),
+            ...clientProof,
             ...Object.fromEntries(authorization.filter(({ name }) => name !== "request_uri").map(({ name, schema }) => [name, schema]))
           },
           ["response_type", "code_challenge"]
@@ -371,7 +377,7 @@ const paths = {
       summary: "Ask about a token",
       description:
         "Tells a confidential client about one of its own tokens (RFC 7662). Of any other token, and of one that has ended, it says only that it is not active.",
-      requestBody: form(object({ client_id: named, client_secret: text(1024), token: text(1024), token_type_hint: text(1024) }, ["token"])),
+      requestBody: form(object({ client_id: named, ...clientProof, token: text(1024), token_type_hint: text(1024) }, ["token"])),
       responses: {
         "200": { description: "The state of the token.", content: json("OAuth2Introspection") },
         ...refused("401", "408", "413")

@@ -1,6 +1,7 @@
 /** The documents that clients find the authorization server by (RFC 8414, RFC 9728). oauth2-provider.md §12. */
 import { externalScopes } from "@atelier/core/access"
 import { authMethods, grantTypes, prompts, responseModes, responseTypes } from "@atelier/core/oauth2"
+import { signatureAlgorithms } from "./signatureAlgorithms.js"
 import type { HttpSettings } from "../server/Settings.js"
 
 /** The metadata of the authorization server. */
@@ -22,6 +23,9 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   token_endpoint_auth_methods_supported: authMethods,
   revocation_endpoint_auth_methods_supported: authMethods,
   introspection_endpoint_auth_methods_supported: authMethods.filter((method) => method !== "none"),
+  token_endpoint_auth_signing_alg_values_supported: signatureAlgorithms,
+  revocation_endpoint_auth_signing_alg_values_supported: signatureAlgorithms,
+  introspection_endpoint_auth_signing_alg_values_supported: signatureAlgorithms,
   scopes_supported: externalScopes,
   authorization_response_iss_parameter_supported: true
 })

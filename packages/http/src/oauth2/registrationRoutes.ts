@@ -1,6 +1,6 @@
 /** The routes on which clients register themselves, and manage their registration (RFC 7591, RFC 7592). oauth2-provider.md §10. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { ClientRegistrations, type OAuth2App, OAuthError } from "@atelier/core/oauth2"
+import { ClientRegistrations, hasSecrets, type OAuth2App, OAuthError } from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Redacted } from "effect"
 import { readText } from "../server/body.js"
@@ -24,7 +24,7 @@ const clientView = (accessUrl: string, app: OAuth2App): object => ({
   response_types: app.response_types,
   token_endpoint_auth_method: app.token_endpoint_auth_method,
   ...app.metadata,
-  ...(app.client_type === "public" ? {} : { client_secret_expires_at: 0 }),
+  ...(hasSecrets(app) ? { client_secret_expires_at: 0 } : {}),
   registration_client_uri: `${accessUrl}/oauth2/clients/${app.id}`
 })
 

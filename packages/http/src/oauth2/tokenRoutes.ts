@@ -12,12 +12,15 @@ import {
   PushedRequests
 } from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
+import { NodeKeySets } from "@atelier/node"
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { queryOf } from "../pages/PageOptions.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import { json, refuse } from "../server/respond.js"
 import { notSignedIn, type ProtocolAnswers, required, type Response } from "./answering.js"
 import { consentRequestOf } from "./authorizeRoutes.js"
+import { assertionCheck } from "./clientAssertion.js"
+import { makeClientKeys } from "./clientKeys.js"
 import { authenticateClient } from "./clientCredentials.js"
 import { devicePath } from "./devicePages.js"
 import { parametersOf, readForm } from "./form.js"
@@ -51,13 +54,16 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
     const clients = yield* OAuth2Clients
     const tokens = yield* OAuth2Tokens
     const pushed = yield* PushedRequests
+    const { accessUrl } = settings
+    const endpoints = ["tokens", "revoke", "introspect", "par", "device_authorization"].map((name) => `${accessUrl}/oauth2/${name}`)
+    const check = assertionCheck(clients, makeClientKeys(NodeKeySets.fetchKeySet), [accessUrl, `${accessUrl}/`, ...endpoints])
     const devices = yield* DeviceAuthorizations
 
     const exchange = answering(
       limited("tokens", (request) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
-          const client = yield* authenticateClient(clients, request, form)
+          const client = yield* authenticateClient(clients, check, request, form)
           const info = yield* callInfo
           const resource = form.all("resource")
           const repeated = form.repeated(tokenParameters)
@@ -65,7 +71,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
           const grantType = form.get("grant_type")
           if (grantType === "authorization_code") {
             const code = yield* required(form.get("code"), "code")
-            if (client.app.client_type === "confidential" && !client.hasSecret)
+            if (client.app.client_type === "confidential" && !client.hasProof)
               return yield* invalidRequest("The parameter client_secret is required.")
             const code_verifier = yield* required(form.get("code_verifier"), "code_verifier")
             const authenticated = yield* client.authenticated
@@ -97,7 +103,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       limited("revoke", (request) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
-          const client = yield* authenticateClient(clients, request, form)
+          const client = yield* authenticateClient(clients, check, request, form)
           if (form.repeated(["token", "token_type_hint", "client_id", "client_secret"]).length > 0)
             return yield* invalidRequest("A parameter must be given once.")
           const token = yield* required(form.get("token"), "token")
@@ -113,7 +119,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       limited("introspect", (request) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
-          const client = yield* authenticateClient(clients, request, form)
+          const client = yield* authenticateClient(clients, check, request, form)
           if (form.repeated(["token", "token_type_hint", "client_id", "client_secret"]).length > 0)
             return yield* invalidRequest("A parameter must be given once.")
           const token = yield* required(form.get("token"), "token")
@@ -139,7 +145,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       limited("par", (request) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
-          const client = yield* authenticateClient(clients, request, form)
+          const client = yield* authenticateClient(clients, check, request, form)
           if (form.get("request_uri") !== undefined) return yield* invalidRequest("The parameter request_uri must not be pushed.")
           if (form.get("request") !== undefined)
             return yield* new OAuthError({ error: "request_not_supported", message: "Request objects are not supported." })
@@ -153,7 +159,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
       limited("device_authorization", (request) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
-          const client = yield* authenticateClient(clients, request, form)
+          const client = yield* authenticateClient(clients, check, request, form)
           if (form.repeated(["scope", "client_id", "client_secret"]).length > 0)
             return yield* invalidRequest("A parameter must be given once.")
           const asked = { scope: form.get("scope"), resource: form.all("resource") }

@@ -3,6 +3,8 @@ import { externalScopes } from "@atelier/core/access"
 import { describe, expect, it } from "vitest"
 import { describeInterface } from "../../../../test/server.js"
 
+const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+
 const metadata = (base: string) => ({
   issuer: base,
   authorization_endpoint: `${base}/oauth2/authorize`,
@@ -18,9 +20,12 @@ const metadata = (base: string) => ({
   prompt_values_supported: ["none", "login", "consent", "select_account"],
   grant_types_supported: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
   code_challenge_methods_supported: ["S256"],
-  token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
-  revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
-  introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
+  token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+  revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+  introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt"],
+  token_endpoint_auth_signing_alg_values_supported: algorithms,
+  revocation_endpoint_auth_signing_alg_values_supported: algorithms,
+  introspection_endpoint_auth_signing_alg_values_supported: algorithms,
   scopes_supported: externalScopes,
   authorization_response_iss_parameter_supported: true
 })

@@ -77,7 +77,7 @@ describeServerOnEach("an authorization code", (server, once) => {
       Effect.gen(function* () {
         const [clients, tokens] = yield* Effect.all([OAuth2Clients, OAuth2Tokens])
         const app = yield* clients.get(client.client_id)
-        const deleted = { app, secretId: Uuid.Uuid.make(randomUUID()) }
+        const deleted = { app, secretId: Uuid.Uuid.make(randomUUID()), isProven: true }
         return yield* Effect.flip(tokens.redeem(deleted, { ...code, redirect_uri: undefined, resource: [] }, {}))
       })
     )

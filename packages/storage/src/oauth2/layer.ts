@@ -5,12 +5,19 @@ import { Layer } from "effect"
 import { layer as apps } from "./OAuth2AppRepository.js"
 import { layer as deviceCodes } from "./DeviceCodeRepository.js"
 import { layer as grants } from "./GrantRepository.js"
+import { layer as used } from "./UsedTokenRepository.js"
 import { layer as pushedRequests } from "./PushedRequestRepository.js"
 import oauth2 from "./migrations/0180_oauth2.js"
 import devices from "./migrations/0511_oauth2_device_codes.js"
+import usedTokens from "./migrations/0512_oauth2_used_tokens.js"
 import pushed from "./migrations/0510_oauth2_pushed_requests.js"
 import { together } from "@atelier/core/platform"
 
-export const layer = together(apps, deviceCodes, grants, pushedRequests) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(apps, deviceCodes, grants, pushedRequests, used) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0180_oauth2": oauth2, "0510_oauth2_pushed_requests": pushed, "0511_oauth2_device_codes": devices }
+export const migrations = {
+  "0180_oauth2": oauth2,
+  "0510_oauth2_pushed_requests": pushed,
+  "0511_oauth2_device_codes": devices,
+  "0512_oauth2_used_tokens": usedTokens
+}

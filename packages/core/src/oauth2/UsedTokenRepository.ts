@@ -1,0 +1,12 @@
+import { Context, type Effect } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
+
+/** Signed texts that may be used once, in all processes. */
+export class UsedTokenRepository extends Context.Tag("@atelier/core/UsedTokenRepository")<
+  UsedTokenRepository,
+  {
+    /** Notes that a text is used. False when it was used before. */
+    readonly use: (hashedId: Uint8Array, expiresAt: Timestamp) => Effect.Effect<boolean>
+    readonly deleteExpired: (before: Timestamp, limit: number) => Effect.Effect<void>
+  }
+>() {}

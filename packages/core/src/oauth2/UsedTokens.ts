@@ -1,0 +1,33 @@
+import { Context, Duration, Effect } from "effect"
+import { service } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Worker } from "../platform/Worker.js"
+import { hashText } from "./OAuthSecret.js"
+import { UsedTokenRepository } from "./UsedTokenRepository.js"
+
+/** Clocks of replicas differ by a little: an id is kept for longer than any of them takes the text. */
+const leeway = Duration.minutes(5)
+
+const purgeLimit = 10_000
+
+const make = Effect.gen(function* () {
+  const repository = yield* UsedTokenRepository
+
+  return {
+    /** Notes that a signed text is used. False when it was used before. `holder` keeps the ids of different signers apart. */
+    use: (holder: string, id: string, expiresAt: Timestamp.Timestamp) =>
+      Effect.flatMap(hashText(JSON.stringify([holder, id])), (hashed) => repository.use(hashed, Timestamp.plus(expiresAt, leeway))),
+
+    /** Deletes what has expired. */
+    purge: {
+      name: "purge-oauth2-used-tokens",
+      every: "1 minute",
+      run: Effect.flatMap(Timestamp.now, (now) => repository.deleteExpired(now, purgeLimit))
+    } satisfies Worker<never>
+  }
+})
+
+/** Signed texts that clients may use once: assertions (RFC 7523) and proofs of possession (RFC 9449). */
+export class UsedTokens extends Context.Tag("@atelier/core/UsedTokens")<UsedTokens, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = service(UsedTokens, make)
+}
