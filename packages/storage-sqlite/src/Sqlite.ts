@@ -6,6 +6,7 @@ import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Option } from "effect"
 import { direct } from "./DirectStatements.js"
 import { owned } from "./FileOwner.js"
+import { clientOf } from "./WriteAheadLog.js"
 
 export interface Options {
   /**
@@ -52,7 +53,7 @@ const optionsSchema = HostOptions.object<Options>({ filename: HostOptions.Filled
 export const layer = (options: Options) =>
   HostOptions.checkedLayer("storage", optionsSchema, options, () => {
     const { filename } = options
-    return layerOn(Layer.orDie(SqliteClient.layer({ filename }))).pipe(
+    return layerOn(clientOf(filename)).pipe(
       Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
       startedWith({ option: "storage.filename", value: filename })
     )

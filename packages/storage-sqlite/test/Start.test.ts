@@ -40,6 +40,33 @@ describe("a database file", () => {
     })
   )
 
+  it.scopedLive.each(["before the first server starts", "afterwards"])("in use is refused by a hard link that was made %s", (time) =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const [name, link] = [join(folder, "a.db"), join(folder, "link.db")]
+      yield* Effect.scoped(Layer.build(Sqlite.layer({ filename: name })))
+      const makeLink = Effect.promise(() => fs.link(name, link))
+      if (time !== "afterwards") yield* makeLink
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(Sqlite.layer({ filename: name }), scope)
+      if (time === "afterwards") yield* makeLink
+      expect((yield* refusalOf(link)).message).toBe(inUse(link))
+      yield* Scope.close(scope, Exit.void)
+      yield* Layer.build(Sqlite.layer({ filename: link }))
+    })
+  )
+
+  // The superuser may write to any file
+  it.scopedLive.skipIf(process.getuid?.() === 0)("that is read-only is named", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* aFolder, "a.db")
+      yield* Effect.scoped(Layer.build(Sqlite.layer({ filename })))
+      yield* Effect.promise(() => fs.chmod(filename, 0o400))
+      const reason = "attempt to write a readonly database"
+      expect(yield* refusalOf(filename)).toMatchObject({ _tag: "StartError", option: "storage.filename", value: filename, reason })
+    })
+  )
+
   it.scopedLive("that a newer version has migrated is refused", () =>
     Effect.gen(function* () {
       const filename = join(yield* aFolder, "a.db")

@@ -9,6 +9,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { service } from "../platform/Standing.js"
 import * as StoreClock from "../platform/StoreClock.js"
+import { unlessFull } from "../platform/StoreUnavailable.js"
 import * as Worker from "../platform/Worker.js"
 
 /** A process with its last report of itself. */
@@ -113,7 +114,8 @@ const make = Effect.gen(function* () {
     announce: Effect.gen(function* () {
       yield* StoreClock.align(repository.time)
       yield* Background.repeat("store_clock", Effect.delay(StoreClock.align(repository.time), alignedEvery))
-      yield* beat
+      // Others learn of this process when a full store has room again: reads need no heartbeat
+      yield* unlessFull(beat)
       yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))
       yield* Background.repeat("replica_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))
     }) satisfies Effect.Effect<void, never, Scope.Scope>,

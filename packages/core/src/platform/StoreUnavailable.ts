@@ -22,3 +22,11 @@ export const whileUnavailable =
   (schedule: Schedule.Schedule<unknown>) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     work.pipe(Effect.sandbox, Effect.retry({ schedule, while: (cause) => Option.isSome(storeUnavailable(cause)) }), Effect.unsandbox)
+
+/** Runs work that a start can do without while the store has no room: it is done later. Other failures stay. */
+export const unlessFull = <E, R>(work: Effect.Effect<unknown, E, R>): Effect.Effect<void, E, R> =>
+  Effect.catchAllCause(Effect.asVoid(work), (cause) =>
+    Option.exists(storeUnavailable(cause), ({ reason }) => reason === "full")
+      ? Effect.logWarning("the store has no room: work of the start is left for later", cause)
+      : Effect.failCause(cause)
+  )

@@ -1,0 +1,56 @@
+import { StartError } from "@atelier/core/platform"
+import { SqlClient, type SqlError } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { Effect, Layer } from "effect"
+import * as fs from "node:fs/promises"
+
+const codeOf = ({ cause }: SqlError.SqlError): string => String(cause instanceof Error && "code" in cause ? cause.code : "")
+
+/** How many names a file has. */
+const namesOf = (filename: string): Effect.Effect<number> =>
+  Effect.promise(() =>
+    fs.stat(filename).then(
+      ({ nlink }) => nlink,
+      () => 1
+    )
+  )
+
+const noRoom = /^SQLITE_(FULL|IOERR_SHM\w+)$/
+
+/** Has a database write to a log, and checks that it can be written. */
+const openLog = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`PRAGMA journal_mode = WAL`
+  yield* sql`BEGIN IMMEDIATE`
+  yield* sql`ROLLBACK`
+})
+
+/** Has this process use the database alone. It fails at once if another one has it open, which would not end while this one waits. */
+const openAlone = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`PRAGMA busy_timeout = 0`
+  yield* sql`PRAGMA locking_mode = EXCLUSIVE`
+  yield* openLog
+})
+
+const opened = <E>(filename: string, open: Effect.Effect<void, E, SqlClient.SqlClient>) =>
+  Layer.tap(Layer.orDie(SqliteClient.layer({ filename, disableWAL: true })), (context) => Effect.provide(open, context))
+
+/**
+ * The client of a file with a log. Other programs may read the file beside, by way of another file that all of them map. Two kinds are used by this process alone,
+ * which needs no other file. A file with further names (hard links) has a log for each, so only SQLite's lock on the file itself keeps a second server away. And a
+ * full disk has no room for another file.
+ */
+export const clientOf = (filename: string): Layer.Layer<SqliteClient.SqliteClient | SqlClient.SqlClient, SqlError.SqlError | StartError> =>
+  Layer.unwrapEffect(
+    Effect.map(namesOf(filename), (names) => {
+      if (names > 1) {
+        const inUse = new StartError({ option: "storage.filename", value: filename, reason: "another server uses it" })
+        return Layer.catchAll(opened(filename, openAlone), (error) => Layer.fail(codeOf(error) === "SQLITE_BUSY" ? inUse : error))
+      }
+      const warned = Effect.logWarning("the disk is full: until the next start, no other program can read the database")
+      return Layer.catchAll(opened(filename, openLog), (error) =>
+        noRoom.test(codeOf(error)) ? opened(filename, Effect.zipRight(warned, openAlone)) : Layer.fail(error)
+      )
+    })
+  )
