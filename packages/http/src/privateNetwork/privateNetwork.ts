@@ -16,7 +16,7 @@ import {
   Relay,
   type RelayConnection
 } from "@atelier/core/network"
-import { Ids, service, standingOn, type Uuid } from "@atelier/core/platform"
+import { Background, Ids, service, standingOn, type Uuid } from "@atelier/core/platform"
 import { randomBytes } from "@atelier/node"
 import { Cause, Deferred, Effect, Either, FiberId, Stream } from "effect"
 import { textOf } from "../relay/RelayClient.js"
@@ -31,6 +31,9 @@ const maximumAgents = 1_000
 
 /** How long a tunnel without streams stays, in milliseconds. */
 const idleFor = 5 * 60_000
+
+/** The name of the background work. */
+const work = "private_network"
 
 /** How often it is looked at what is due. */
 const tickEvery = "100 millis"
@@ -127,9 +130,9 @@ const make = Effect.gen(function* () {
   const now = (): number => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
 
   /** What fails on one packet or tunnel has no effect on others: it is logged, and the packet is lost. */
-  const guarded = (work: () => void): void => {
+  const guarded = (step: () => void): void => {
     try {
-      work()
+      step()
     } catch (fault) {
       if (faults.length < 10) faults.push(fault)
     }
@@ -289,8 +292,8 @@ const make = Effect.gen(function* () {
 
   const streamOf = ({ peer }: Held, connection: Tcp.Connection, waiters: Set<() => void>): AgentStream => {
     /** Does something with the connection, and sends what that has given. */
-    const doing = <A>(work: () => A): A => {
-      const result = work()
+    const doing = <A>(step: () => A): A => {
+      const result = step()
       peer.flush()
       relay.flush()
       return result
@@ -331,12 +334,9 @@ const make = Effect.gen(function* () {
     if (tunnels.size === 0) isUsed.unsafeClose()
     const told = faults
     faults = []
-    return Effect.forEach(told, (fault) => Effect.logError("a packet of the private network has failed", Cause.die(fault)), {
-      discard: true
-    })
+    return Background.each(work, told, Effect.die)
   })
-  const ticking = Effect.zipRight(isUsed.await, Effect.zipRight(Effect.sleep(tickEvery), Effect.ignoreLogged(Effect.sandbox(tick))))
-  yield* Effect.forkScoped(Effect.forever(ticking))
+  yield* Background.repeat(work, Effect.zipRight(isUsed.await, Effect.zipRight(Effect.sleep(tickEvery), tick)))
 
   return {
     isMember: true,
