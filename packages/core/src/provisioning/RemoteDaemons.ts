@@ -7,7 +7,6 @@ import { rightTo } from "../access/StreamRights.js"
 import { SystemActor } from "../access/SystemActor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { requireFeature } from "../deployment/Entitlements.js"
-import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import * as Background from "../platform/Background.js"
 import { Forbidden, Invalid, Unauthenticated } from "../platform/Errors.js"
@@ -89,6 +88,8 @@ const make = Effect.gen(function* () {
   const groups = makeDaemonGroups()
   yield* listen(jobPosted, groups.heard)
 
+  const asSystem = Access.actingAs(SystemActor.systemRestricted)
+
   /** Who connects: the owner of the tags, the key, and the tags that the credential decides. */
   const admittedBy = (caller: Option.Option<Actor>, secrets: DaemonSecrets) =>
     Effect.gen(function* () {
@@ -109,14 +110,34 @@ const make = Effect.gen(function* () {
       return { _tag: "Shared" } as const
     })
 
+  /**
+   * The organization that a daemon names, which only a caller with a credential hears of. The holder of a key hears of no organization but that of
+   * the key.
+   */
+  const organizationOf = (reference: string, credential: Effect.Effect.Success<ReturnType<typeof admittedBy>>) =>
+    Effect.gen(function* () {
+      switch (credential._tag) {
+        case "User":
+          return yield* Effect.provideService(organizations.get(reference), CurrentActor, credential.actor)
+        case "Shared":
+          return yield* asSystem(organizations.get(reference))
+        case "Key": {
+          const own = yield* asSystem(organizations.get(credential.key.organization_id))
+          const named = yield* Effect.option(asSystem(organizations.get(reference)))
+          if (Option.exists(named, ({ id }) => id === own.id)) return own
+          return yield* new Forbidden({
+            message: `The provisioner key is for the organization "${own.name}", not for the one that the address names.`
+          })
+        }
+      }
+    })
+
   const tagsOf = ({ tags }: NewDaemon) => {
     const broken = tags.find(([, value]) => value === undefined)
     return broken === undefined
       ? Effect.succeed(Object.fromEntries(tags.map(([key, value]): [string, string] => [key, value ?? ""])))
       : Invalid.field("tag", `${JSON.stringify(broken[0])} has no value: write key=value`)
   }
-
-  const asSystem = Access.actingAs(SystemActor.systemRestricted)
 
   return {
     /**
@@ -130,11 +151,8 @@ const make = Effect.gen(function* () {
       asked: NewDaemon
     ) {
       yield* requireFeature("external_provisioner_daemons")
-      const found: Organization = yield* Option.match(caller, {
-        onNone: () => asSystem(organizations.get(reference)),
-        onSome: (actor) => Effect.provideService(organizations.get(reference), CurrentActor, actor)
-      })
       const credential = yield* admittedBy(caller, secrets)
+      const found = yield* organizationOf(reference, credential)
       const given: ProvisionerTags = yield* tagsOf(asked)
       const provisioners = asked.provisioners.filter(isProvisioner)
       if (provisioners.length === 0 || provisioners.length < asked.provisioners.length) {
@@ -153,7 +171,6 @@ const make = Effect.gen(function* () {
           }
           case "Key": {
             if (asked.tags.length > 0) return yield* new Forbidden({ message: "A daemon with a provisioner key has the tags of its key." })
-            if (credential.key.organization_id !== found.id) return yield* new Forbidden()
             return [normalizeTags(credential.key.tags, nil), credential.key.id, found] as const
           }
           case "Shared": {

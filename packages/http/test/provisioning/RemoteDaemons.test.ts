@@ -47,6 +47,23 @@ describeAgents(
       }
     })
 
+    it("hears of an organization only with a credential, and with a key only of the key's own", async () => {
+      const { name } = (await server().call("POST", "/organizations", { token: owner(), body: { name: "elsewhere" } })).as(
+        Schema.Struct({ name: Schema.String })
+      )
+      const refused = async (headers: Readonly<Record<string, string>>, organization: string) => {
+        const path = `${server().url}/api/v2/organizations/${organization}/provisionerdaemons/serve?provisioner=terraform`
+        const answer = await fetch(path, { headers })
+        return [answer.status, Schema.decodeUnknownSync(Schema.Struct({ message: Schema.String }))(await answer.json()).message]
+      }
+      for (const organization of ["default", name, "none"]) {
+        expect((await refused({}, organization))[0]).toBe(401)
+        expect((await refused({ [header]: "A".repeat(43) }, organization))[0]).toBe(401)
+      }
+      const message = 'The provisioner key is for the organization "default", not for the one that the address names.'
+      for (const organization of [name, "none"]) expect(await refused({ [header]: secret }, organization)).toStrictEqual([403, message])
+    })
+
     it("connects with parameters that are given twice, of which the first count", async () => {
       const twice = await aDaemon(
         server().url,
@@ -316,5 +333,5 @@ describeAgents(
       await lost.close()
     })
   },
-  { entitlements: { has: (feature) => feature === "external_provisioner_daemons" || feature === "template_rbac" } }
+  { entitlements: { has: (feature) => ["external_provisioner_daemons", "template_rbac", "multiple_organizations"].includes(feature) } }
 )
