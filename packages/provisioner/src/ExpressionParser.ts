@@ -171,3 +171,21 @@ export const parseCondition = (source: string): Either.Either<Condition, Express
 
 /** The text whose rendering is `literal`. */
 export const escape = (literal: string): string => literal.replaceAll("${", () => "$${")
+
+/** The broken expressions of a text, in order, at most so many. What comes behind one that has no end is not looked at. */
+export const problemsInText = (source: string, limit: number): ReadonlyArray<ExpressionProblem> => {
+  const problems: Array<ExpressionProblem> = []
+  let from = 0
+  while (problems.length < limit) {
+    const text = source.slice(from)
+    const parsed = parseText(text)
+    if (Either.isRight(parsed)) break
+    const { message, offset } = parsed.left
+    problems.push({ message, offset: from + offset })
+    const start = text.lastIndexOf("${", offset)
+    const end = text.indexOf("}", Math.max(start, offset))
+    if (start < 0 || end < 0) break
+    from += end + 1
+  }
+  return problems
+}

@@ -1,11 +1,11 @@
 /**
  * Finds the template in a source, and everything that is wrong with it, each with its place in the file.
  */
-import { nextTurn } from "@atelier/core/platform"
+import { HostOptions, nextTurn } from "@atelier/core/platform"
 import { Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import type { ArchiveFile } from "./Archive.js"
 import { Condition, type ExpressionProblem, namespaces, TemplateText, type ValueType } from "./Expression.js"
-import { parseCondition, parseText } from "./ExpressionParser.js"
+import { parseCondition, problemsInText } from "./ExpressionParser.js"
 import { tokensOfCondition, tokensOfText } from "./ExpressionTokens.js"
 import { check, type Declarations, unquoted } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"
@@ -33,11 +33,12 @@ const textAt = (value: unknown, path: Path): string | undefined => {
   return typeof found === "string" ? found : undefined
 }
 
-/** Where in a text its expression breaks; undefined when it doesn't. */
-const syntaxProblem = (text: string | undefined, path: Path): ExpressionProblem | undefined => {
-  if (text === undefined) return undefined
-  const parsed: Either.Either<unknown, ExpressionProblem> = path.at(-1) === "when" ? parseCondition(text) : parseText(text)
-  return Either.isLeft(parsed) ? parsed.left : undefined
+/** Where in a text its expressions break. */
+const syntaxProblems = (text: string | undefined, path: Path): ReadonlyArray<ExpressionProblem> => {
+  if (text === undefined) return []
+  if (path.at(-1) !== "when") return problemsInText(text, maximumProblems)
+  const parsed = parseCondition(text)
+  return Either.isLeft(parsed) ? [parsed.left] : []
 }
 
 interface Placed<A> {
@@ -69,13 +70,28 @@ const expectedKind = (issue: ParseResult.Type): string => {
   return ParseResult.TreeFormatter.formatIssueSync(issue)
 }
 
-/** The schema's findings in this package's words: each names the error in one value, without the schema's structure. */
-const findings = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Finding> => {
+/** The keys of a mapping's schema. */
+const keysOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  if (SchemaAST.isTypeLiteral(ast)) return ast.propertySignatures.map(({ name }) => String(name))
+  if (SchemaAST.isTransformation(ast)) return keysOf(ast.from)
+  return SchemaAST.isRefinement(ast) ? keysOf(ast.from) : []
+}
+
+const unknownKey = (key: string, known: ReadonlyArray<string>): string => {
+  const meant = HostOptions.nearest(key, known)
+  return `there is no "${key}" here${meant === undefined ? "" : `; did you mean "${meant}"?`}`
+}
+
+/**
+ * The schema's findings in this package's words: each names the error in one value, without the schema's structure. `keys` are those that the
+ * mapping around the issue may have.
+ */
+const findings = (issue: ParseResult.ParseIssue, path: Path, keys: ReadonlyArray<string> = []): ReadonlyArray<Finding> => {
   switch (issue._tag) {
     case "Pointer":
-      return findings(issue.issue, [...path, ...[issue.path].flat()])
+      return findings(issue.issue, [...path, ...[issue.path].flat()], keys)
     case "Unexpected":
-      return [{ path, value: `${within(path.slice(0, -1))}there is no "${String(path.at(-1))}" here`, atKey: true }]
+      return [{ path, value: `${within(path.slice(0, -1))}${unknownKey(String(path.at(-1)), keys)}`, atKey: true }]
     case "Missing":
       return [{ path: path.slice(0, -1), value: `${within(path.slice(0, -1))}"${String(path.at(-1))}" is missing` }]
     case "Transformation":
@@ -87,7 +103,7 @@ const findings = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Find
     case "Composite": {
       const message = SchemaAST.isUnion(issue.ast) ? annotated(issue.ast, issue) : undefined
       return message === undefined
-        ? [issue.issues].flat().flatMap((part) => findings(part, path))
+        ? [issue.issues].flat().flatMap((part) => findings(part, path, keysOf(issue.ast)))
         : [{ path, value: `${within(path)}${message}` }]
     }
     case "Type":
@@ -101,11 +117,16 @@ const findings = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Find
 const decodeProblems = (yaml: YamlSource, error: ParseResult.ParseError): ReadonlyArray<Problem> =>
   findings(error.issue, [])
     .slice(0, maximumProblems)
-    .map(({ atKey, path, value }) => {
+    .flatMap(({ atKey, path, value }) => {
       if (atKey === true) return yaml.keyProblem(path, value)
-      const syntax = syntaxProblem(textAt(yaml.value, path), path)
-      return yaml.problem(path, value, syntax !== undefined && value.endsWith(syntax.message) ? syntax.offset : 0)
+      const [syntax, ...others] = syntaxProblems(textAt(yaml.value, path), path)
+      if (syntax === undefined || !value.endsWith(syntax.message)) return yaml.problem(path, value)
+      return [
+        yaml.problem(path, value, syntax.offset),
+        ...others.map(({ message, offset }) => yaml.problem(path, `${within(path)}${message}`, offset))
+      ]
     })
+    .slice(0, maximumProblems)
 
 const within = (path: Path): string => (path.length === 0 ? "" : `${formatPath(path)}: `)
 
@@ -234,6 +255,48 @@ const parameterProblems = (parameter: Parameter, path: Path): ReadonlyArray<Plac
   ]
 }
 
+/** Values that become texts, and that YAML reads as other values than are written. */
+const rewrittenValues = ({ agents, env, metadata, parameters, presets, variables }: TemplateFile, yaml: YamlSource) => {
+  const types = new Map(parameters.map(({ name, type }) => [name, type]))
+  const ofTexts = (type: string | undefined, ...paths: ReadonlyArray<Path>): ReadonlyArray<Path> => (type === "string" ? paths : [])
+  const paths: ReadonlyArray<Path> = [
+    ...variables.flatMap(({ type }, index) => ofTexts(type, ["variables", index, "default"])),
+    ...parameters.flatMap(({ options, type }, index) =>
+      ofTexts(type, ["parameters", index, "default"], ...options.map((_, at) => ["parameters", index, "options", at, "value"]))
+    ),
+    ...presets.flatMap((preset, index) =>
+      Object.keys(preset.parameters).flatMap((name) => ofTexts(types.get(name), ["presets", index, "parameters", name]))
+    ),
+    ...env.map((_, index) => ["env", index, "value"]),
+    ...agents.flatMap((agent, index) => Object.keys(agent.env).map((name) => ["agents", index, "env", name])),
+    ...(metadata?.items ?? []).map((_, index) => ["metadata", "items", index, "value"])
+  ]
+  const otherwise = yaml.writtenOtherwise()
+  if (otherwise.size === 0) return []
+  return paths.flatMap((path): ReadonlyArray<Placed<string>> => {
+    const written = otherwise.get(formatPath(path))
+    return written === undefined ? [] : [{ path, value: `must be in quotes: without them, YAML does not keep ${written} as it is written` }]
+  })
+}
+
+/** Addresses of apps and health checks that no proxy could open. An address that begins with an expression is known at the build. */
+const addressProblems = ({ agents }: TemplateFile): ReadonlyArray<Placed<string>> =>
+  agents.flatMap(({ apps }, agent) =>
+    apps.flatMap(({ external, healthcheck, url }, app) => {
+      const at: Path = ["agents", agent, "apps", app]
+      const addresses: ReadonlyArray<Placed<TemplateText | undefined>> = [
+        ...(external ? [] : [{ path: [...at, "url"], value: url }]),
+        { path: [...at, "healthcheck", "url"], value: healthcheck?.url }
+      ]
+      return addresses.flatMap(({ path, value }) => {
+        const [start] = value?.parts ?? []
+        return typeof start !== "string" || /^https?:\/\//i.test(start)
+          ? []
+          : [{ path, value: `must begin with http:// or https://, as in "http://localhost:8080", not ${JSON.stringify(start)}` }]
+      })
+    })
+  )
+
 /** Files and folders of a source, its root included. */
 const namesIn = (paths: Iterable<string>): ReadonlySet<string> => {
   const names = new Set([""])
@@ -359,9 +422,17 @@ export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Effect.Ef
     const problems = place([
       ...nameProblems(definition),
       ...definition.parameters.flatMap((parameter, index) => parameterProblems(parameter, ["parameters", index])),
+      ...rewrittenValues(definition, yaml),
+      ...addressProblems(definition),
       ...fileProblems(definition, files),
       ...referenceProblems(definition)
     ])
     if (problems.length > 0) return yield* Effect.fail(problems)
-    return { definition, yaml, warnings: place([...unquotedValues(definition), ...undefinedPresetParameters(definition)]), files }
+    const withoutAgents = { path: [], value: "the template has no agents, so its workspaces have nothing to connect to" }
+    const warnings = place([
+      ...(definition.agents.length === 0 ? [withoutAgents] : []),
+      ...unquotedValues(definition),
+      ...undefinedPresetParameters(definition)
+    ])
+    return { definition, yaml, warnings, files }
   })

@@ -61,6 +61,8 @@ export interface YamlSource {
   readonly value: unknown
   /** The problem at a value; at the nearest value around it where the path leads to none. `offset` counts into the value's text. */
   readonly problem: (path: Path, cause: string, offset?: number) => Problem
+  /** Numbers, true and false that are written in another way than as their values: `3.10` is the number 3.1. By their formatted paths. */
+  readonly writtenOtherwise: () => ReadonlyMap<string, string>
   /** The problem at a key of a mapping. */
   readonly keyProblem: (path: Path, cause: string) => Problem
 }
@@ -112,6 +114,20 @@ const locate = (document: Document, path: Path): Located => {
     located = next
   }
   return located
+}
+
+/** The texts of scalars that are no texts and are written in another way than as their values. */
+const writtenOtherwise = (root: Node | undefined): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  const pending: Array<{ readonly node: Node | undefined; readonly path: Path }> = [{ node: root, path: [] }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { node, path } = next
+    if (isSeq(node)) pending.push(...node.items.map((item, index) => ({ node: nodeOf(item), path: [...path, index] })))
+    if (isMap(node)) pending.push(...node.items.map(({ key, value }) => ({ node: nodeOf(value), path: [...path, String(key)] })))
+    if (!isScalar(node) || node.source === undefined || node.source === String(node.value)) continue
+    if (typeof node.value === "number" || typeof node.value === "boolean") found.set(formatPath(path), node.source)
+  }
+  return found
 }
 
 /** The place in the file of a place in a scalar's text; the scalar's start where escapes or folding break the relation. */
@@ -280,6 +296,7 @@ export const readYaml = (file: string, bytes: Uint8Array): Effect.Effect<YamlSou
         const start = value?.range?.[0] ?? key?.range?.[0] ?? 0
         return at(isScalar(value) && offset > 0 ? offsetIn(text, value, start, offset) : start, cause)
       },
+      writtenOtherwise: () => writtenOtherwise(document.contents ?? undefined),
       keyProblem: (path, cause) => {
         const { key, value } = locate(document, path)
         return at((key ?? value)?.range?.[0] ?? 0, cause)

@@ -139,7 +139,8 @@ describe("a template's import", () => {
         code: undefined
       })
       expect(yield* failureOf(template("agents:\n- nam: x\n"))).toEqual({
-        message: 'template.yaml:2:3: agents[0]: there is no "nam" here\ntemplate.yaml:2:3: agents[0]: "name" is missing',
+        message:
+          'template.yaml:2:3: agents[0]: there is no "nam" here; did you mean "name"?\ntemplate.yaml:2:3: agents[0]: "name" is missing',
         code: undefined
       })
       expect(yield* failureOf(template("variables: [{name: a}, {name: b}]"))).toEqual({
@@ -179,7 +180,7 @@ describe("a start", () => {
     Effect.gen(function* () {
       const { directory, input } = yield* aWorld
       const server = yield* aServer(directory)
-      const yaml = "agents: [{name: main, apps: [{slug: a, url: u}, {slug: b, url: u}]}]"
+      const yaml = "agents: [{name: main, apps: [{slug: a, url: http://u}, {slug: b, url: http://u}]}]"
       const ids = (applied: Applied) => applied.resources.flatMap(({ agents }) => agents).flatMap(({ apps }) => apps.map(({ id }) => id))
       const first = yield* build(server, yaml, input())
       const second = yield* build(server, yaml, input({ metadata: { workspace_build_id: uuid(7) }, state: first.state }))

@@ -41,6 +41,41 @@ describe("a template's errors name file, line, column and cause", () => {
     ["a key twice", "agents: []\ntags: {}\nagents: []\n", ["template.yaml:3:1: the key agents must not occur twice"]],
     ["a key nobody can hold", "tags:\n  __proto__: x\n", ["template.yaml:2:3: the key __proto__ must not occur at all"]],
     ["an unknown key", "agents:\n  - name: main\n    memory: 4\n", ['template.yaml:3:5: agents[0]: there is no "memory" here']],
+    ["a key in the singular", "agent: []\n", ['template.yaml:1:1: there is no "agent" here; did you mean "agents"?']],
+    [
+      "each broken expression of a text",
+      'agents:\n- name: a\n  dir: "${nope.a}/${parameter}/${shell(}/${owner.name}/${}"\n',
+      [
+        'template.yaml:3:11: agents[0].dir: "nope" is not one of parameter, variable, workspace, owner, template, task, agent_token; for a literal "${" write "$${"',
+        'template.yaml:3:21: agents[0].dir: "parameter" is not a value; for a literal "${" write "$${"',
+        'template.yaml:3:40: agents[0].dir: unexpected "}"',
+        'template.yaml:3:58: agents[0].dir: unexpected "}"'
+      ]
+    ],
+    [
+      "a text that YAML takes for a number and writes in another way",
+      "parameters:\n- name: v\n  default: 3.10\n- name: n\n  type: number\n  default: 3.10\nagents:\n- name: a\n  env: { PORT: 8080, MODE: 0o644 }\n",
+      [
+        "template.yaml:3:12: parameters[0].default: must be in quotes: without them, YAML does not keep 3.10 as it is written",
+        "template.yaml:9:28: agents[0].env.MODE: must be in quotes: without them, YAML does not keep 0o644 as it is written"
+      ]
+    ],
+    [
+      "addresses of apps that cannot be opened",
+      `agents:
+- name: a
+  apps:
+  - { slug: a, url: "localhost:80" }
+  - { slug: b, url: "ftp://x", healthcheck: { url: "localhost/\${workspace.port}", interval: 5, threshold: 1 } }
+  - { slug: c, url: "\${workspace.access_url}/x" }
+  - { slug: d, url: "vscode://x", external: true }
+`,
+      [
+        'template.yaml:4:21: agents[0].apps[0].url: must begin with http:// or https://, as in "http://localhost:8080", not "localhost:80"',
+        'template.yaml:5:21: agents[0].apps[1].url: must begin with http:// or https://, as in "http://localhost:8080", not "ftp://x"',
+        'template.yaml:5:52: agents[0].apps[1].healthcheck.url: must begin with http:// or https://, as in "http://localhost:8080", not "localhost/"'
+      ]
+    ],
     ["a missing key", "agents:\n  - dir: x\n", ['template.yaml:2:5: agents[0]: "name" is missing']],
     ["a wrong type", "agents:\n  - name: 12\n", ["template.yaml:2:11: agents[0].name: must be text, not 12"]],
     ["a list's place taken", "agents:\n  name: x\n", ["template.yaml:2:3: agents: must be a list, not a mapping"]],
@@ -60,7 +95,7 @@ describe("a template's errors name file, line, column and cause", () => {
     ["a name twice, in another case", "agents:\n- name: main\n- name: Main\n", ['template.yaml:3:9: agents[1].name: "main" occurs twice']],
     [
       "a slug of two agents",
-      "agents:\n- name: a\n  apps: [{slug: x, url: u}]\n- name: b\n  apps: [{slug: x, url: u}]\n",
+      "agents:\n- name: a\n  apps: [{slug: x, url: http://u}]\n- name: b\n  apps: [{slug: x, url: http://u}]\n",
       ['template.yaml:5:17: agents[1].apps[0].slug: "x" occurs twice']
     ],
     [
@@ -341,6 +376,12 @@ describe("a template's errors name file, line, column and cause", () => {
 })
 
 describe("a template's warnings", () => {
+  it("name a template without agents", () => {
+    expect(warnings("parameters: []\n")).toEqual([
+      "template.yaml:1:1: the template has no agents, so its workspaces have nothing to connect to"
+    ])
+  })
+
   it("name values that enter a shell unquoted", () => {
     const yaml = `
 parameters:
@@ -377,6 +418,7 @@ agents:
 
   it("report preset values for undeclared parameters", () => {
     expect(warnings("presets:\n- name: p\n  parameters: {size: 1}\n")).toEqual([
+      "template.yaml:1:1: the template has no agents, so its workspaces have nothing to connect to",
       'template.yaml:3:22: presets[0].parameters.size: there is no parameter "size"'
     ])
   })
