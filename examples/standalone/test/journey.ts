@@ -1,4 +1,4 @@
-import { type Client, tasks, users, workspaces } from "@atelier/client"
+import { type Client, tasks, users, type Workspace, workspaces } from "@atelier/client"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -6,7 +6,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import type { Database } from "../../../test/databases.js"
 import { onceOn } from "../../../test/server.js"
 import { freePort, Server, type ServerOptions } from "./Server.js"
-import { agentOf, agentsOf, build, firstClient, isRunning, outputOf, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
+import {
+  agentOf,
+  agentsOf,
+  build,
+  clientOf,
+  firstToken,
+  isRunning,
+  outputOf,
+  templateFrom,
+  untilWorkspace,
+  workspaceFrom
+} from "./Steps.js"
 
 /**
  * The whole path with real processes: from an empty server to a workspace that was started, stopped, started again and deleted. `databaseIn` makes
@@ -20,13 +31,15 @@ export const journey = (kind: Database[0], databaseIn: (directory: string) => Pr
     let directory: string
     let options: ServerOptions
     let server: Server
+    let session: string
     let client: Client
 
     beforeAll(async () => {
       directory = await mkdtemp(join(tmpdir(), "atelier-journey-"))
       options = { port: await freePort(), database: await databaseIn(directory), workspacesDirectory: join(directory, "workspaces"), args }
       server = await Server.start(options)
-      client = await firstClient(server.url)
+      session = await firstToken(server.url)
+      client = clientOf(server.url, session)
     })
 
     // Only the server knows why it answered as it did
@@ -71,12 +84,31 @@ export const journey = (kind: Database[0], databaseIn: (directory: string) => Pr
 
     once("serves a health-checked application", async () => {
       const template = await templateFrom(client, "node-app", { example: "node-app" })
-      const port = await freePort()
-      const created = await workspaceFrom(client, template, "web", {
-        rich_parameter_values: [{ name: "port", value: String(port) }]
-      })
-      await untilWorkspace(client, created.id, (workspace) => isRunning(workspace) && agentOf(workspace).apps[0]?.health === "healthy")
-      expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toMatch(/^Hello from .*\/app\n$/)
+      const page = async ({ name, owner_name }: Workspace) => {
+        const address = `${server.url}/@${owner_name}/${name}/apps/app/`
+        return (await fetch(address, { headers: { "Service-Session-Token": session } })).text()
+      }
+      const ports: Array<string> = []
+      for (const name of ["web", "site"]) {
+        const created = await workspaceFrom(client, template, name)
+        const isHealthy = (workspace: Workspace) => isRunning(workspace) && agentOf(workspace).apps[0]?.health === "healthy"
+        const running = await untilWorkspace(client, created.id, isHealthy)
+        expect(await page(running)).toMatch(new RegExp(`^Hello from .*/${created.id}/app\n$`))
+        ports.push(new URL(agentOf(running).apps[0]?.url ?? "").port)
+      }
+      if (process.platform !== "linux") return
+      // An app whose template names the port of another workspace shows that workspace's page to no one
+      const source = `agents: [{ name: main, apps: [{ slug: app, url: "http://localhost:${ports[0]}", healthcheck: { url: "http://localhost:${ports[0]}", interval: 1, threshold: 1 } }] }]`
+      const rival = await workspaceFrom(client, await templateFrom(client, "rival", { files: { "template.yaml": source } }), "rival")
+      const unhealthy = await untilWorkspace(
+        client,
+        rival.id,
+        (workspace) => isRunning(workspace) && agentOf(workspace).apps[0]?.health === "unhealthy"
+      )
+      expect(await page(unhealthy)).toContain(`Port ${ports[0]} is used by another program.`)
+      expect(await outputOf(client, agentOf(unhealthy), 1)).toContain(
+        `The app app is unhealthy: port ${ports[0]} is used by another program.`
+      )
     })
 
     once("works on a task that is messaged, paused and resumed", async () => {

@@ -40,9 +40,7 @@ it("several processes serve one address, reach each other's agents, and replace 
   const session = await firstToken(server.url)
   const client = clientOf(server.url, session)
   const template = await templateFrom(client, "site", { example: "node-app" })
-  const { id, name, owner_name } = await workspaceFrom(client, template, "site", {
-    rich_parameter_values: [{ name: "port", value: String(await freePort()) }]
-  })
+  const { id, name, owner_name } = await workspaceFrom(client, template, "site")
   const workspace = await untilWorkspace(client, id, isRunning)
   const [app] = workspace.latest_build.resources.flatMap(({ agents = [] }) => agents.flatMap(({ apps }) => apps))
   const site = `${server.url}/@${owner_name}/${name}/apps/${app?.slug}/`

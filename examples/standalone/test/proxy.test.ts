@@ -60,9 +60,7 @@ it("two processes of a workspace proxy serve an app after crashes too", async ()
   const proxies = await Promise.all(places.map((place) => Server.startProxy(place)))
   onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))))
   const template = await templateFrom(client, "site", { example: "node-app" })
-  const { id, name, owner_name } = await workspaceFrom(client, template, "site", {
-    rich_parameter_values: [{ name: "port", value: String(await freePort()) }]
-  })
+  const { id, name, owner_name } = await workspaceFrom(client, template, "site")
   const agent = agentOf(await untilWorkspace(client, id, isRunning))
   const visit = async () => {
     const answer = await fetch(`http://127.0.0.1:${front}/@${owner_name}/${name}/apps/${agent.apps[0]?.slug}/`, {

@@ -10,6 +10,7 @@ import * as LogQueue from "./LogQueue.js"
 import * as Loop from "./Loop.js"
 import * as Marks from "./Marks.js"
 import * as Metadata from "./Metadata.js"
+import * as OwnPorts from "./OwnPorts.js"
 import * as Place from "./Place.js"
 import * as ProcessTree from "./ProcessTree.js"
 import * as Scripts from "./Scripts.js"
@@ -19,6 +20,9 @@ import { version } from "./Version.js"
 
 /** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
 const flushWithin = Duration.seconds(30)
+
+/** The source of log lines that belong to no script: the nil UUID. */
+const generalSource = new Uint8Array(16)
 
 /**
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
@@ -40,8 +44,9 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
 
     // The manifest that counts is the first one of this agent: scripts run once in its life, whatever happens to connections.
     const placed = yield* Deferred.make<Place.Place>()
+    const ports = OwnPorts.ofAgent(config.brand.environmentName, config.environment)
     const terminals = yield* Terminals.make(placed, marks)
-    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed) }, (client) =>
+    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), ports }, (client) =>
       Effect.gen(function* () {
         const now = yield* client.GetManifest({})
         const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : now
@@ -71,7 +76,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))
 
     yield* Loop.start("the report of statistics", Stats.report(connection))
-    yield* AppHealth.report({ connection, apps: manifest.apps })
+    yield* AppHealth.report({ connection, apps: manifest.apps, ports, notices: yield* logs.source(generalSource) })
     yield* Metadata.report({ connection, marks, place, descriptions: manifest.metadata })
 
     const working = Effect.gen(function* () {

@@ -4,6 +4,7 @@ import { Deferred, Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type Containers, EngineFailure, engineSocket, makeContainers } from "./Containers.js"
 import { makeListeningPorts } from "./ListeningPorts.js"
+import type { OwnPorts } from "./OwnPorts.js"
 import type { Place } from "./Place.js"
 import { streamSocket } from "./streamSocket.js"
 
@@ -42,10 +43,10 @@ export interface Api {
 }
 
 /** Serves what the agent knows of its machine. `engine` is where a container engine listens. */
-export const make = (place: Deferred.Deferred<Place>, engine: string = engineSocket(process.env)): Api => {
+export const make = (place: Deferred.Deferred<Place>, own: OwnPorts, engine: string = engineSocket(process.env)): Api => {
   const variables = () => Effect.runPromise(Effect.map(Deferred.await(place), (placed) => placed.variables))
   const containers = makeContainers(engine, variables)
-  const ports = makeListeningPorts()
+  const ports = makeListeningPorts(own)
   const server = createServer({ keepAliveTimeout: 1 }, (request, response) => {
     answer(containers, ports, request, response).catch((error: unknown) => {
       const status = error instanceof EngineFailure && (error.status === 404 || error.status === 409) ? error.status : 502

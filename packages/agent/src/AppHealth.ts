@@ -1,10 +1,12 @@
 import { get as getHttp } from "node:http"
 import { get as getHttps } from "node:https"
-import { Duration, Effect, Either, Schedule, type Scope } from "effect"
+import { Duration, Effect, Option, Schedule, type Scope } from "effect"
 import { Duration as WireDuration, type AgentMessages } from "@atelier/agent-protocol"
 import type { Connection } from "./Connection.js"
 import * as LatestByKey from "./LatestByKey.js"
+import type { LogSource } from "./LogQueue.js"
 import * as Loop from "./Loop.js"
+import type { OwnPorts } from "./OwnPorts.js"
 
 /** The state of an app. */
 export interface AppState {
@@ -42,25 +44,38 @@ const answers = (url: URL): Effect.Effect<boolean> =>
     request.on("error", () => resume(Effect.succeed(false)))
   })
 
-const check = (address: string, timeout: Duration.Duration): Effect.Effect<boolean> =>
-  Either.match(
-    Either.try(() => new URL(address)),
-    {
-      onLeft: () => Effect.succeed(false),
-      onRight: (url) =>
-        url.protocol === "http:" || url.protocol === "https:"
-          ? answers(url).pipe(Effect.timeoutTo({ duration: timeout, onSuccess: (healthy) => healthy, onTimeout: () => false }))
-          : Effect.succeed(false)
-    }
-  )
+/** The outcome of a check: `foreign` is the port on which another workspace's program answers in place of the app. */
+interface Checked {
+  readonly succeeded: boolean
+  readonly foreign?: number
+}
+
+const failed: Checked = { succeeded: false }
+
+/** Names of the loopback interface, which workspaces of one machine may share. */
+const isLoopback = (hostname: string): boolean => hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")
+
+const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
+
+const check = (address: string, ports: OwnPorts, timeout: Duration.Duration): Effect.Effect<Checked> =>
+  Effect.gen(function* () {
+    const url = Option.getOrNull(Option.liftThrowable(() => new URL(address))())
+    if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return failed
+    const port = portOf(url)
+    if (isLoopback(url.hostname) && (yield* Effect.promise(() => ports.isForeign(port)))) return { succeeded: false, foreign: port }
+    return { succeeded: yield* answers(url) }
+  }).pipe(Effect.timeoutTo({ duration: timeout, onSuccess: (checked) => checked, onTimeout: () => failed }))
 
 /** Watches the apps that have a health check, until the scope is closed. */
 export const report = (options: {
   readonly connection: Connection
   readonly apps: ReadonlyArray<AgentMessages.WorkspaceApp>
+  readonly ports: OwnPorts
+  /** Where it is said that an app is unhealthy for a reason that its own log cannot have. */
+  readonly notices: LogSource
 }): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { apps, connection } = options
+    const { apps, connection, notices, ports } = options
     const changes = yield* LatestByKey.make<Uint8Array, AgentMessages.AppHealth>({
       spacing,
       gather: Duration.zero,
@@ -76,7 +91,11 @@ export const report = (options: {
     const watch = (app: AgentMessages.WorkspaceApp, { interval, threshold, url }: AgentMessages.Healthcheck) => {
       const every = Math.max(interval === undefined ? 0 : WireDuration.toMillis(interval), shortestInterval)
       let state: AppState = { health: app.health, failures: 0 }
-      const once = Effect.map(check(url, Duration.millis(every - 1)), (succeeded) => {
+      let noted: number | undefined
+      const once = Effect.map(check(url, ports, Duration.millis(every - 1)), ({ foreign: port, succeeded }) => {
+        if (port !== undefined && port !== noted)
+          notices.write("ERROR", `The app ${app.slug} is unhealthy: port ${port} is used by another program.`)
+        if (port !== undefined || succeeded) noted = port
         const next = afterCheck(state, succeeded, threshold)
         if (next.health !== state.health) changes.set(app.id, next.health)
         state = next

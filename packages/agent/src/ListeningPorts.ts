@@ -1,5 +1,6 @@
 /** The TCP ports that programs of this machine listen on. agents-and-apps.md §11. */
 import { readdir, readFile, readlink } from "node:fs/promises"
+import type { OwnPorts } from "./OwnPorts.js"
 
 export interface ListeningPort {
   readonly process_name: string
@@ -16,45 +17,58 @@ const keptFor = 1000
 /** The state of a listening socket in Linux's tables. */
 const listening = "0A"
 
-/** Reads a table of sockets: the port of each listening one, by the number of its file. */
-export const parseTable = (table: string): ReadonlyMap<string, number> =>
-  new Map(
-    table.split("\n").flatMap((line) => {
-      const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/)
-      const port = Number.parseInt(local.split(":")[1] ?? "", 16)
-      return state === listening && port > 0 ? [[inode, port] as const] : []
-    })
-  )
+/** A socket that a program listens with. */
+export interface Listener {
+  /** The number of its file. */
+  readonly socket: string
+  /** In hexadecimal, as the table has it. */
+  readonly address: string
+  readonly port: number
+}
+
+/** Reads the listening sockets of a table. */
+export const listenersIn = (table: string): ReadonlyArray<Listener> =>
+  table.split("\n").flatMap((line) => {
+    const [, local = "", , state, , , , , , socket = ""] = line.trim().split(/\s+/)
+    const [address = "", digits = ""] = local.split(":")
+    const port = Number.parseInt(digits, 16)
+    return state === listening && port > 0 ? [{ socket, address, port }] : []
+  })
+
+/** The system's tables of TCP sockets; empty on systems other than Linux. */
+export const readTables = (): Promise<ReadonlyArray<string>> => Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map(textOf))
 
 const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "")
 
 const entriesOf = (path: string): Promise<ReadonlyArray<string>> => readdir(path).catch(() => [])
 
-/** The name of a program, and the numbers of its sockets. Programs of other users are not readable. */
-const programOf = async (pid: string): Promise<{ readonly name: string; readonly sockets: ReadonlyArray<string> }> => {
+/** The numbers of a program's sockets. Programs of other users are not readable. */
+export const socketsOf = async (pid: string): Promise<ReadonlyArray<string>> => {
   const sockets: Array<string> = []
   for (const file of await entriesOf(`/proc/${pid}/fd`)) {
     const target = await readlink(`/proc/${pid}/fd/${file}`).catch(() => "")
     const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1]
     if (inode !== undefined) sockets.push(inode)
   }
-  return { name: sockets.length === 0 ? "" : (await textOf(`/proc/${pid}/comm`)).trim(), sockets }
+  return sockets
 }
 
 const namesOf = async (inodes: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> => {
   const names = new Map<string, string>()
   for (const pid of await entriesOf("/proc")) {
     if (!/^\d+$/.test(pid)) continue
-    const { name, sockets } = await programOf(pid)
+    const sockets = await socketsOf(pid)
+    const name = sockets.length === 0 ? "" : (await textOf(`/proc/${pid}/comm`)).trim()
     for (const inode of sockets) if (inodes.has(inode)) names.set(inode, name)
     if (names.size === inodes.size) break
   }
   return names
 }
 
-const look = async (): Promise<ReadonlyArray<ListeningPort>> => {
-  const tables = await Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map(textOf))
-  const sockets = new Map(tables.flatMap((table) => [...parseTable(table)]))
+const look = async (own: OwnPorts): Promise<ReadonlyArray<ListeningPort>> => {
+  const found = new Map((await readTables()).flatMap(listenersIn).map(({ port, socket }) => [socket, port]))
+  const ofWorkspace = await own.among([...found.keys()])
+  const sockets = new Map([...found].filter(([socket]) => ofWorkspace.has(socket)))
   const names = await namesOf(new Set(sockets.keys()))
   const byPort = new Map<number, ListeningPort>()
   for (const [inode, port] of sockets) {
@@ -64,11 +78,11 @@ const look = async (): Promise<ReadonlyArray<ListeningPort>> => {
   return [...byPort.values()].toSorted((one, other) => one.port - other.port).slice(0, maximumPorts)
 }
 
-/** Reads the ports, at most once a second. Empty on systems other than Linux. */
-export const makeListeningPorts = (now: () => number = Date.now): (() => Promise<ReadonlyArray<ListeningPort>>) => {
+/** Reads the ports of the workspace's programs, at most once a second. Empty on systems other than Linux. */
+export const makeListeningPorts = (own: OwnPorts, now: () => number = Date.now): (() => Promise<ReadonlyArray<ListeningPort>>) => {
   let kept: { readonly at: number; readonly ports: Promise<ReadonlyArray<ListeningPort>> } | undefined
   return () => {
-    if (kept === undefined || now() - kept.at >= keptFor) kept = { at: now(), ports: look() }
+    if (kept === undefined || now() - kept.at >= keptFor) kept = { at: now(), ports: look(own) }
     return kept.ports
   }
 }

@@ -2,6 +2,7 @@
 import { connect, type Socket } from "node:net"
 import { ReverseStream, StreamReset, type ByteStream, type Session, type SessionEnded, type StreamError } from "@atelier/agent-protocol"
 import type { Api } from "./Api.js"
+import { foreign, type OwnPorts } from "./OwnPorts.js"
 import type { Terminals } from "./Terminals.js"
 import { Duration, Effect, Exit, Option, Scope } from "effect"
 
@@ -13,8 +14,9 @@ const connectWithin = Duration.seconds(10)
 
 const brokenOff = () => new StreamReset({ by: "here", message: "The program broke the connection off" })
 
-const connected = (port: number): Effect.Effect<Socket, string, Scope.Scope> =>
+const connected = (port: number, own: OwnPorts): Effect.Effect<Socket, string, Scope.Scope> =>
   Effect.gen(function* () {
+    if (yield* Effect.promise(() => own.isForeign(port))) return yield* Effect.fail(foreign(port))
     // Programs may listen on either family's loopback address, and may go on answering after the server has finished.
     const connecting = Effect.sync(() => connect({ host: "localhost", port, autoSelectFamily: true, allowHalfOpen: true }))
     const socket = yield* Effect.acquireRelease(connecting, (socket) => Effect.sync(() => void socket.destroy()))
@@ -75,9 +77,11 @@ const downwards = (socket: Socket, stream: ByteStream): Effect.Effect<void, Stre
 export interface Services {
   readonly terminals: Terminals
   readonly api: Api
+  /** The ports that are led to. */
+  readonly ports: OwnPorts
 }
 
-const lead = (stream: ByteStream, { api, terminals }: Services): Effect.Effect<void, StreamError> =>
+const lead = (stream: ByteStream, { api, ports, terminals }: Services): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
     const [request, bytes] = yield* ReverseStream.requested(stream)
     if (request.kind === "pty") {
@@ -88,7 +92,7 @@ const lead = (stream: ByteStream, { api, terminals }: Services): Effect.Effect<v
       yield* ReverseStream.reached(stream)
       return yield* Effect.raceFirst(api.serve(bytes), stream.whenBroken)
     }
-    const socket = yield* Effect.either(connected(request.port))
+    const socket = yield* Effect.either(connected(request.port, ports))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)
     yield* ReverseStream.reached(stream)
     const both = Effect.all([upwards(bytes, socket.right), downwards(socket.right, bytes)], { concurrency: 2, discard: true })

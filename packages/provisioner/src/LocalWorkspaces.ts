@@ -102,6 +102,8 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
     readonly recover: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
     /** Whether the workspace's agents are to run in this server's directory. */
     readonly isRunning: (workspaceId: Uuid.Uuid) => Effect.Effect<boolean>
+    /** The entry (`NAME=value`) in the environment of all processes of a workspace. */
+    readonly markOf: (workspaceId: Uuid.Uuid) => string
   }
 >() {
   static readonly layer = (options: LocalWorkspacesOptions) =>
@@ -220,7 +222,7 @@ const make = (options: LocalWorkspacesOptions) =>
     const stop = (build: WorkspaceBuild, previous: WorkspaceState | undefined, report: Report) =>
       Effect.gen(function* () {
         yield* halt(build.workspace_id, previous)
-        yield* report("No process of the workspace is running.")
+        yield* report("All processes of the workspace have ended.")
         return stoppedState(build)
       })
 
@@ -329,6 +331,7 @@ const make = (options: LocalWorkspacesOptions) =>
       stop: (build, previous, report) => act(build.workspace_id, previous, stop(build, previous, report)),
       remove: (workspaceId, previous, report) => act(workspaceId, previous, remove(workspaceId, previous, report)),
       recover,
+      markOf: agents.markOf,
       isRunning: (workspaceId) =>
         readRecord(pathsOf(root, workspaceId)).pipe(
           Effect.map((record) => record?.wanted === "running"),

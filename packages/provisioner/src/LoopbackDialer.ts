@@ -54,11 +54,15 @@ export const loopbackStream = (port: number): Effect.Effect<AgentStream, AgentUn
 /** Leads to the workspaces that run in this server's directory, and to no others. */
 export const layer = Layer.effect(
   AgentDialer,
-  Effect.map(LocalWorkspaces, ({ isRunning }) => ({
+  Effect.map(LocalWorkspaces, ({ isRunning, markOf }) => ({
     dial: ({ port, workspace_id }) =>
-      Effect.if(isRunning(workspace_id), {
-        onTrue: () => loopbackStream(port),
-        onFalse: () => unreachable("The workspace does not run on this server.")
+      Effect.gen(function* () {
+        if (!(yield* isRunning(workspace_id))) return yield* unreachable("The workspace does not run on this server.")
+        // Loaded with the first connection: a start has no use for the agent
+        const { OwnPorts } = yield* Effect.promise(() => import("@atelier/agent"))
+        const own = OwnPorts.ofWorkspace(markOf(workspace_id))
+        if (yield* Effect.promise(() => own.isForeign(port))) return yield* unreachable(OwnPorts.foreign(port))
+        return yield* loopbackStream(port)
       })
   }))
 )

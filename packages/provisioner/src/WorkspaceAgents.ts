@@ -40,6 +40,8 @@ export interface WorkspaceAgents {
   ) => Effect.Effect<StartedAgent, LaunchError | DirectoryError, ProcessTable>
   /** All that runs of a workspace whose agents' processes are or were these. */
   readonly workspaceTree: (workspaceId: Uuid.Uuid, processes: ReadonlyArray<ProcessIdentity>) => ProcessTree
+  /** The entry (`NAME=value`) in the environment of all processes of a workspace. */
+  readonly markOf: (workspaceId: Uuid.Uuid) => string
   /** All that runs of one agent. */
   readonly agentTree: (workspaceId: Uuid.Uuid, agent: string, process: ProcessIdentity) => ProcessTree
 }
@@ -71,6 +73,7 @@ export const prefixOf = (brand: string): string =>
 export const makeWorkspaceAgents = (root: string, options: AgentOptions & { readonly environmentPrefix: string }): WorkspaceAgents => {
   const prefix = options.environmentPrefix
   const environment = { ...baseEnvironment(), ...options.environment }
+  // Agents know this name: with the variable, they lead to the ports of their workspace alone
   const workspaceVariable = `${prefix}_LOCAL_WORKSPACE`
   const agentVariable = `${prefix}_LOCAL_AGENT`
 
@@ -101,10 +104,13 @@ export const makeWorkspaceAgents = (root: string, options: AgentOptions & { read
       return { launched, processes }
     }).pipe(Effect.uninterruptible)
 
+  const markOf = (workspaceId: Uuid.Uuid) => `${workspaceVariable}=${workspaceId}`
+
   return {
     ready: Effect.asVoid(findProgram(options.command[0] ?? "", environment["PATH"] ?? "")),
     start,
-    workspaceTree: (workspaceId, leaders) => ({ leaders, marks: [`${workspaceVariable}=${workspaceId}`] }),
+    workspaceTree: (workspaceId, leaders) => ({ leaders, marks: [markOf(workspaceId)] }),
+    markOf,
     agentTree: (workspaceId, agent, process) => ({ leaders: [process], marks: [`${agentVariable}=${workspaceId}/${agent}`] })
   }
 }

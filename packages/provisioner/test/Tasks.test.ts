@@ -7,6 +7,7 @@ import { LocalProvisioner, LocalWorkspaces } from "../src/index.js"
 import { loopbackStream } from "../src/LoopbackDialer.js"
 import { readTemplate } from "../src/TemplateSource.js"
 import { formatProblems } from "../src/YamlSource.js"
+import { aListeningProcess } from "../../../test/listeningProcess.js"
 import { agentCommand, agentListener, aFolder } from "./agents.js"
 import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 
@@ -100,20 +101,28 @@ describe("the way to the agents of this machine", () => {
   it.scopedLive("leads to workspaces that run here, and to no others", () =>
     Effect.gen(function* () {
       const listener = yield* agentListener
-      const { port } = yield* aListener
       const layer = LocalProvisioner.layer({ directory: yield* aFolder, agent: { command: agentCommand() } })
       const context = yield* Layer.build(layer)
       const { start, stop } = Context.get(context, LocalWorkspaces)
       const { dial } = yield* Effect.provide(AgentDialer, context)
       const build = { workspace_id: uuid(31), workspace_build_id: uuid(32), access_url: listener.url }
-      const target = { agent_id: uuid(33), workspace_id: uuid(31), port }
       const report = () => Effect.void
-
-      expect((yield* Effect.flip(Effect.scoped(dial(target)))).message).toBe("The workspace does not run on this server.")
+      const stopped = { agent_id: uuid(33), workspace_id: uuid(31), port: 1 }
+      expect((yield* Effect.flip(Effect.scoped(dial(stopped)))).message).toBe("The workspace does not run on this server.")
       const agents = [{ name: "main", token: uuid(34), directory: "" }]
       const state = yield* start({ ...build, agents, files: [] }, undefined, report)
-      const answer = yield* Effect.scoped(Effect.flatMap(dial(target), ({ read }) => Effect.flatten(read)))
-      expect(new TextDecoder().decode(answer)).toBe("hello")
+      // A start ends what runs of the workspace
+      const target = { ...stopped, port: yield* aListeningProcess({ SERVICE_LOCAL_WORKSPACE: uuid(31) }) }
+      const { finish, read, write } = yield* dial(target)
+      yield* write(new TextEncoder().encode("GET / HTTP/1.0\r\n\r\n"))
+      expect(new TextDecoder().decode(yield* Effect.flatten(read))).toContain("200 OK")
+      yield* finish
+      if (process.platform === "linux") {
+        const { port: foreign } = yield* aListener
+        expect((yield* Effect.flip(Effect.scoped(dial({ ...target, port: foreign })))).message).toBe(
+          `Port ${foreign} is used by another program.`
+        )
+      }
       expect((yield* Effect.flip(Effect.scoped(dial({ ...target, workspace_id: uuid(35) })))).message).toContain("does not run")
 
       yield* stop(build, state, report)

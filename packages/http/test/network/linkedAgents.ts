@@ -9,6 +9,7 @@ import { expect, onTestFinished } from "vitest"
 import * as Api from "../../../agent/src/Api.js"
 import * as Brand from "../../../agent/src/Brand.js"
 import * as Marks from "../../../agent/src/Marks.js"
+import * as OwnPorts from "../../../agent/src/OwnPorts.js"
 import type { Place } from "../../../agent/src/Place.js"
 import { serve as serveStreams } from "../../../agent/src/ReverseStreams.js"
 import * as Terminals from "../../../agent/src/Terminals.js"
@@ -64,7 +65,7 @@ export const link = async (
     const environment = { PATH: process.env["PATH"] ?? "", PS1: "$ " }
     yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
     const terminals = yield* Terminals.make(place, Marks.make(Brand.make("Service")))
-    yield* serveStreams(connection.session, { terminals, api: Api.make(place, engine) })
+    yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), ports: OwnPorts.all })
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()
