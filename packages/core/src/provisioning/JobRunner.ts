@@ -115,11 +115,14 @@ const make = Effect.gen(function* () {
       if (buildId === undefined) {
         yield* begin("parse", "plan")
         const store = (write: Effect.Effect<void>) => claims.store(job, write)
-        run.done = { store: yield* imports.run(job, session, { announce: log.announce, store }) }
+        const stored = yield* imports.run(job, session, { announce: log.announce, store })
+        yield* log.announce("Cleaning Up")
+        run.done = { store: stored }
         return
       }
       yield* begin("plan")
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
+      yield* session.prepare?.(input) ?? Effect.void
       yield* log.announce("Planning Infrastructure")
       const timings: Array<JobTiming> = []
       const timed = <A extends Pick<Plan, "timings">, E>(stage: "plan" | "apply", step: Effect.Effect<A, E>) =>
@@ -150,6 +153,7 @@ const make = Effect.gen(function* () {
           run.done = { store: builds.succeeded(buildId, plan, applied, timings), state: applied.state }
         })
       )
+      yield* log.announce("Cleaning Up")
     }).pipe(Effect.scoped)
 
   /**

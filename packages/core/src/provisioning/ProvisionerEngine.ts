@@ -165,6 +165,11 @@ export interface ProvisionerSession {
    * engine cannot tell before an import.
    */
   readonly presetViolations?: (input: PreviewInput) => Effect.Effect<ReadonlyArray<Validation>, ProvisionFailure>
+  /**
+   * Makes the source ready for its plans, such as by an installation of what they need, with lines in the log. `input` is that of a build's plan.
+   * A plan does it by itself; where it is asked for before, its lines come before those of the plan. Absent if nothing needs to be made ready.
+   */
+  readonly prepare?: (input?: PlanInput) => Effect.Effect<void, ProvisionFailure>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
   /**
    * The modules that plans have downloaded, as a tar for `open` of a later job; None where the source has all its modules itself, or they are

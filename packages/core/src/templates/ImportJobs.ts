@@ -91,6 +91,7 @@ const make = Effect.gen(function* () {
         if (Option.isNone(found)) return yield* new ProvisionFailure({ message: "The template version of the job does not exist." })
         const version = found.value
 
+        yield* session.prepare?.() ?? Effect.void
         yield* announce("Parsing template parameters")
         const parsed = yield* session.parse
         const active = version.template_id === null ? [] : yield* versions.activeVariables(version.template_id)

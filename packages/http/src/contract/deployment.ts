@@ -4,7 +4,8 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp } from "@atelier/core/platform"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { dialectal } from "../dialect.js"
 import { Response } from "../errors.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
@@ -39,10 +40,22 @@ const Feature = Schema.Struct({
   usage_period: Schema.optional(Schema.Struct({ issued_at: Timestamp.Timestamp, start: Timestamp.Timestamp, end: Timestamp.Timestamp }))
 }).annotations({ identifier: "Feature" })
 
+const Features = Schema.Record({ key: Schema.String, value: Feature })
+
+/** The reference does not know this feature. */
+const KnownFeatures = dialectal({
+  standard: Features,
+  reference: Schema.transform(Features, Schema.typeSchema(Features), {
+    strict: true,
+    decode: (features) => features,
+    encode: (features) => Struct.omit(features, "agent_runtime_hours")
+  })
+})
+
 /** All features, with the warnings of their licences. deployment.md §5. */
 const Entitlements = Schema.Struct({
   /** Every feature by name. */
-  features: Schema.Record({ key: Schema.String, value: Feature }),
+  features: KnownFeatures,
   warnings: Schema.Array(Schema.String),
   errors: Schema.Array(Schema.String),
   /** Whether any feature is granted. */

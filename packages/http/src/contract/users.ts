@@ -7,6 +7,7 @@ import { Permission } from "@atelier/core/access"
 import { LoginType, UserStatus } from "@atelier/core/identity"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
+import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, list, needed, page, Path, Query, secret, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
@@ -40,13 +41,25 @@ export const User = Schema.Struct({
 }).annotations({ identifier: "User" })
 export interface User extends Schema.Schema.Type<typeof User> {}
 
+const Permissions = Schema.Array(Permission)
+
+/** The reference does not know one kind of resource. */
+const KnownPermissions = dialectal({
+  standard: Permissions,
+  reference: Schema.transform(Permissions, Schema.typeSchema(Permissions), {
+    strict: true,
+    decode: (permissions) => permissions,
+    encode: (permissions) => permissions.filter(({ resource_type }) => resource_type !== "mcp_server_config")
+  })
+})
+
 /** A role, its permissions, and whether the caller may give it. */
 export const AssignableRole = Schema.Struct({
   ...SlimRole.fields,
-  site_permissions: Schema.Array(Permission),
-  user_permissions: Schema.Array(Permission),
-  organization_permissions: Schema.Array(Permission),
-  organization_member_permissions: Schema.Array(Permission),
+  site_permissions: KnownPermissions,
+  user_permissions: KnownPermissions,
+  organization_permissions: KnownPermissions,
+  organization_member_permissions: KnownPermissions,
   built_in: Schema.Boolean,
   assignable: Schema.Boolean
 }).annotations({ identifier: "AssignableRoles" })

@@ -42,6 +42,8 @@ describeInterface(
 
     it("plans a workspace of a version, with resources and a log, and makes none", async () => {
       const { id, job: source_job } = await anImportedVersion(server(), source)
+      const body = { name: "planned", template_version_id: id }
+      await server().call("POST", "/organizations/default/templates", { token: server().owner().token, body })
       const job = await aDryRun(id, {
         rich_parameter_values: [{ name: "size", value: "3" }],
         user_variable_values: [{ name: "v", value: "1" }]
@@ -71,7 +73,7 @@ describeInterface(
       const matched = (await call("GET", `${id}/dry-run/${job.id}/matched-provisioners`)).as(MatchedProvisionersView)
       expect(matched.available).toBeGreaterThan(0)
       const listed = await server().call("GET", `/organizations/default/provisionerjobs/${job.id}`, { token: server().owner().token })
-      expect(listed.body).toMatchObject({ metadata: { template_version_name: expect.any(String) as unknown } })
+      expect(listed.body).toMatchObject({ metadata: { template_name: "planned" } })
       const workspaces = await server().call("GET", "/workspaces?q=name:dry", { token: server().owner().token })
       expect(workspaces.body).toMatchObject({ count: 0 })
     })

@@ -219,10 +219,11 @@ describeInterface(
         "Detecting ephemeral resources: ",
         "Planning Infrastructure: ",
         "Planning Infrastructure: first",
-        "Planning Infrastructure: second"
+        "Planning Infrastructure: second",
+        "Cleaning Up: "
       ])
       const later = (await get(`/templateversions/${id}/logs?after=${rows[8]?.id}`)).as(Rows)
-      expect(later.map(({ output }) => output)).toStrictEqual(["second"])
+      expect(later.map(({ output }) => output)).toStrictEqual(["second", ""])
       const text = await get(`/templateversions/${id}/logs?format=text`)
       expect(text.headers.get("content-type")).toContain("text/plain")
       expect(text.text).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z \[info\] \[provisioner\|Setting up\] \n/)

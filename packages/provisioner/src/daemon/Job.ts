@@ -51,6 +51,7 @@ const work = (
     const session = yield* engine.open(template_source_archive, log, yield* modulesFor(type, client))
     switch (type.case) {
       case "template_import": {
+        yield* session.prepare?.() ?? Effect.void
         yield* announce("Parsing template parameters")
         const parsed = yield* session.parse
         const { variable_values } = yield* asked(
@@ -74,11 +75,13 @@ const work = (
       case "workspace_build": {
         const input = inputOf(type, accessUrl)
         if (input === undefined) return yield* malformed
+        yield* session.prepare?.(input) ?? Effect.void
         yield* announce("Planning Infrastructure")
         const plan = yield* session.plan(input)
         yield* commit(client, job_id, plan.daily_cost, log)
         yield* announce(stages[input.metadata.transition])
         const applied = yield* session.apply(input)
+        yield* announce("Cleaning Up")
         return {
           case: "workspace_build" as const,
           value: {
@@ -99,6 +102,7 @@ const imported = (session: ProvisionerSession, input: PlanInput, announce: (stag
     const start = yield* session.plan(input)
     yield* announce("Detecting ephemeral resources")
     const stop = yield* session.plan({ ...input, metadata: { ...input.metadata, transition: "stop" } })
+    yield* announce("Cleaning Up")
     return {
       start_resources: start.resources.map(resourceMessage),
       stop_resources: stop.resources.map(resourceMessage),

@@ -72,9 +72,11 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
         const hide = (text: string) => withoutSecrets(text.replaceAll(directory, ".").replaceAll(folder, "."))
         let lacksParameter = false
         const say = (text: string, level: LogLevel) =>
-          Effect.forEach(text.split("\n"), (line) => log({ source: "provisioner", level, stage, output: hide(line) }), {
-            discard: true
-          })
+          Effect.forEach(
+            text.split("\n").filter((line) => line.trim() !== ""),
+            (line) => log({ source: "provisioner", level, stage, output: hide(line) }),
+            { discard: true }
+          )
         const onLine = (line: string, stream: "stdout" | "stderr") => {
           const message = stream === "stdout" ? parseMessage(line) : undefined
           if (message === undefined) {

@@ -31,6 +31,12 @@ const stages: Readonly<Record<BuildTransition, string>> = {
   delete: "Destroying workspace"
 }
 
+/** What is planned without a workspace is the import of a version, or a dry run of it. */
+const stageOfPlan = ({ transition, workspace_id }: PlanInput["metadata"]): string => {
+  if (workspace_id !== Uuid.nil) return "Planning Infrastructure"
+  return transition === "stop" ? "Detecting ephemeral resources" : "Detecting persistent resources"
+}
+
 const nothing: ReadPlan = {
   resources: [],
   parameters: [],
@@ -84,6 +90,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
 
     const shown = (parameters: ReadonlyArray<string>, allowance: Allowance) =>
       Effect.gen(function* () {
+        yield* log({ source: "provisioner_daemon", level: "info", stage: "Graphing Infrastructure", output: "" })
         const show = printed(["show", "-json", "-no-color", ...parameters], allowance)
         const [json, dot] = yield* Effect.all([show, printed(["graph", "-type=plan"], allowance)], { concurrency: 2 })
         const document = yield* Effect.try({
@@ -118,7 +125,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
 
     const plan = (input: PlanInput) =>
       Effect.gen(function* () {
-        const stage = "Planning Infrastructure"
+        const stage = stageOfPlan(input.metadata)
         saved = undefined
         const { transition } = input.metadata
         if (transition === "delete" && input.state.byteLength === 0) {
@@ -192,5 +199,9 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
         }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
       })
 
-    return { plan, apply, modules: archived(directory, log) }
+    /** A delete without a state plans nothing. */
+    const prepareSource = (input?: PlanInput) =>
+      input?.metadata.transition === "delete" && input.state.byteLength === 0 ? Effect.void : initialise
+
+    return { prepare: prepareSource, plan, apply, modules: archived(directory, log) }
   })

@@ -37,6 +37,7 @@ export const open =
         workspaceTags: (input) => Effect.flatMap(tree, (modules) => evaluateTags(modules, input)),
         presetViolations: (input) => Effect.flatMap(tree, (modules) => presetViolations(modules, input)),
         modules: Effect.flatMap(operations, ({ modules }) => modules),
+        prepare: (input) => Effect.flatMap(operations, ({ prepare }) => prepare(input)),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }

@@ -45,6 +45,12 @@ export const layer = service(
     const claimSelected = sql.literal(columnList(claimColumns))
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })
 
+    /** The version that a dry run plans. */
+    const plannedVersion = sql.onDialectOrElse({
+      pg: () => sql.literal("CAST(j.input ->> 'template_version_id' AS uuid)"),
+      orElse: () => sql.literal("json_extract(j.input, '$.template_version_id')")
+    })
+
     return ProvisionerJobRepository.of({
       insert: (value) =>
         run(
@@ -91,7 +97,7 @@ export const layer = service(
         Effect.map(
           all(
             named,
-            sql`SELECT j.id, coalesce(bv.name, iv.name) AS template_version_name, t.id AS template_id, t.name AS template_name,
+            sql`SELECT j.id, coalesce(bv.name, iv.name, dv.name) AS template_version_name, t.id AS template_id, t.name AS template_name,
                 t.display_name AS template_display_name, t.icon AS template_icon, w.id AS workspace_id, w.name AS workspace_name,
                 b.transition AS workspace_build_transition
               FROM provisioner_jobs j
@@ -99,7 +105,8 @@ export const layer = service(
               LEFT JOIN workspaces w ON w.id = b.workspace_id
               LEFT JOIN template_versions bv ON bv.id = b.template_version_id
               LEFT JOIN template_versions iv ON iv.job_id = j.id
-              LEFT JOIN templates t ON t.id = coalesce(bv.template_id, iv.template_id)
+              LEFT JOIN template_versions dv ON j.type = 'template_version_dry_run' AND dv.id = ${plannedVersion}
+              LEFT JOIN templates t ON t.id = coalesce(bv.template_id, iv.template_id, dv.template_id)
               WHERE ${among(sql, sql`j.id`, ids)}`
           ),
           (rows) =>

@@ -27,6 +27,9 @@ const noGroups: GroupSyncSettings = {
   legacy_group_name_mapping: {}
 }
 
+/** The option's default. It filters nothing, so there is no filter. */
+const everyGroup = ".*"
+
 const make = Effect.gen(function* () {
   const repository = yield* IdpSyncRepository
   const options = yield* DeploymentOptions
@@ -50,7 +53,7 @@ const make = Effect.gen(function* () {
         ? {
             ...noGroups,
             field: options.oidcGroupField,
-            regex_filter: options.oidcGroupRegexFilter,
+            regex_filter: options.oidcGroupRegexFilter === everyGroup ? null : options.oidcGroupRegexFilter,
             auto_create_missing_groups: options.oidcGroupAutoCreate,
             legacy_group_name_mapping: options.oidcGroupMapping
           }
