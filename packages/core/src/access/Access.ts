@@ -6,16 +6,28 @@ import { type Actor, CurrentActor } from "./Actor.js"
 import { isEntrusted } from "./AppScope.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { decide, permits } from "./Decision.js"
-import type { AccessObject, Action, ResourceType } from "./Resource.js"
+import { type AccessObject, type Action, type ActionOn, requireAction, type ResourceType } from "./Resource.js"
 
-/** Whether the actor may do the action to the object. */
-export const can = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> => judged(permits, action, object)
+/**
+ * Whether the actor may do the action to the object. An action that does not exist on the object's type is a defect, in all functions of this
+ * module.
+ */
+export const can = <Type extends ResourceType>(
+  action: ActionOn<Type>,
+  object: AccessObject<Type>
+): Effect.Effect<boolean, never, CurrentActor> => judged(permits, action, object)
 
 /** As `can`, without the second chance of prebuilt workspaces: for what their keepers may not change. */
-export const canAsWorkspace = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
-  judged(decide, action, object)
+export const canAsWorkspace = <Type extends ResourceType>(
+  action: ActionOn<Type>,
+  object: AccessObject<Type>
+): Effect.Effect<boolean, never, CurrentActor> => judged(decide, action, object)
 
-const judged = (rule: typeof permits, action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
+const judged = <Type extends ResourceType>(
+  rule: typeof permits,
+  action: ActionOn<Type>,
+  object: AccessObject<Type>
+): Effect.Effect<boolean, never, CurrentActor> =>
   Effect.zipWith(CurrentActor, CheckRecorder, ({ subject }, recording) => {
     const allowed = rule(subject, action, object)
     recording?.record(action, object, allowed)
@@ -23,7 +35,10 @@ const judged = (rule: typeof permits, action: Action, object: AccessObject): Eff
   })
 
 /** Fails with `Forbidden` unless the actor may do the action: for objects whose existence is no secret to the actor. */
-export const authorize = (action: Action, object: AccessObject): Effect.Effect<void, Forbidden, CurrentActor> =>
+export const authorize = <Type extends ResourceType>(
+  action: ActionOn<Type>,
+  object: AccessObject<Type>
+): Effect.Effect<void, Forbidden, CurrentActor> =>
   Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : refusal(action, object)))
 
 const appRefused = new Forbidden({ message: "A token of an app cannot do this. Sign in to do it yourself." })
@@ -41,7 +56,11 @@ export const refuseApps: Effect.Effect<void, Forbidden, CurrentActor> = Effect.f
 )
 
 /** Fails with `NotFound` unless the actor may do the action: for operations that refuse as if the object did not exist. */
-export const authorizeOrHide = (action: Action, object: AccessObject, notFound?: NotFound): Effect.Effect<void, NotFound, CurrentActor> =>
+export const authorizeOrHide = <Type extends ResourceType>(
+  action: ActionOn<Type>,
+  object: AccessObject<Type>,
+  notFound?: NotFound
+): Effect.Effect<void, NotFound, CurrentActor> =>
   // An error costs more than a decision: it is made when there is one
   Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : (notFound ?? missing(object))))
 
@@ -50,9 +69,9 @@ export const readable = (object: AccessObject, notFound?: NotFound): Effect.Effe
   authorizeOrHide("read", object, notFound)
 
 /** Fails unless the actor may do the action: with `Forbidden` when the actor may at least read the object, else with `NotFound`. */
-export const authorizeWrite = (
-  action: Action,
-  object: AccessObject,
+export const authorizeWrite = <Type extends ResourceType>(
+  action: ActionOn<Type>,
+  object: AccessObject<Type>,
   notFound?: NotFound
 ): Effect.Effect<void, Forbidden | NotFound, CurrentActor> =>
   Effect.gen(function* () {
@@ -70,16 +89,22 @@ export const visible = <A>(
   row === null || row === undefined ? Effect.fail(notFound) : Effect.as(readable(objectOf(row), notFound), row)
 
 /** The rows the actor may do the action to, for lists that are already in memory. Stored lists are filtered by `predicate`. */
-export const filter = <A>(
-  action: Action,
+export const filter = <A, Type extends ResourceType>(
+  action: ActionOn<Type>,
   rows: ReadonlyArray<A>,
-  objectOf: (row: A) => AccessObject
+  objectOf: (row: A) => AccessObject<Type>
 ): Effect.Effect<ReadonlyArray<A>, never, CurrentActor> =>
   Effect.map(CurrentActor, ({ subject }) => rows.filter((row) => permits(subject, action, objectOf(row))))
 
 /** The condition that a store adds to a query, so that only objects come back to which the actor may do the action. */
-export const predicate = (action: Action, type: ResourceType): Effect.Effect<AccessPredicate, never, CurrentActor> =>
-  Effect.map(CurrentActor, ({ subject }) => listPredicate(subject, action, type))
+export const predicate = <Type extends ResourceType>(
+  action: ActionOn<Type>,
+  type: Type
+): Effect.Effect<AccessPredicate, never, CurrentActor> =>
+  Effect.map(CurrentActor, ({ subject }) => {
+    requireAction(action, type)
+    return listPredicate(subject, action, type)
+  })
 
 /** Runs an effect as another actor, such as one of `SystemActor`. */
 export const actingAs =

@@ -4,7 +4,7 @@ import { mapInTurns } from "../platform/Turns.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { CurrentActor } from "./Actor.js"
 import { authcheck, type AuthorizationCheck, type FetchableType, isFetchableType, maxFetchingChecks } from "./Authcheck.js"
-import { judge, permits } from "./Decision.js"
+import { judge, judgeWithPrebuilt } from "./Decision.js"
 import { FetchableObjects } from "./FetchableObjects.js"
 import { service } from "../platform/Standing.js"
 
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
       const answers = yield* mapInTurns(planned, checksPerTurn, ({ check, key, stored }): readonly [string, boolean] => {
         if (stored === undefined) return [key, authcheck(subject, check)]
         const object = objects.get(`${stored.type}:${stored.id}`)
-        return [key, object !== undefined && permits(subject, "read", object) && judge(subject, check.action, object)]
+        return [key, object !== undefined && judgeWithPrebuilt(subject, "read", object) && judge(subject, check.action, object)]
       })
       return Object.fromEntries(answers)
     })

@@ -13,16 +13,23 @@ interface OrganizationOwned {
 }
 
 /** An object for which only the type matters, such as `deployment_config`. */
-export const bare = (type: ResourceType): AccessObject => ({ type })
+export const bare = <Type extends ResourceType>(type: Type): AccessObject<Type> => ({ type })
 
 /** Something of an organization as a whole: what is about to be created in it, or an organization-wide listing. */
-export const inOrganization = (type: ResourceType, organizationId: string): AccessObject => ({ type, org: organizationId })
+export const inOrganization = <Type extends ResourceType>(type: Type, organizationId: string): AccessObject<Type> => ({
+  type,
+  org: organizationId
+})
 
 /** Something of a user outside organizations, such as `api_key` or `notification_preference`. */
-export const ownedBy = (type: ResourceType, userId: string, id?: string): AccessObject => ({ type, owner: userId, id })
+export const ownedBy = <Type extends ResourceType>(type: Type, userId: string, id?: string): AccessObject<Type> => ({
+  type,
+  owner: userId,
+  id
+})
 
 /** An object that a member is about to create for a user in an organization. */
-export const ownedIn = (type: ResourceType, organizationId: string, userId: string): AccessObject => ({
+export const ownedIn = <Type extends ResourceType>(type: Type, organizationId: string, userId: string): AccessObject<Type> => ({
   type,
   org: organizationId,
   owner: userId
@@ -31,7 +38,7 @@ export const ownedIn = (type: ResourceType, organizationId: string, userId: stri
 /** A dormant workspace has a type of its own, on which fewer actions are granted and no ACL counts. */
 export const workspace = (
   row: OrganizationOwned & AclColumns & { readonly owner_id: string; readonly dormant_at: unknown }
-): AccessObject => {
+): AccessObject<"workspace" | "workspace_dormant"> => {
   const { id, organization_id: org, owner_id: owner } = row
   return row.dormant_at === null || row.dormant_at === undefined
     ? { type: "workspace", id, org, owner, ...acls(row) }
@@ -39,7 +46,7 @@ export const workspace = (
 }
 
 /** A task carries the ACLs of its workspace. */
-export const task = (row: OrganizationOwned & { readonly owner_id: string }, ofWorkspace: AclColumns = {}): AccessObject => ({
+export const task = (row: OrganizationOwned & { readonly owner_id: string }, ofWorkspace: AclColumns = {}): AccessObject<"task"> => ({
   type: "task",
   id: row.id,
   org: row.organization_id,
@@ -48,14 +55,14 @@ export const task = (row: OrganizationOwned & { readonly owner_id: string }, ofW
 })
 
 /** Also the object of every version of the template. */
-export const template = (row: OrganizationOwned & AclColumns): AccessObject => ({
+export const template = (row: OrganizationOwned & AclColumns): AccessObject<"template"> => ({
   type: "template",
   id: row.id,
   org: row.organization_id,
   ...acls(row)
 })
 
-export const chat = (row: OrganizationOwned & AclColumns & { readonly owner_id: string }): AccessObject => ({
+export const chat = (row: OrganizationOwned & AclColumns & { readonly owner_id: string }): AccessObject<"chat"> => ({
   type: "chat",
   id: row.id,
   org: row.organization_id,
@@ -63,7 +70,7 @@ export const chat = (row: OrganizationOwned & AclColumns & { readonly owner_id: 
   ...acls(row)
 })
 
-export const mcpServerConfig = (row: OrganizationOwned & AclColumns): AccessObject => ({
+export const mcpServerConfig = (row: OrganizationOwned & AclColumns): AccessObject<"mcp_server_config"> => ({
   type: "mcp_server_config",
   id: row.id,
   org: row.organization_id,
@@ -71,23 +78,30 @@ export const mcpServerConfig = (row: OrganizationOwned & AclColumns): AccessObje
 })
 
 /** Its members may always read a group. */
-export const group = (row: OrganizationOwned): AccessObject => ({
+export const group = (row: OrganizationOwned): AccessObject<"group"> => ({
   type: "group",
   id: row.id,
   org: row.organization_id,
   aclGroup: { [row.id]: ["read"] }
 })
 
-export const groupMember = (row: { readonly user_id: string; readonly organization_id: string }): AccessObject => ({
+export const groupMember = (row: { readonly user_id: string; readonly organization_id: string }): AccessObject<"group_member"> => ({
   type: "group_member",
   id: row.user_id,
   org: row.organization_id,
   owner: row.user_id
 })
 
-export const organization = (row: { readonly id: string }): AccessObject => ({ type: "organization", id: row.id, org: row.id })
+export const organization = (row: { readonly id: string }): AccessObject<"organization"> => ({
+  type: "organization",
+  id: row.id,
+  org: row.id
+})
 
-export const organizationMember = (row: { readonly user_id: string; readonly organization_id: string }): AccessObject => ({
+export const organizationMember = (row: {
+  readonly user_id: string
+  readonly organization_id: string
+}): AccessObject<"organization_member"> => ({
   type: "organization_member",
   id: row.user_id,
   org: row.organization_id,
@@ -95,30 +109,32 @@ export const organizationMember = (row: { readonly user_id: string; readonly org
 })
 
 /** Also the object of a user's SSH key, external logins and settings, with `read_personal` and `update_personal`. */
-export const user = (row: { readonly id: string }): AccessObject => ({ type: "user", id: row.id, owner: row.id })
+export const user = (row: { readonly id: string }): AccessObject<"user"> => ({ type: "user", id: row.id, owner: row.id })
 
 /** A key's id is not a UUID, so an allow list never names one. */
-export const apiKey = (row: { readonly id: string; readonly user_id: string }): AccessObject => ownedBy("api_key", row.user_id, row.id)
+export const apiKey = (row: { readonly id: string; readonly user_id: string }): AccessObject<"api_key"> =>
+  ownedBy("api_key", row.user_id, row.id)
 
-export const file = (row: { readonly id: string; readonly created_by: string }): AccessObject => ownedBy("file", row.created_by, row.id)
+export const file = (row: { readonly id: string; readonly created_by: string }): AccessObject<"file"> =>
+  ownedBy("file", row.created_by, row.id)
 
-export const inboxNotification = (row: { readonly id: string; readonly user_id: string }): AccessObject =>
+export const inboxNotification = (row: { readonly id: string; readonly user_id: string }): AccessObject<"inbox_notification"> =>
   ownedBy("inbox_notification", row.user_id, row.id)
 
-export const auditLog = (row: { readonly id: string; readonly organization_id: string | null }): AccessObject => ({
+export const auditLog = (row: { readonly id: string; readonly organization_id: string | null }): AccessObject<"audit_log"> => ({
   type: "audit_log",
   id: row.id,
   org: row.organization_id
 })
 
-export const connectionLog = (row: { readonly id: string; readonly organization_id: string | null }): AccessObject => ({
+export const connectionLog = (row: { readonly id: string; readonly organization_id: string | null }): AccessObject<"connection_log"> => ({
   type: "connection_log",
   id: row.id,
   org: row.organization_id
 })
 
 /** Also the object of a provisioner key. `userId` is the user that a user-scoped daemon serves. */
-export const provisionerDaemon = (row: OrganizationOwned, userId?: string | null): AccessObject => ({
+export const provisionerDaemon = (row: OrganizationOwned, userId?: string | null): AccessObject<"provisioner_daemon"> => ({
   type: "provisioner_daemon",
   id: row.id,
   org: row.organization_id,

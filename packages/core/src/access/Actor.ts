@@ -1,10 +1,10 @@
 /** The actor of a call: the subject that permissions are judged for, and its description in audit entries and logs. */
 import { Context, type Effect } from "effect"
 import type { Forbidden, Unauthenticated } from "../platform/Errors.js"
-import { nil, type Uuid } from "../platform/Uuid.js"
+import { nil, Uuid } from "../platform/Uuid.js"
 import { unrestrictedAllowList, normalizeAllowList } from "./AllowList.js"
 import { allScope, noUserDataScope } from "./Scope.js"
-import { buildSubject, type Subject, type SubjectInput } from "./Subject.js"
+import { buildSubject, type Membership, type Subject, type SubjectInput } from "./Subject.js"
 
 /** The details of a call, beyond its actor. */
 export interface CallInfo {
@@ -42,6 +42,17 @@ export interface ActorCredential {
 /** The actor of the running request or job. Whatever a service does, it does as this one. */
 export class CurrentActor extends Context.Tag("@atelier/core/CurrentActor")<CurrentActor, Actor>() {}
 
+const noActor =
+  "No actor is provided, and each use case runs as somebody. Provide one: useCase.pipe(Access.actingAs(sessionActor({ userId, siteRoles, memberships }))), a SystemActor for background work, or testActor() in a test."
+
+// Types refuse a program without an actor. One that has no types, or casts them away, hears of it from the tag, whose own words would name no remedy
+Object.assign(CurrentActor, {
+  [Context.ReferenceTypeId]: Context.ReferenceTypeId,
+  defaultValue: (): never => {
+    throw new Error(noActor)
+  }
+})
+
 /** A user with a credential. */
 export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info: CallInfo = {}): Actor => ({
   ...info,
@@ -49,9 +60,38 @@ export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info:
   userId: input.userId
 })
 
+/** A membership as an application knows it. What is left out gives nothing. */
+export type MembershipInput = Pick<Membership, "organizationId"> & { readonly [Part in keyof Membership]?: Membership[Part] | undefined }
+
+/** A user as an application that did its own login knows it. */
+export interface SessionInput extends Omit<SubjectInput, "scopes" | "allowList" | "siteRoles" | "memberships"> {
+  readonly userId: Uuid
+  /** The roles in the deployment; `member` is implied. None unless given. */
+  readonly siteRoles?: ReadonlyArray<string> | undefined
+  readonly memberships?: ReadonlyArray<MembershipInput> | undefined
+}
+
+const membershipOf = (given: MembershipInput): Membership => {
+  const { defaultMemberRoles = [], isServiceAccount = false, organizationId, roles = [], shareMode = "none" } = given
+  // Without types, a membership of no organization would be one of the organization "undefined"
+  if (typeof organizationId !== "string" || organizationId === "")
+    throw new TypeError("memberships: each needs the organizationId of its organization")
+  return { organizationId, roles, defaultMemberRoles, shareMode, isServiceAccount }
+}
+
 /** A user without a credential that narrows anything: a session, or an embedding application that did its own login. */
-export const sessionActor = (input: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }, info: CallInfo = {}): Actor =>
-  userActor({ ...input, scopes: [allScope], allowList: unrestrictedAllowList }, info)
+export const sessionActor = ({ memberships = [], siteRoles = [], ...input }: SessionInput, info: CallInfo = {}): Actor =>
+  userActor({ ...input, siteRoles, memberships: memberships.map(membershipOf), scopes: [allScope], allowList: unrestrictedAllowList }, info)
+
+/** The user of `testActor` unless another is given. */
+export const testUserId = Uuid.make("00000000-0000-7000-8000-000000000001")
+
+/**
+ * An actor for tests: a user of the deployment, with the roles and memberships that the test gives. `testActor({ siteRoles: ["owner"] })` may do
+ * everything, `testActor()` nothing beyond its own settings.
+ */
+export const testActor = ({ userId = testUserId, ...input }: Partial<SessionInput> = {}, info: CallInfo = {}): Actor =>
+  sessionActor({ userId, ...input }, info)
 
 /** A caller without a credential. It may use operations that need no permission. */
 export const anonymousActor = (info: CallInfo = {}): Actor => ({

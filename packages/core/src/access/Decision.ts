@@ -1,13 +1,16 @@
 /** The decision on a single object. authorization.md §1.3. */
 import { type Evaluation, evaluate } from "./Evaluation.js"
-import { type AccessObject, aclGrants, type Action } from "./Resource.js"
+import { type AccessObject, aclGrants, type ActionOn, requireAction, type ResourceType } from "./Resource.js"
 import type { Subject } from "./Subject.js"
 
 /** The system user that owns unclaimed prebuilt workspaces. authorization.md §1.5. */
 export const prebuildsUserId = "c42fdf75-3097-471c-8c33-fb52454d81c0"
 
-/** Whether the subject may do the action to the object. */
-export const decide = (subject: Subject, action: Action, object: AccessObject): boolean => judge(subject, action, object)
+/** Whether the subject may do the action to the object. Throws for an action that does not exist on the object's type. */
+export const decide = <Type extends ResourceType>(subject: Subject, action: ActionOn<Type>, object: AccessObject<Type>): boolean => {
+  requireAction(action, object.type)
+  return judge(subject, action, object)
+}
 
 /** As `decide`, for any text as action and type: what names nothing matches only wildcards. */
 export const judge = (subject: Subject, action: string, object: AccessObject<string>): boolean => {
@@ -23,12 +26,18 @@ export const judge = (subject: Subject, action: string, object: AccessObject<str
  * As `decide`, with the second chance of prebuilt workspaces: an actor who may not update or delete one as a workspace may be allowed to as
  * a prebuilt workspace.
  */
-export const permits = (subject: Subject, action: Action, object: AccessObject): boolean =>
-  decide(subject, action, object) ||
+export const permits = <Type extends ResourceType>(subject: Subject, action: ActionOn<Type>, object: AccessObject<Type>): boolean => {
+  requireAction(action, object.type)
+  return judgeWithPrebuilt(subject, action, object)
+}
+
+/** As `permits`, for any text as action and type. */
+export const judgeWithPrebuilt = (subject: Subject, action: string, object: AccessObject<string>): boolean =>
+  judge(subject, action, object) ||
   (object.type === "workspace" &&
     object.owner === prebuildsUserId &&
     (action === "update" || action === "delete") &&
-    decide(subject, action, { type: "prebuilt_workspace", id: object.id, org: object.org, owner: object.owner }))
+    judge(subject, action, { type: "prebuilt_workspace", id: object.id, org: object.org, owner: object.owner }))
 
 const byRoles = (evaluation: Evaluation, subject: Subject, object: AccessObject<string>): boolean => {
   if (evaluation.site !== 0) return evaluation.site === 1

@@ -3,6 +3,7 @@
  * §1.1.
  */
 import { Schema, Struct } from "effect"
+import { nearest } from "../platform/HostOptions.js"
 
 export const actions = [
   "application_connect",
@@ -102,6 +103,9 @@ export const resourceActions = {
 
 export type ResourceType = keyof typeof resourceActions
 
+/** The actions that exist on a resource type. */
+export type ActionOn<Type extends ResourceType> = (typeof resourceActions)[Type][number]
+
 /** Every resource type, in alphabetical order. */
 export const resourceTypes: ReadonlyArray<ResourceType> = Struct.keys(resourceActions)
 
@@ -121,6 +125,23 @@ const byType = new Map<string, ReadonlyArray<Action>>(Object.entries(resourceAct
 
 /** Whether the action exists on the type; wildcards do not count. */
 export const isValidPermission = (type: string, action: string): boolean => actionsOf(type).some((valid) => valid === action)
+
+const validActions: ReadonlyMap<string, ReadonlySet<string>> = new Map([...byType].map(([type, valid]) => [type, new Set<string>(valid)]))
+
+/**
+ * Throws for an action that does not exist on the type, where a program names both: it would be refused to every actor. Names that a client of the
+ * interface sends are judged as they are.
+ */
+export const requireAction = (action: string, type: string): void => {
+  const valid = validActions.get(type)
+  if (valid?.has(action) === true) return
+  const known = valid ?? validActions.keys()
+  const [wrong, what] = valid === undefined ? [type, "a resource type"] : [action, `an action on ${type}`]
+  const meant = nearest(wrong, known)
+  throw new TypeError(
+    `${JSON.stringify(wrong)} is not ${what}: ${meant === undefined ? `it may be ${[...known].join(", ")}` : `did you mean ${meant}?`}`
+  )
+}
 
 /** Actions granted on one object by id: of a user, or of a group. `*` stands for every action. */
 export type Acl = Readonly<Record<string, ReadonlyArray<string>>>

@@ -22,6 +22,7 @@ export {
   type Acl,
   aclTypes,
   Action,
+  type ActionOn,
   actionsOf,
   isAction,
   isResourceKind,

@@ -145,7 +145,7 @@ const isSecret = (ast: SchemaAST.AST): boolean =>
 interface Finding {
   readonly path: ReadonlyArray<PropertyKey>
   readonly actual: unknown
-  /** What is expected; for a name that is unknown, the names that are not. */
+  /** The expected form; for an unknown name, the names that an option has. */
   readonly expected: string | ReadonlyArray<string>
   readonly isSecret: boolean
 }

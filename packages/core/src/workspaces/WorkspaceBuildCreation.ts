@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import type { AccessObject, Action } from "../access/Resource.js"
+import type { AccessObject, ActionOn } from "../access/Resource.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/AuditedFields.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -73,7 +73,7 @@ export interface NewFollowUp {
 }
 
 /** A dormant workspace may be started with the right to wake it. workspaces.md §4.1 no. 4. */
-const actionFor = (transition: BuildTransition, { type }: AccessObject): Action =>
+const actionFor = (transition: BuildTransition, { type }: AccessObject): ActionOn<"workspace"> =>
   transition === "start" && type === "workspace_dormant" ? "update" : transition
 
 const make = Effect.gen(function* () {

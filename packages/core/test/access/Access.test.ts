@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import {
   Access,
   AccessObjects,
@@ -26,6 +26,41 @@ const shared = AccessObjects.workspace({
   user_acl: { u1: ["read", "ssh"] }
 })
 const foreign = AccessObjects.workspace({ id: "w3", owner_id: "u2", organization_id: "org1", dormant_at: null })
+
+describe("a mistake of a program", () => {
+  const dying = (effect: Effect.Effect<unknown, unknown, CurrentActor>) => Effect.exit(Access.actingAs(matrixActor)(effect))
+  const matrixActor = { subject: member, userId: nil }
+  const wrong = (action: string) => action as "read"
+
+  it.effect("in the name of an action is a defect that names the nearest one", () =>
+    Effect.gen(function* () {
+      const message = '"reed" is not an action on workspace: did you mean read?'
+      for (const asked of [
+        Access.can(wrong("reed"), own),
+        Access.authorize(wrong("reed"), own),
+        Access.authorizeOrHide(wrong("reed"), own),
+        Access.authorizeWrite(wrong("reed"), own),
+        Access.filter(wrong("reed"), [own], (object) => object),
+        Access.predicate(wrong("reed"), "workspace")
+      ])
+        expect(yield* dying(asked)).toStrictEqual(Exit.die(new TypeError(message)))
+      expect(() => decide(member, wrong("share"), { type: "audit_log" })).toThrow(
+        '"share" is not an action on audit_log: it may be create, read'
+      )
+      expect(() => decide(member, "read", { type: "worksapce" as "workspace" })).toThrow(
+        '"worksapce" is not a resource type: did you mean workspace?'
+      )
+    })
+  )
+
+  it.effect("that provides no actor is a defect that says how to provide one", () =>
+    Effect.gen(function* () {
+      const without = Access.authorize("read", own) as Effect.Effect<void, Forbidden>
+      const exit = yield* Effect.exit(without)
+      expect(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "").toContain("Access.actingAs(sessionActor({")
+    })
+  )
+})
 
 describe("asking for access", () => {
   it.effect("admits permitted actions and refuses the rest as forbidden", () =>

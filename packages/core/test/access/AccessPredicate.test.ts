@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type AccessPredicate, decide, evaluatePredicate, listPredicate } from "../../src/access/index.js"
+import { judge } from "../../src/access/Decision.js"
+import { type AccessPredicate, evaluatePredicate, listPredicate } from "../../src/access/index.js"
 import * as arbitrary from "./arbitraries.js"
 import { matrixSubject } from "./subjects.js"
 
@@ -11,7 +12,7 @@ describe("the list predicate", () => {
   it("holds for exactly the objects that the decision allows", () => {
     fc.assert(
       fc.property(arbitrary.subject, arbitrary.action, arbitrary.storedObject, (subject, action, object) => {
-        expect(evaluatePredicate(listPredicate(subject, action, object.type), object)).toBe(decide(subject, action, object))
+        expect(evaluatePredicate(listPredicate(subject, action, object.type), object)).toBe(judge(subject, action, object))
       }),
       { numRuns: 10_000 }
     )

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest"
-import { agentActor, decide, permits, prebuildsUserId, sessionActor, SystemActor, userActor } from "../../src/access/index.js"
+import {
+  agentActor,
+  decide,
+  type MembershipInput,
+  permits,
+  prebuildsUserId,
+  sessionActor,
+  SystemActor,
+  testActor,
+  testUserId,
+  userActor
+} from "../../src/access/index.js"
 import { Uuid } from "../../src/platform/Uuid.js"
 
 const id = (last: string) => Uuid.make(`00000000-0000-4000-8000-${last.padStart(12, "0")}`)
@@ -19,6 +30,35 @@ const owner = {
 const own = { owner: owner.userId, org: owner.memberships[0].organizationId }
 const agent = (apiKeyScope: "all" | "no_user_data", taskId?: Uuid) =>
   agentActor({ agentId: id("3"), owner, workspaceId: id("4"), templateId: id("5"), templateVersionId: id("6"), taskId, apiKeyScope })
+
+describe("a session", () => {
+  it("has nothing of a membership but what is given", () => {
+    const { subject } = sessionActor({ userId: id("1"), memberships: [{ organizationId: id("2") }] })
+    const whole = sessionActor({
+      ...owner,
+      memberships: [{ organizationId: id("2"), roles: [], defaultMemberRoles: [], shareMode: "none", isServiceAccount: false }]
+    })
+    expect(subject).toStrictEqual(whole.subject)
+    expect(decide(subject, "read", { type: "organization", id: id("2"), org: id("2") })).toBe(true)
+    expect(decide(subject, "create", { type: "workspace", ...own })).toBe(false)
+  })
+
+  it("is refused for a membership of no organization", () => {
+    const nowhere = { roles: ["organization-admin"] } as unknown as MembershipInput
+    expect(() => sessionActor({ userId: id("1"), memberships: [nowhere] })).toThrow(
+      "memberships: each needs the organizationId of its organization"
+    )
+  })
+})
+
+describe("an actor of a test", () => {
+  it("may do what its roles allow, and without roles nothing to others", () => {
+    const others = { type: "user", id: id("9"), owner: id("9") } as const
+    expect(decide(testActor({ siteRoles: ["owner"] }).subject, "delete", others)).toBe(true)
+    expect(decide(testActor().subject, "read", others)).toBe(false)
+    expect(decide(testActor().subject, "read_personal", { ...others, owner: testUserId, id: testUserId })).toBe(true)
+  })
+})
 
 describe("an agent", () => {
   it("reaches its own workspace and no other of its owner", () => {

@@ -1,7 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
-  decide,
   evaluatePredicate,
   expandScopes,
   externalScopes,
@@ -11,6 +10,7 @@ import {
   prebuildsUserId,
   subjectOf
 } from "../../src/access/index.js"
+import { judge } from "../../src/access/Decision.js"
 import * as arbitrary from "./arbitraries.js"
 import { matrix } from "./matrix.js"
 import { modelDecision } from "./model.js"
@@ -20,7 +20,7 @@ const implies = (first: boolean, second: boolean) => !first || second
 
 describe("the decision matrix", () => {
   it.each(matrix)("$n: $action on $object.type is allowed: $allowed ($why)", (row) => {
-    expect(decide(matrixSubject(row), row.action, row.object)).toBe(row.allowed)
+    expect(judge(matrixSubject(row), row.action, row.object)).toBe(row.allowed)
   })
 
   it.each(matrix.filter(({ object }) => !object.anyOrg))("$n: the list predicate says the same", (row) => {
@@ -32,7 +32,7 @@ describe("the decision", () => {
   it("is the one the specification's formula makes", () => {
     fc.assert(
       fc.property(arbitrary.subject, arbitrary.action, arbitrary.object, (subject, action, object) => {
-        expect(decide(subject, action, object)).toBe(modelDecision(subject, action, object))
+        expect(judge(subject, action, object)).toBe(modelDecision(subject, action, object))
       }),
       { numRuns: 5000 }
     )
@@ -47,7 +47,7 @@ describe("the decision", () => {
         arbitrary.object,
         (subject, held, action, object) => {
           const richer = subjectOf({ ...subject, roles: [...subject.roles, held] })
-          expect(implies(decide(subject, action, object), decide(richer, action, object))).toBe(true)
+          expect(implies(judge(subject, action, object), judge(richer, action, object))).toBe(true)
         }
       ),
       { numRuns: 3000 }
@@ -64,7 +64,7 @@ describe("the decision", () => {
           ...subject,
           roles: [first, { role: { ...custom, allow: {} }, organizationId: first.organizationId }, ...rest]
         })
-        expect(implies(decide(denying, action, object), decide(subject, action, object))).toBe(true)
+        expect(implies(judge(denying, action, object), judge(subject, action, object))).toBe(true)
       }),
       { numRuns: 3000 }
     )
@@ -78,8 +78,8 @@ describe("the decision", () => {
         arbitrary.action,
         arbitrary.object,
         (subject, names, action, object) => {
-          const whole = decide({ ...subject, scope: expandScopes(["coder:all"]) }, action, object)
-          const narrowed = decide({ ...subject, scope: expandScopes(names) }, action, object)
+          const whole = judge({ ...subject, scope: expandScopes(["coder:all"]) }, action, object)
+          const narrowed = judge({ ...subject, scope: expandScopes(names) }, action, object)
           expect(implies(narrowed, whole)).toBe(true)
         }
       ),
@@ -90,10 +90,10 @@ describe("the decision", () => {
   it("allows no more with an allow list than without", () => {
     fc.assert(
       fc.property(arbitrary.subject, arbitrary.allowList, arbitrary.action, arbitrary.object, (subject, allowList, action, object) => {
-        const whole = decide({ ...subject, allowList: [{ type: "*", id: "*" }] }, action, object)
-        const narrowed = decide({ ...subject, allowList }, action, object)
+        const whole = judge({ ...subject, allowList: [{ type: "*", id: "*" }] }, action, object)
+        const narrowed = judge({ ...subject, allowList }, action, object)
         expect(implies(narrowed, whole)).toBe(true)
-        expect(decide({ ...subject, allowList: normalizeAllowList(allowList) }, action, object)).toBe(narrowed)
+        expect(judge({ ...subject, allowList: normalizeAllowList(allowList) }, action, object)).toBe(narrowed)
       }),
       { numRuns: 3000 }
     )
@@ -103,26 +103,26 @@ describe("the decision", () => {
     const nobody = matrixSubject({ roles: [] })
     fc.assert(
       fc.property(arbitrary.action, arbitrary.object, (action, object) => {
-        expect(decide(nobody, action, { ...object, org: "o1", aclUser: { u1: ["*"] }, aclGroup: { o1: ["*"] } })).toBe(false)
+        expect(judge(nobody, action, { ...object, org: "o1", aclUser: { u1: ["*"] }, aclGroup: { o1: ["*"] } })).toBe(false)
       })
     )
   })
 
   it("does not treat an object without an owner as the subject's own", () => {
     const member = matrixSubject({ roles: ["member"] })
-    expect(decide(member, "read", { type: "user_secret", owner: "u1" })).toBe(true)
-    expect(decide(member, "read", { type: "user_secret" })).toBe(false)
-    expect(decide({ ...member, id: "" }, "read", { type: "user_secret" })).toBe(false)
+    expect(judge(member, "read", { type: "user_secret", owner: "u1" })).toBe(true)
+    expect(judge(member, "read", { type: "user_secret" })).toBe(false)
+    expect(judge({ ...member, id: "" }, "read", { type: "user_secret" })).toBe(false)
   })
 
   it("does not read ACL entries that every object inherits", () => {
     const subject = { ...matrixSubject({ roles: ["organization-member:org1"] }), id: "constructor" }
-    expect(decide(subject, "read", { type: "template", org: "org1", aclUser: {} })).toBe(false)
+    expect(judge(subject, "read", { type: "template", org: "org1", aclUser: {} })).toBe(false)
   })
 
   it("ignores the organization of an object of any organization", () => {
     const subject = matrixSubject({ roles: ["organization-template-admin:org1"] })
-    expect(decide(subject, "create", { type: "template", org: "elsewhere", anyOrg: true })).toBe(true)
+    expect(judge(subject, "create", { type: "template", org: "elsewhere", anyOrg: true })).toBe(true)
   })
 })
 
