@@ -20,7 +20,7 @@ const namesOf = (list) =>
     .map((each) => /(\w+)$/.exec(each)?.[1])
 
 /** What a declaration file exports: names with their kinds, as `const make`; those of a namespace follow its name. */
-const exportsOf = async (file) => {
+export const exportsOf = async (file) => {
   const text = await readFile(file, "utf8")
   const found = new Map()
   const add = (name, kind) => found.set(name, new Set([...(found.get(name) ?? []), kind]))

@@ -1,0 +1,2 @@
+export const servicesFile: string
+export const servicesPage: () => Promise<string>
