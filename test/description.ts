@@ -2,7 +2,7 @@
 import { Contract } from "../packages/http/src/contract/Contract.js"
 import { namesOf } from "../packages/http/src/Brand.js"
 import type { Dialect } from "../packages/http/src/dialect.js"
-import { protocolDescription } from "../packages/http/src/oauth2/description.js"
+import { moreRoutes } from "../packages/http/src/swagger/moreRoutes.js"
 import { describe } from "../packages/http/src/swagger/describe.js"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 
@@ -37,7 +37,7 @@ export interface DescribedInterface {
 
 /** The description of the whole interface, as it is served. */
 export const describedIn = (wire: Dialect): DescribedInterface =>
-  JSON.parse(JSON.stringify(describe(Contract, { names: namesOf(), version: "v0.0.0", wire }, protocolDescription)))
+  JSON.parse(JSON.stringify(describe(Contract, { names: namesOf(), version: "v0.0.0", wire }, moreRoutes(wire))))
 
 /** A validator with the formats that the description uses. */
 export const validator = (strict: boolean): Ajv2020 =>

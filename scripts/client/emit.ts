@@ -400,8 +400,9 @@ const followed = (name: string): string => `follow${name.replace(/^get/, "")}`
 
 const emitOperation = (call: Call, types: Types, uses: Uses): ReadonlyArray<string> => {
   const { name, operation } = call
-  const successes = successesOf(operation)
   const upgrades = "101" in operation.responses
+  // The messages of a WebSocket may come as events too, and a client needs one form
+  const successes = new Map([...successesOf(operation)].filter(([media]) => !upgrades || media !== "text/event-stream"))
   const type = (media: string): string =>
     [...new Set((successes.get(media) ?? []).map((schema) => types.typeOf(schema, "output", uses.types)))].join(" | ")
   const json = [...successes.keys()].find((media) => /[/+]json$/.test(media))
@@ -423,7 +424,7 @@ const emitOperation = (call: Call, types: Types, uses: Uses): ReadonlyArray<stri
     functions.push(emitCall(call, types, uses, { name, reader: "text", result: "string" }))
   } else if (successes.size > 0) {
     functions.push(emitCall(call, types, uses, { name, reader: "bytes", result: "Uint8Array" }))
-  } else if (Object.keys(operation.responses).some((status) => status.startsWith("2"))) {
+  } else if (!upgrades && Object.keys(operation.responses).some((status) => status.startsWith("2"))) {
     functions.push(emitCall(call, types, uses, { name, reader: "nothing", result: "void" }))
   }
   if (upgrades) functions.push(emitStream(call, types, uses, functions.length === 0 ? name : followed(name), omitted, "socket"))

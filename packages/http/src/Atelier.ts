@@ -16,7 +16,8 @@ import {
   optionsOf,
   type Options as InForce,
   ReleaseFeed,
-  Replicas
+  Replicas,
+  TrialIssuer
 } from "@atelier/core/deployment"
 import { layerDialer, Relay } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
@@ -134,8 +135,8 @@ type GroupOf<Api> =
 const described = async (presented: Presented) => {
   const { describe } = await import("./swagger/describe.js")
   const { Contract } = await import("./contract/Contract.js")
-  const { protocolDescription } = await import("./oauth2/description.js")
-  return describe(Contract, presented, protocolDescription)
+  const { moreRoutes } = await import("./swagger/moreRoutes.js")
+  return describe(Contract, presented, moreRoutes(presented.wire))
 }
 
 const platform = together(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
@@ -192,6 +193,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     Context.add(ProcessMetrics, processMetrics(settings.version)),
     Context.add(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
     Context.add(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
+    Context.add(TrialIssuer, trialIssuerOf(host)),
     Context.add(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
     Context.add(StarterTemplates, host.starterTemplates ?? []),
     Context.add(BuilderCatalog, host.templateBuilder ?? { bases: [], modules: [] }),
@@ -327,6 +329,9 @@ const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, settings
   }
   return HostSessions.layer(authenticate, settings)
 }
+
+const trialIssuerOf = ({ trialIssuer }: Options): TrialIssuer["Type"] =>
+  trialIssuer === undefined ? undefined : (request) => Effect.tryPromise((signal) => trialIssuer(request, signal))
 
 /** The keys that verify licenses; undefined where the host decides what is granted. */
 const authorityOf = ({ entitlements }: Options, { licenseKeys }: InForce) => {

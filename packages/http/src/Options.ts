@@ -1,6 +1,6 @@
 import type { PageOptions } from "./pages/PageOptions.js"
 import type { Stored } from "@atelier/core"
-import type { Configuration, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
+import type { Configuration, Entitlements, OptionInputs, Release, TrialAnswer, TrialRequest } from "@atelier/core/deployment"
 import type { LoginProvider, PasswordHasher } from "@atelier/core/identity"
 import type { Dispatcher, Mailer, PushSender } from "@atelier/core/notifications"
 import type { Cryptography } from "@atelier/core/platform"
@@ -74,6 +74,8 @@ export interface Options {
   readonly configuration?: Configuration
   /** Asks where releases are announced for the newest one; `options.updateCheck` switches it off. None unless given. */
   readonly releaseFeed?: (signal: AbortSignal) => Promise<Release>
+  /** Gives out trial licenses at `POST /licenses/trial`; that answers 404 unless given. */
+  readonly trialIssuer?: (request: TrialRequest, signal: AbortSignal) => Promise<TrialAnswer>
   /** The agent's program as one file that Node.js runs, for workspaces on other machines. None unless given. */
   readonly agentProgram?: () => Promise<Uint8Array>
   /** Whose signatures prove that an agent runs on an instance of a cloud; the clouds' own unless given. */

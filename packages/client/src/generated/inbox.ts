@@ -4,7 +4,7 @@ import type { Client } from "../Client.js"
 import { call, json, nothing, type CallOptions } from "../call.js"
 import { socketValues } from "../sockets.js"
 import { again, type StreamOptions } from "../stream.js"
-import type { GetInboxNotificationResponse, ListInboxNotificationsResponse } from "./types.js"
+import type { GetInboxNotificationResponse, ListInboxNotificationsResponse, ReadNotification } from "./types.js"
 
 export interface ListInboxNotificationsInput {
   /** At most 1000 items. */
@@ -62,7 +62,7 @@ export interface UpdateInboxNotificationReadStatusInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const updateInboxNotificationReadStatus = (client: Client, input: UpdateInboxNotificationReadStatusInput, options?: CallOptions): Promise<GetInboxNotificationResponse> =>
+export const updateInboxNotificationReadStatus = (client: Client, input: UpdateInboxNotificationReadStatusInput, options?: CallOptions): Promise<ReadNotification> =>
   call(client, "PUT", "/api/v2/notifications/inbox/{id}/read-status", json, input, options)
 
 /**

@@ -30,6 +30,29 @@ export interface AddLicenseInput {
 export const addLicense = (client: Client, input: AddLicenseInput, options?: CallOptions): Promise<License> =>
   call(client, "POST", "/api/v2/licenses", json, input, options)
 
+export interface RequestTrialLicenseInput {
+  readonly body: {
+    readonly email: string
+    readonly first_name: string
+    readonly last_name: string
+    readonly phone_number: string
+    readonly job_title: string
+    readonly company_name: string
+    readonly country: string
+    readonly developers: string
+  }
+}
+
+/**
+ * Ask for a trial license. Stores a license that the host's issuer gives out. A deployment without an issuer answers 404.
+ *
+ * `POST /api/v2/licenses/trial`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
+ */
+export const requestTrialLicense = (client: Client, input: RequestTrialLicenseInput, options?: CallOptions): Promise<License> =>
+  call(client, "POST", "/api/v2/licenses/trial", json, input, options)
+
 /**
  * Compute the entitlements. Computes anew what the licenses grant, in all replicas, at most once in a minute.
  *

@@ -4,7 +4,7 @@ import type { Client } from "../Client.js"
 import { call, json, text, type CallOptions } from "../call.js"
 import { openSocket, socketValues, type Socket } from "../sockets.js"
 import { behind, type StreamOptions } from "../stream.js"
-import type { ArchivedTemplateVersions, DynamicParametersRequest, DynamicParametersResponse, MatchedProvisioners, Message, Preset, ProvisionerJob, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
+import type { ArchivedTemplateVersionsMessage, DynamicParametersRequest, DynamicParametersResponse, MatchedProvisioners, Message, Preset, ProvisionerJob, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
 
 export interface CreateTemplateVersionInput {
   /** An id, a name, or `default`. At most 1024 characters. */
@@ -520,7 +520,7 @@ export interface ArchiveTemplateVersionsInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const archiveTemplateVersions = (client: Client, input: ArchiveTemplateVersionsInput, options?: CallOptions): Promise<ArchivedTemplateVersions> =>
+export const archiveTemplateVersions = (client: Client, input: ArchiveTemplateVersionsInput, options?: CallOptions): Promise<ArchivedTemplateVersionsMessage> =>
   call(client, "POST", "/api/v2/templates/{template}/versions/archive", json, input, options)
 
 export interface ArchiveTemplateVersionInput {
@@ -535,7 +535,7 @@ export interface ArchiveTemplateVersionInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const archiveTemplateVersion = (client: Client, input: ArchiveTemplateVersionInput, options?: CallOptions): Promise<string> =>
+export const archiveTemplateVersion = (client: Client, input: ArchiveTemplateVersionInput, options?: CallOptions): Promise<Message> =>
   call(client, "POST", "/api/v2/templateversions/{templateversion}/archive", json, input, options)
 
 export interface UnarchiveTemplateVersionInput {
@@ -550,7 +550,7 @@ export interface UnarchiveTemplateVersionInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const unarchiveTemplateVersion = (client: Client, input: UnarchiveTemplateVersionInput, options?: CallOptions): Promise<string> =>
+export const unarchiveTemplateVersion = (client: Client, input: UnarchiveTemplateVersionInput, options?: CallOptions): Promise<Message> =>
   call(client, "POST", "/api/v2/templateversions/{templateversion}/unarchive", json, input, options)
 
 export interface GetTemplateVersionLegacyParametersInput {

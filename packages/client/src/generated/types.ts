@@ -143,10 +143,16 @@ export interface AppearanceConfig {
   readonly support_links: ReadonlyArray<LinkConfig>
 }
 
-export interface ArchivedTemplateVersions {
+export interface ArchivedTemplateVersionsMessage {
   /** A UUID. */
   readonly template_id: string
   readonly archived_ids: ReadonlyArray<string>
+  readonly message: string
+  readonly detail?: string
+  readonly validations?: ReadonlyArray<{
+    readonly field: string
+    readonly detail: string
+  }>
 }
 
 export interface AssignableRoles {
@@ -1314,6 +1320,17 @@ export interface ProxyHealthReport {
   readonly warnings: ReadonlyArray<string>
 }
 
+export interface ReadNotification {
+  readonly notification: InboxNotification
+  readonly unread_count: number
+  readonly message: string
+  readonly detail?: string
+  readonly validations?: ReadonlyArray<{
+    readonly field: string
+    readonly detail: string
+  }>
+}
+
 export interface ReducedUser {
   /** A UUID. */
   readonly id: string
@@ -1414,6 +1431,9 @@ export interface SCIMCreatedUser {
   readonly active?: boolean | string | undefined
   /** At most 1000 items. */
   readonly schemas?: ReadonlyArray<string> | undefined
+  readonly id?: unknown | undefined
+  readonly groups?: unknown | undefined
+  readonly meta?: unknown | undefined
 }
 
 export interface SCIMError {
@@ -1452,6 +1472,9 @@ export interface SCIMReplacedUser {
   readonly active: boolean | string
   /** At most 1000 items. */
   readonly schemas?: ReadonlyArray<string> | undefined
+  readonly id?: unknown | undefined
+  readonly groups?: unknown | undefined
+  readonly meta?: unknown | undefined
 }
 
 export interface SCIMResourceType {
@@ -1974,11 +1997,6 @@ export interface UpdateCheckResponse {
   readonly current: boolean
   readonly version: string
   readonly url: string
-}
-
-export interface UpdateWorkspaceProxyResponse {
-  readonly proxy: WorkspaceProxy
-  readonly proxy_token: string
 }
 
 export interface User {
@@ -2544,6 +2562,28 @@ export interface WorkspaceProxyStatus {
   readonly report: ProxyHealthReport
   /** A time as RFC 3339 writes it. */
   readonly checked_at: string
+}
+
+export interface WorkspaceProxyWithToken {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly display_name: string
+  readonly icon_url: string
+  readonly healthy: boolean
+  readonly path_app_url: string
+  readonly wildcard_hostname: string
+  readonly derp_enabled: boolean
+  readonly derp_only: boolean
+  readonly status: WorkspaceProxyStatus
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly deleted: boolean
+  readonly version: string
+  readonly proxy: WorkspaceProxy
+  readonly proxy_token: string
 }
 
 export interface WorkspaceQuota {

@@ -2,7 +2,7 @@
 /** Other places from which apps and terminals of workspaces are served. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
-import type { Message, UpdateWorkspaceProxyResponse, WorkspaceProxies, WorkspaceProxy } from "./types.js"
+import type { Message, WorkspaceProxies, WorkspaceProxy, WorkspaceProxyWithToken } from "./types.js"
 
 /**
  * List workspace proxies. Returns the deployment itself as the primary proxy, and then the others by name.
@@ -29,7 +29,7 @@ export interface CreateWorkspaceProxyInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const createWorkspaceProxy = (client: Client, input: CreateWorkspaceProxyInput, options?: CallOptions): Promise<UpdateWorkspaceProxyResponse> =>
+export const createWorkspaceProxy = (client: Client, input: CreateWorkspaceProxyInput, options?: CallOptions): Promise<WorkspaceProxyWithToken> =>
   call(client, "POST", "/api/v2/workspaceproxies", json, input, options)
 
 export interface GetWorkspaceProxyInput {
@@ -66,7 +66,7 @@ export interface UpdateWorkspaceProxyInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const updateWorkspaceProxy = (client: Client, input: UpdateWorkspaceProxyInput, options?: CallOptions): Promise<UpdateWorkspaceProxyResponse> =>
+export const updateWorkspaceProxy = (client: Client, input: UpdateWorkspaceProxyInput, options?: CallOptions): Promise<WorkspaceProxyWithToken> =>
   call(client, "PATCH", "/api/v2/workspaceproxies/{workspaceproxy}", json, input, options)
 
 export interface DeleteWorkspaceProxyInput {

@@ -126,7 +126,18 @@ const byType = new Map<string, ReadonlyArray<Action>>(Object.entries(resourceAct
 /** Whether the action exists on the type; wildcards do not count. */
 export const isValidPermission = (type: string, action: string): boolean => actionsOf(type).some((valid) => valid === action)
 
-const validActions: ReadonlyMap<string, ReadonlySet<string>> = new Map([...byType].map(([type, valid]) => [type, new Set<string>(valid)]))
+/** Actions of the service's own work, which roles, scopes and the interface do not name. */
+const internalActions: { readonly [Type in ResourceType]?: ReadonlyArray<Action> } = {
+  aibridge_interception: ["delete"],
+  deployment_config: ["create", "delete"],
+  notification_preference: ["create", "delete"],
+  notification_template: ["create", "delete"],
+  webpush_subscription: ["update"]
+}
+
+const validActions: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  resourceTypes.map((type) => [type, new Set([...actionsOf(type), ...(internalActions[type] ?? [])])])
+)
 
 /**
  * Throws for an action that does not exist on the type, where a program names both: it would be refused to every actor. Names that a client of the

@@ -11,6 +11,7 @@ import {
   testUserId,
   userActor
 } from "../../src/access/index.js"
+import { requireAction } from "../../src/access/Resource.js"
 import { Uuid } from "../../src/platform/Uuid.js"
 
 const id = (last: string) => Uuid.make(`00000000-0000-4000-8000-${last.padStart(12, "0")}`)
@@ -48,6 +49,20 @@ describe("a session", () => {
     expect(() => sessionActor({ userId: id("1"), memberships: [nowhere] })).toThrow(
       "memberships: each needs the organizationId of its organization"
     )
+  })
+})
+
+describe("the service's own actors", () => {
+  it("are granted no action that a decision would refuse as misspelt", () => {
+    const grants = Object.values(SystemActor).flatMap((actor) =>
+      typeof actor === "function"
+        ? []
+        : actor.subject.roles.flatMap(({ role }) => Object.values(role.allow).flatMap((level) => Object.entries(level ?? {})))
+    )
+    const pairs = grants.flatMap(([type, actions]) => actions.map((action) => [type, action] as const))
+    const named = pairs.filter(([type, action]) => type !== "*" && action !== "*")
+    expect(named.length).toBeGreaterThan(50)
+    for (const [type, action] of named) expect(() => requireAction(action, type)).not.toThrow()
   })
 })
 

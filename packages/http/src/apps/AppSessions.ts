@@ -8,6 +8,7 @@ import { Invalid, NotFound, Timestamp, Unauthenticated } from "@atelier/core/pla
 import { bareHost } from "@atelier/core/workspaces"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { EncryptJWT, jwtDecrypt } from "jose"
+import { Wire } from "../dialect.js"
 import { queryOf, seeOther } from "../pages/PageOptions.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import type { Page } from "../server/HttpApplication.js"
@@ -16,6 +17,7 @@ import { Settings } from "../server/Settings.js"
 import { withQuery } from "../server/withQuery.js"
 import { appKeys, currentKey } from "./appKeys.js"
 import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "./appPath.js"
+import { handOverStatus } from "./description.js"
 import type { AppPlace } from "./Visit.js"
 
 /** Seconds in which the browser has to come to the app's host. */
@@ -34,6 +36,7 @@ const notSignedIn = "You are signed out or your session has expired. Please sign
 
 const make = Effect.gen(function* () {
   const settings = yield* Settings
+  const wire = yield* Wire
   const apiKeys = yield* ApiKeys
   const proxies = yield* WorkspaceProxies
   const { wildcardAccessUrl } = yield* DeploymentOptions
@@ -133,7 +136,7 @@ const make = Effect.gen(function* () {
     const made = yield* Effect.either(Effect.provideService(apiKeys.createForApps(), CurrentActor, user.right))
     if (made._tag === "Left") return refuse(made.left._tag === "Forbidden" ? new NotFound({}) : made.left)
     target.searchParams.set(parameter, yield* seal(Redacted.value(made.right), target.host))
-    return seeOther(target.href)
+    return HttpServerResponse.redirect(target.href, { status: handOverStatus(wire), headers: { "cache-control": "no-store" } })
   })
 
   const page: Page = {

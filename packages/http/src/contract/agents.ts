@@ -33,7 +33,7 @@ import {
   required,
   text
 } from "../input.js"
-import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
+import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated } from "./authentication.js"
 
 export const WorkspaceAppStatus = AppStatusView.annotations({ identifier: "WorkspaceAppStatus" })
@@ -187,6 +187,7 @@ export const agents = HttpApiGroup.make("agents")
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(AlsoEvents, true)
       .annotate(Messages, metadataEvents)
   )
   .add(
@@ -222,6 +223,7 @@ export const agents = HttpApiGroup.make("agents")
       .addSuccess(upgraded)
       .addError(refusals("Invalid", "NotFound", "UpgradeRequired", "UpstreamFailure"))
       .annotate(Streaming, true)
+      .annotate(AlsoEvents, true)
       .annotate(Messages, { schema: AgentContainers, framing: "values", resume: "snapshot" })
   )
   .add(

@@ -72,5 +72,10 @@ export class AlsoAnswers extends Context.Reference<AlsoAnswers>()("@atelier/http
   defaultValue: (): Readonly<Record<string, Readonly<Record<string, { readonly schema: object }>>>> => ({})
 }) {}
 
+/** A WebSocket's messages also come as server-sent events, for requests that accept these and ask for no upgrade. */
+export class AlsoEvents extends Context.Reference<AlsoEvents>()("@atelier/http/contract/AlsoEvents", {
+  defaultValue: () => false
+}) {}
+
 /** Lines of a log as text, and its rows over a WebSocket. */
 export const logForms = { "200": { "text/plain": { schema: { type: "string" } } }, "101": {} } as const

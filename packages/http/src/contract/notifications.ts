@@ -6,14 +6,32 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { CountedNotification as Counted, InboxNotification as Notification } from "@atelier/core/notifications"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { listOfOne } from "../dialect.js"
+import { dialectal, listOfOne } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, boundedMap, listOf, needed, Path, StrictQuery, text } from "../input.js"
-import { Messages, operation, Streaming } from "./annotations.js"
+import { AlsoEvents, Messages, operation, Streaming } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const InboxNotification = Notification.annotations({ identifier: "InboxNotification" })
 export const CountedNotification = Counted.annotations({ identifier: "GetInboxNotificationResponse" })
+
+/** The standard form is a message too. notifications-audit-insights.md §A11. */
+const ReadNotification = dialectal({
+  standard: Schema.transform(
+    Schema.Struct({ ...Counted.fields, ...Response.fields }).annotations({ identifier: "ReadNotification" }),
+    Schema.typeSchema(Counted),
+    {
+      strict: true,
+      decode: ({ notification, unread_count }) => ({ notification, unread_count }),
+      encode: ({ notification, unread_count }) => ({
+        notification,
+        unread_count,
+        message: notification.read_at === null ? "The notification is unread." : "The notification is read."
+      })
+    }
+  ),
+  reference: CountedNotification
+})
 
 const InboxPage = Schema.Struct({ notifications: Schema.Array(InboxNotification), unread_count: Numbers.Count }).annotations({
   identifier: "ListInboxNotificationsResponse"
@@ -92,6 +110,7 @@ export const inbox = HttpApiGroup.make("inbox")
       .addSuccess(HttpApiSchema.Empty(101))
       .addError(refusals("Forbidden", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(AlsoEvents, true)
       .annotate(Messages, { schema: CountedNotification, framing: "values", resume: "snapshot" })
   )
   .add(
@@ -99,7 +118,7 @@ export const inbox = HttpApiGroup.make("inbox")
       .annotateContext(operation("Set a notification's read status", "Marks a notification as read, or as unread."))
       .setPath(Path({ id: Uuid.Uuid }))
       .setPayload(Body({ is_read: flag }))
-      .addSuccess(CountedNotification)
+      .addSuccess(ReadNotification)
       .addError(refusals("NotFound"))
   )
   .add(

@@ -107,7 +107,11 @@ const writtenUser = {
   displayName: optionalText,
   emails: list(Body({ value: optionalText, primary: Schema.optional(Switch), type: optionalText, display: optionalText })),
   active: Schema.optional(Switch),
-  schemas: list(Schema.String)
+  schemas: list(Schema.String),
+  // Attributes that the service alone writes: a provider's are ignored (RFC 7644 §3.3, §3.5.1)
+  id: Schema.optional(Schema.Unknown),
+  groups: Schema.optional(Schema.Unknown),
+  meta: Schema.optional(Schema.Unknown)
 }
 
 const CreatedUser = Body({ ...writtenUser, userName: needed(text) }).annotations({ identifier: "SCIMCreatedUser" })

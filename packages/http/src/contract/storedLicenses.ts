@@ -6,7 +6,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, Path, required } from "../input.js"
+import { Body, needed, Path, required, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -32,6 +32,29 @@ export const storedLicenses = HttpApiGroup.make("licenses")
       .addSuccess(License, { status: 201 })
       .addError(refusals("Forbidden", "Invalid", "Conflict"))
       .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("requestTrialLicense", "/api/v2/licenses/trial")
+      .annotateContext(
+        operation(
+          "Ask for a trial license",
+          "Stores a license that the host's issuer gives out. A deployment without an issuer answers 404."
+        )
+      )
+      .setPayload(
+        Body({
+          email: needed(text),
+          first_name: needed(text),
+          last_name: needed(text),
+          phone_number: needed(text),
+          job_title: needed(text),
+          company_name: needed(text),
+          country: needed(text),
+          developers: needed(text)
+        })
+      )
+      .addSuccess(License, { status: 201 })
+      .addError(refusals("Forbidden", "Invalid", "Conflict", "NotFound", "UpstreamFailure"))
   )
   .add(
     HttpApiEndpoint.post("refreshEntitlements", "/api/v2/licenses/refresh-entitlements")

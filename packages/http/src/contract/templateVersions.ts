@@ -107,8 +107,32 @@ export const DynamicParametersResponse = Schema.Struct({
   parameters: Schema.Array(PreviewParameter)
 }).annotations({ identifier: "DynamicParametersResponse" })
 
-const ArchivedVersions = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: Schema.Array(Uuid.Uuid) }).annotations({
+const Archived = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: Schema.Array(Uuid.Uuid) }).annotations({
   identifier: "ArchivedTemplateVersions"
+})
+
+/** The standard form is a message too. templates-and-provisioning.md §17. */
+const ArchivedVersions = dialectal({
+  standard: Schema.transform(
+    Schema.Struct({ ...Archived.fields, ...Response.fields }).annotations({ identifier: "ArchivedTemplateVersionsMessage" }),
+    Schema.typeSchema(Archived),
+    {
+      strict: true,
+      decode: ({ archived_ids, template_id }) => ({ template_id, archived_ids }),
+      encode: (archived) => ({ ...archived, message: `${archived.archived_ids.length} versions have been archived.` })
+    }
+  ),
+  reference: Archived
+})
+
+/** A sentence: a message in the standard dialect, a plain text in the reference. */
+const Sentence = dialectal({
+  standard: Schema.transform(Response, Schema.String, {
+    strict: true,
+    decode: ({ message }) => message,
+    encode: (message) => ({ message })
+  }),
+  reference: Schema.String
 })
 
 const inOrganization = Path({ organization: Schema.String })
@@ -360,14 +384,14 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
     HttpApiEndpoint.post("archiveTemplateVersion", "/api/v2/templateversions/:templateversion/archive")
       .annotateContext(operation("Archive a template version", "Hides a version that nothing uses from lists."))
       .setPath(byId)
-      .addSuccess(Schema.String)
+      .addSuccess(Sentence)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
   )
   .add(
     HttpApiEndpoint.post("unarchiveTemplateVersion", "/api/v2/templateversions/:templateversion/unarchive")
       .annotateContext(operation("Unarchive a template version", "Brings an archived version back."))
       .setPath(byId)
-      .addSuccess(Schema.String)
+      .addSuccess(Sentence)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(

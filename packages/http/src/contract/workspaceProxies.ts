@@ -8,6 +8,7 @@ import { CryptoKeyFeature, type WorkspaceProxy, WorkspaceProxyView } from "@atel
 import { RelayMap } from "@atelier/core/network"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Context, Schema } from "effect"
+import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, firstText, list, needed, Path, Query, text } from "../input.js"
 import { AlsoAnswers, operation, Streaming, TrailingSlash } from "./annotations.js"
@@ -25,8 +26,22 @@ export class ProxyAuthenticated extends HttpApiMiddleware.Tag<ProxyAuthenticated
 }) {}
 
 /** A token is shown once; empty otherwise. */
-const Updated = Schema.Struct({ proxy: WorkspaceProxyView, proxy_token: Schema.String }).annotations({
+const WithToken = Schema.Struct({ proxy: WorkspaceProxyView, proxy_token: Schema.String }).annotations({
   identifier: "UpdateWorkspaceProxyResponse"
+})
+
+/** The standard form is a proxy, with the token beside its fields. agents-and-apps.md §22 no. 6. */
+const Updated = dialectal({
+  standard: Schema.transform(
+    Schema.Struct({ ...WorkspaceProxyView.fields, ...WithToken.fields }).annotations({ identifier: "WorkspaceProxyWithToken" }),
+    Schema.typeSchema(WithToken),
+    {
+      strict: true,
+      decode: ({ proxy, proxy_token }) => ({ proxy, proxy_token }),
+      encode: ({ proxy, proxy_token }) => ({ ...proxy, proxy, proxy_token })
+    }
+  ),
+  reference: WithToken
 })
 
 const one = Path({ workspaceproxy: Schema.String })

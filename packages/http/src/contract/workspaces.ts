@@ -26,7 +26,7 @@ import {
   text
 } from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
-import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 import { BuildTransition, ParameterValue } from "@atelier/core/provisioning"
@@ -181,6 +181,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(AlsoEvents, true)
       .annotate(Messages, { schema: Workspace, framing: "events", resume: "snapshot" })
   )
   .middlewareEndpoints(Authenticated)

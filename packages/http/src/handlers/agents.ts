@@ -32,7 +32,7 @@ import { Draining } from "../server/Draining.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import { jsonArray, textLines } from "../server/streams.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
-import { eventsOf, eventSocket, serverSentEvents } from "../sockets/events.js"
+import { eventsOf, eventSocketOrEvents, jsonSocketOrEvents, serverSentEvents } from "../sockets/events.js"
 import { jsonSocket } from "../sockets/json.js"
 import * as Handlers from "./Handlers.js"
 
@@ -92,7 +92,7 @@ export const agents = Handlers.group(contract.agents, (handlers) =>
         machines.containers(path.workspaceagent, typeof label === "string" ? [label] : label)
       )
       .handle("watchContainers", ({ path, request }) =>
-        Effect.flatMap(machines.watchContainers(path.workspaceagent), (watched) => jsonSocket(request, AgentContainers, watched))
+        Effect.flatMap(machines.watchContainers(path.workspaceagent), (watched) => jsonSocketOrEvents(request, AgentContainers, watched))
       )
       .handle("deleteDevcontainer", ({ path }) => machines.remove(path.workspaceagent, path.devcontainer))
       .handle("recreateDevcontainer", ({ path }) => machines.recreate(path.workspaceagent, path.devcontainer))
@@ -100,7 +100,7 @@ export const agents = Handlers.group(contract.agents, (handlers) =>
         Effect.flatMap(watch(path.workspaceagent), (events) => serverSentEvents(MetadataList, events))
       )
       .handle("watchAgentMetadataSocket", ({ path, request }) =>
-        Effect.flatMap(watch(path.workspaceagent), (events) => eventSocket(request, MetadataList, events))
+        Effect.flatMap(watch(path.workspaceagent), (events) => eventSocketOrEvents(request, MetadataList, events))
       )
   })
 )

@@ -2,7 +2,7 @@ import { Inbox, NotificationSettings, WebPush } from "@atelier/core/notification
 import { Effect } from "effect"
 import * as contract from "../contract/notifications.js"
 import { CountedNotification } from "../contract/notifications.js"
-import { jsonSocket } from "../sockets/json.js"
+import { jsonSocketOrEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 
 export const inbox = Handlers.group(contract.inbox, (handlers) =>
@@ -10,7 +10,9 @@ export const inbox = Handlers.group(contract.inbox, (handlers) =>
     handlers
       .handle("listInboxNotifications", ({ urlParams }) => notifications.list(urlParams, urlParams.starting_before))
       .handle("watchInboxNotifications", ({ request, urlParams }) =>
-        Effect.flatMap(notifications.watch(urlParams, urlParams.format), (events) => jsonSocket(request, CountedNotification, events))
+        Effect.flatMap(notifications.watch(urlParams, urlParams.format), (events) =>
+          jsonSocketOrEvents(request, CountedNotification, events)
+        )
       )
       .handle("updateInboxNotificationReadStatus", ({ path, payload }) => notifications.setRead(path.id, payload.is_read))
       .handle("markAllInboxNotificationsAsRead", () => notifications.markAllRead())

@@ -17,6 +17,7 @@ export const storedLicenses = Handlers.group(contract.storedLicenses, (handlers)
     handlers
       .handle("listLicenses", () => licenses.list)
       .handle("addLicense", ({ payload }) => licenses.add(payload.license))
+      .handle("requestTrialLicense", ({ payload }) => licenses.trial(payload))
       .handle("refreshEntitlements", () =>
         Effect.map(licenses.refresh, (secondsLeft) =>
           secondsLeft === 0

@@ -5,7 +5,7 @@ import { Cause, Effect, Exit, Option } from "effect"
 import * as contract from "../contract/workspaces.js"
 import { Workspace } from "../contract/workspaces.js"
 import { StoreFaults } from "../server/StoreFaults.js"
-import { eventSocket, type ServerEvent, serverSentEvents } from "../sockets/events.js"
+import { eventSocketOrEvents, type ServerEvent, serverSentEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
 
@@ -42,7 +42,7 @@ export const workspaces = Handlers.group(contract.workspaces, (handlers) =>
       .handle("updateWorkspace", ({ path, payload }) => workspaces.rename(path.workspace, payload.name))
       .handle("watchWorkspace", ({ path }) => Effect.flatMap(watch(path.workspace), (events) => serverSentEvents(Workspace, events)))
       .handle("watchWorkspaceSocket", ({ path, request }) =>
-        Effect.flatMap(watch(path.workspace), (events) => eventSocket(request, Workspace, events))
+        Effect.flatMap(watch(path.workspace), (events) => eventSocketOrEvents(request, Workspace, events))
       )
   })
 )

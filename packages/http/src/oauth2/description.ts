@@ -98,11 +98,18 @@ const schemas = {
       grant_types: listOf(oneOf(grantTypes), 3),
       response_types: listOf(oneOf(responseTypes), 1),
       token_endpoint_auth_method: oneOf(authMethods),
-      ...descriptive
+      ...descriptive,
+      software_statement: { ...text(65_536), description: "Ignored: the deployment trusts no signer of statements (RFC 7591 §3.1.1)." }
     },
     []
   ),
-  OAuth2ClientConfiguration: object(registered, alwaysRegistered),
+  OAuth2ClientConfiguration: object(
+    {
+      ...registered,
+      registration_access_token: { type: "string", description: "The token of the request. Services with `compatibility` leave it out." }
+    },
+    alwaysRegistered
+  ),
   OAuth2ClientRegistrationResponse: object(
     { ...registered, client_secret: { type: "string" }, registration_access_token: { type: "string" } },
     [...alwaysRegistered, "registration_access_token"]

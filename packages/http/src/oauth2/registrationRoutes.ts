@@ -3,6 +3,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { ClientRegistrations, hasSecrets, type OAuth2App, OAuthError } from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Redacted } from "effect"
+import { Wire } from "../dialect.js"
 import { readText } from "../server/body.js"
 import { callInfo, type RequestInfo } from "../server/CurrentRequest.js"
 import { parseFirst, Unreadable } from "../server/json.js"
@@ -40,6 +41,7 @@ const readMetadata = (request: Request) =>
 export const registrationRoutes = ({ answering, limited, settings: { accessUrl } }: ProtocolAnswers) =>
   Effect.gen(function* () {
     const registrations = yield* ClientRegistrations
+    const wire = yield* Wire
 
     const register = answering(
       limited("register", (request) =>
@@ -58,9 +60,16 @@ export const registrationRoutes = ({ answering, limited, settings: { accessUrl }
 
     const clientId = ({ path }: RequestInfo): string => path.slice(path.lastIndexOf("/") + 1)
 
+    /** A client's registration, with the token that the caller has presented (RFC 7592 §3). The reference leaves the token out. */
+    const managed = (request: Request, app: OAuth2App) => {
+      const token = managementToken(request)
+      const shown = wire === "reference" || token === undefined ? {} : { registration_access_token: token }
+      return json(200, { ...clientView(accessUrl, app), ...shown })
+    }
+
     const readClient = answering(
       limited("clients", (request, info) =>
-        Effect.map(registrations.get(clientId(info), managementToken(request)), (app) => json(200, clientView(accessUrl, app)))
+        Effect.map(registrations.get(clientId(info), managementToken(request)), (app) => managed(request, app))
       )
     )
 
@@ -70,10 +79,7 @@ export const registrationRoutes = ({ answering, limited, settings: { accessUrl }
           // A caller without the token learns nothing of what its body lacks
           yield* registrations.get(clientId(info), managementToken(request))
           const body = yield* readMetadata(request)
-          return json(
-            200,
-            clientView(accessUrl, yield* registrations.update(clientId(info), managementToken(request), body, yield* callInfo))
-          )
+          return managed(request, yield* registrations.update(clientId(info), managementToken(request), body, yield* callInfo))
         })
       )
     )

@@ -4,12 +4,13 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Entitled, RightEnded } from "@atelier/core/access"
 import { Feed } from "@atelier/core/platform"
 import { Cause, Deferred, Effect, Either, Fiber, type Schema } from "effect"
+import { eventMessage, type EventMessage } from "../contract/eventMessage.js"
 import { InternalError, isRefusal, responseOf } from "../errors.js"
 import { Draining } from "../server/Draining.js"
 import { Heartbeat } from "../server/Heartbeat.js"
 import { stringify } from "../server/json.js"
 import { LiveBody, type Outlet } from "../server/LiveBody.js"
-import { encoder } from "./json.js"
+import { encoder, jsonSocket } from "./json.js"
 import { openStream } from "./openStream.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
@@ -106,6 +107,38 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
       headers: eventHeaders
     })
   })
+
+/** Whether a client without WebSockets asks for the messages of one: it accepts events, and asks for no upgrade. */
+const acceptsEvents = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["upgrade"] === undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(headers["accept"] ?? "")
+
+/** The values as messages of a WebSocket, or as server-sent events for a client that asks for these. */
+export const jsonSocketOrEvents = <A, I, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  schema: Schema.Schema<A, I>,
+  entitled: Entitled<A, E, R>
+) =>
+  Effect.gen(function* () {
+    if (acceptsEvents(request)) return yield* serverSentEvents(schema, eventsOf(entitled))
+    return yield* jsonSocket(request, schema, entitled)
+  })
+
+/** The same for events: each is sent as `eventSocket` sends it. */
+export const eventSocketOrEvents = <A, I, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  schema: Schema.Schema<A, I>,
+  events: Entitled<ServerEvent<A>, never, R>
+) =>
+  Effect.gen(function* () {
+    if (!acceptsEvents(request)) return yield* eventSocket(request, schema, events)
+    const values = Feed.map(events.values, (event): ServerEvent<EventMessage<A>> => ({ type: "data", data: messageOf(event) }))
+    return yield* serverSentEvents(eventMessage(schema), { right: events.right, values })
+  })
+
+const messageOf = <A>(event: ServerEvent<A>): EventMessage<A> => {
+  if (event.type === "data") return event
+  return event.type === "error" ? { type: "error", data: described(event.error) } : { type: "ping", data: null }
+}
 
 const described = (error: unknown) => (error instanceof RightEnded ? responseOf(error) : refusalOf(error))
 

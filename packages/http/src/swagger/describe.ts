@@ -2,10 +2,11 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as OpenApiJsonSchema from "@effect/platform/OpenApiJsonSchema"
-import { Context } from "effect"
+import { Context, type Schema } from "effect"
 import type { Names } from "../Brand.js"
-import { AlsoAnswers, Messages, TakesBytes } from "../contract/annotations.js"
+import { AlsoAnswers, AlsoEvents, Messages, TakesBytes } from "../contract/annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
+import { eventMessage } from "../contract/eventMessage.js"
 import { ScimAuthorized } from "../contract/scim.js"
 import { ProxyAuthenticated } from "../contract/workspaceProxies.js"
 import { apiIn, type Dialect, schemaIn } from "../dialect.js"
@@ -75,15 +76,28 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   const { components, openapi, paths, tags } = OpenApi.fromApi(api, { additionalPropertiesStrategy: "allow" })
   const details = detailsOf(api)
   /** The messages of a stream, which OpenAPI 3.1 cannot describe. Its schemas join those of the description. */
-  const streamOf = (annotations: Context.Context<never>): object => {
+  const withStream = (operation: DescribedOperation, annotations: Context.Context<never>): object => {
     const form = Context.get(annotations, Messages)
-    if (form === undefined) return {}
+    if (form === undefined) return operation
     const { framing, resume, schema } = form
-    const described = OpenApiJsonSchema.makeWithDefs(schemaIn(wire, schema), {
-      defs: components.schemas,
-      additionalPropertiesStrategy: "allow"
+    const contentOf = (of: Schema.Schema.AnyNoContext) => ({
+      schema: tidy(OpenApiJsonSchema.makeWithDefs(schemaIn(wire, of), { defs: components.schemas, additionalPropertiesStrategy: "allow" }))
     })
-    return { "x-stream": { framing, resume, schema: tidy(described) } }
+    const value = contentOf(schema)
+    const { responses } = operation
+    const upgrades = "101" in responses
+    // A WebSocket sends an event's type beside its value, and a stream of events as the event's name
+    const message = upgrades && framing === "events" ? contentOf(eventMessage(schema)) : value
+    const isEvents = !upgrades || Context.get(annotations, AlsoEvents)
+    return {
+      ...operation,
+      responses: {
+        ...responses,
+        ...(upgrades ? { "101": { ...responses["101"], content: { "application/json": message } } } : {}),
+        ...(isEvents ? { "200": { description: successes["200"], content: { "text/event-stream": message } } } : {})
+      },
+      "x-stream": { framing, resume, ...value }
+    }
   }
   const described = Object.fromEntries(
     Object.entries(paths).map(([path, operations]) => [
@@ -91,7 +105,7 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
       Object.fromEntries(
         Object.entries(operations).map(([method, operation]) => {
           const detail = details.get(`${method} ${path}`) ?? undescribed
-          return [method, { ...describeOperation(path, operation, detail), ...streamOf(detail.annotations) }]
+          return [method, withStream(describeOperation(path, operation, detail), detail.annotations)]
         })
       )
     ])
@@ -156,6 +170,11 @@ const detailsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.A
     }
   })
   return details
+}
+
+/** An operation with the parts that streams add to. */
+interface DescribedOperation {
+  readonly responses: Readonly<Record<string, object>>
 }
 
 const describeOperation = (path: string, operation: Operation, { annotations, security }: Details) => {

@@ -151,7 +151,9 @@ describeAgents(
       const login = new URL(anonymous.headers.location ?? "", "http://atelier.test")
       expect([anonymous.status, login.pathname, login.searchParams.get("redirect")]).toStrictEqual([303, "/login", path])
 
-      const handed = new URL((await get(server(), "atelier.test", path, signedIn)).headers.location ?? "")
+      const back = await get(server(), "atelier.test", path, signedIn)
+      expect(back.status).toBe(307)
+      const handed = new URL(back.headers.location ?? "")
       expect([handed.host, handed.pathname, handed.searchParams.get("b")]).toStrictEqual([host, "/a", "c d"])
       const begun = await get(server(), host, `${handed.pathname}${handed.search}`)
       expect([begun.status, begun.headers.location]).toStrictEqual([303, "/a?b=c+d"])

@@ -1,4 +1,5 @@
 import { Postgres } from "@atelier/storage-postgres"
+import type { Options } from "@atelier/http"
 import { Duration, Effect, Schema } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -242,5 +243,57 @@ describe("processes on one store", () => {
     const storage = sqlite
     await expect(startServer(storage, { options: { licenseKeys: ["vendor=AAAA"] } })).rejects.toThrow("licenseKeys")
     await expect(startServer(storage, { ...licensed, ...unlicensed, options: licensed.options })).rejects.toThrow("entitlements")
+  })
+})
+
+describe("a trial license", () => {
+  const person = {
+    email: "ada@example.com",
+    first_name: "Ada",
+    last_name: "Lovelace",
+    phone_number: "5551234567",
+    job_title: "Engineer",
+    company_name: "Analytical",
+    country: "UK",
+    developers: "1-100"
+  }
+  const asked = (server: TestServer, body: object = person, token = tokenOf(server)) =>
+    server.call("POST", "/licenses/trial", { token, body })
+
+  it("is found nowhere without an issuer", async () => {
+    const server = await startServer(sqlite, licensed)
+    try {
+      expect((await asked(server)).status).toBe(404)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it("comes from the host's issuer, once, or is refused in the issuer's words", async () => {
+    const answers: Array<() => Promise<unknown>> = [
+      async () => ({ refused: "One trial for a company." }),
+      () => Promise.reject(new Error("away")),
+      async () => undefined,
+      async () => ({ license: "nonsense" }),
+      async () => ({ license: issueLicense(key, {}) })
+    ]
+    // As JavaScript may answer
+    const trialIssuer = (async () => answers.shift()?.()) as unknown as NonNullable<Options["trialIssuer"]>
+    const server = await startServer(sqlite, { ...licensed, trialIssuer })
+    try {
+      const { token } = await server.aMember()
+      expect((await asked(server, person, token)).status).toBe(403)
+      const incomplete = await asked(server, { ...person, email: "ada", phone_number: "1", country: "" })
+      expect(incomplete.body).toMatchObject({ validations: [{ field: "email" }, { field: "phone_number" }, { field: "country" }] })
+      const refused = await asked(server)
+      expect([refused.status, refused.body]).toMatchObject([400, { detail: "One trial for a company." }])
+      expect([(await asked(server)).status, (await asked(server)).status, (await asked(server)).status]).toStrictEqual([502, 502, 502])
+      const given = await asked(server)
+      expect([given.status, given.as(License).claims]).toMatchObject([201, { account_id: "test" }])
+      expect((await asked(server)).status).toBe(409)
+      expect(answers).toHaveLength(0)
+    } finally {
+      await server.close()
+    }
   })
 })

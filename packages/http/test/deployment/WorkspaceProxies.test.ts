@@ -9,7 +9,11 @@ import { startServer } from "../../../../test/server.js"
 import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, clientNode, coordinate, tunnelTo } from "../network/peers.js"
 
-const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String, name: Schema.String }), proxy_token: Schema.String })
+const Made = Schema.Struct({
+  name: Schema.String,
+  proxy: Schema.Struct({ id: Schema.String, name: Schema.String }),
+  proxy_token: Schema.String
+})
 const Proxy = Schema.Struct({
   healthy: Schema.Boolean,
   status: Schema.Struct({
@@ -56,7 +60,8 @@ describeAgents("a workspace proxy", (server) => {
 
   it("works once it has registered without errors", async () => {
     told.report = { errors: [], warnings: ["slow"] }
-    const { proxy: made, proxy_token } = await aProxy("east")
+    const { name, proxy: made, proxy_token } = await aProxy("east")
+    expect(name).toBe("east")
     expect((await statusOf("east")).status).toBe("unregistered")
     const registered = await register(proxy_token)
     expect([registered.status, registered.body]).toMatchObject([201, { derp_region_id: expect.any(Number), sibling_replicas: [] }])

@@ -31,3 +31,22 @@ it("watches an inbox through another process than the event's", async () => {
   watch.close()
   await watch.closed
 })
+
+it("sends an inbox's messages as events to a client that accepts these", async () => {
+  const [first, second] = replicas
+  const { token } = first.owner()
+  const asked = { "service-session-token": token, accept: "text/event-stream" }
+  const events = await fetch(`${second.url}/api/v2/notifications/inbox/watch`, { headers: asked })
+  expect([events.status, events.headers.get("content-type")]).toStrictEqual([200, "text/event-stream"])
+  const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await first.call("POST", "/notifications/test", { token })).status).toBe(204)
+  let text = ""
+  while (!/^data: .*\n/m.test(text)) text += (await reader?.read())?.value ?? ""
+  const { notification } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "{}")
+  expect(notification).toMatchObject({ title: expect.any(String), read_at: null })
+  await reader?.cancel()
+
+  const read = await first.call("PUT", `/notifications/inbox/${notification.id}/read-status`, { token, body: { is_read: true } })
+  expect(read.body).toMatchObject({ message: "The notification is read.", notification: { id: notification.id } })
+  expect((await first.call("GET", "/notifications/inbox/watch", { token })).status).toBe(426)
+})

@@ -68,15 +68,24 @@ describeInterface("a client", (server) => {
       software_id: "editor",
       software_version: "1"
     }
-    const { client_id, registration_access_token: token } = await aRegistration(server(), { ...metadata, unknown: "member" })
+    const { client_id, registration_access_token: token } = await aRegistration(server(), {
+      ...metadata,
+      software_statement: "e30.e30.",
+      unknown: "member"
+    })
     const read = await manage(server(), "GET", client_id, token)
-    expect(read.body).toMatchObject(metadata)
-    for (const hidden of ["client_secret", "registration_access_token", "unknown"]) expect(read.body).not.toHaveProperty(hidden)
+    expect(read.body).toMatchObject({ ...metadata, registration_access_token: token })
+    for (const hidden of ["client_secret", "software_statement", "unknown"]) expect(read.body).not.toHaveProperty(hidden)
 
     const put = await manage(server(), "PUT", client_id, token, { client_id, redirect_uris: ["https://client.example/other"] })
     expect([put.status, put.body]).toMatchObject([
       200,
-      { client_name: "Dynamically Registered Client", redirect_uris: ["https://client.example/other"], grant_types: expect.any(Array) }
+      {
+        client_name: "Dynamically Registered Client",
+        redirect_uris: ["https://client.example/other"],
+        grant_types: expect.any(Array),
+        registration_access_token: token
+      }
     ])
     expect(put.body).not.toHaveProperty("logo_uri")
     expect((await manage(server(), "DELETE", client_id, token)).status).toBe(204)

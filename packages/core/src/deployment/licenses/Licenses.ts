@@ -3,7 +3,7 @@ import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
 import * as Background from "../../platform/Background.js"
 import { Cryptography } from "../../platform/Cryptography.js"
-import { Conflict, type Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import { Conflict, type Forbidden, Invalid, NotFound, refuseViolations, UpstreamFailure } from "../../platform/Errors.js"
 import { channel, EventBus, listen } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
@@ -14,6 +14,7 @@ import type { Feature, Licensed } from "../Entitlements.js"
 import { grantedBy, type LicenseClaims, type LicenseGrants, type LicenseUsage, usagePeriods, violation } from "../LicensedFeatures.js"
 import { ReplicaRepository, replicaAliveFor } from "../Replicas.js"
 import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository, type VerifiedLicense } from "./License.js"
+import { TrialAnswer, TrialIssuer, type TrialRequest, trialViolations } from "./Trial.js"
 import * as Traced from "../../platform/Traced.js"
 import { service, standingOn } from "../../platform/Standing.js"
 
@@ -31,6 +32,9 @@ const checkedEvery = 5_000
 
 /** How long counts of users and builds may be old, in milliseconds. */
 const countedEvery = 60_000
+
+/** Characters of an issuer's words that a caller is shown. */
+const maximumReason = 1_000
 
 /** Milliseconds between two computations that owners ask for. */
 const askedAtMostEvery = 60_000
@@ -83,6 +87,7 @@ const nextBoundary = (claims: ReadonlyArray<LicenseClaims>, now: number): number
     .reduce((next, time) => (time > now && time < next ? time : next), Number.POSITIVE_INFINITY)
 
 const make = Effect.gen(function* () {
+  const issuer = yield* TrialIssuer
   const repository = yield* LicenseRepository
   const replicas = yield* ReplicaRepository
   const counts = yield* LicenseCounts
@@ -182,6 +187,32 @@ const make = Effect.gen(function* () {
       return verified
     })
 
+  /**
+   * Stores a license, whose grants count at once. Fails with `Forbidden` unless the actor may create licenses, with `Invalid` for a token
+   * that grants nothing in this deployment, and with `Conflict` for one that is stored already.
+   */
+  const add = Traced.fn("Licenses.add")(function* (text: string) {
+    const token = text.trimEnd()
+    const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token))
+    const id = uuid ?? (yield* ids.secret)
+    const digest = yield* cryptography.sha256(new TextEncoder().encode(token))
+    const license = yield* Audit.audited(
+      { action: "create", type: "license", id, target: id },
+      Effect.gen(function* () {
+        if ((yield* repository.list).length >= maximumLicenses)
+          return yield* new Invalid({ message: `A deployment has at most ${maximumLicenses} licenses: delete those that have expired.` })
+        const uploaded_at = yield* Timestamp.now
+        const stored = yield* repository
+          .insert({ uuid: id, uploaded_at, exp: Timestamp.fromMillis(claims.expires), token }, digest)
+          .pipe(Effect.mapError(() => new Conflict({ message: "The license is stored already." })))
+        yield* publish(licensesChanged, {})
+        return { value: stored, after: stored }
+      })
+    )
+    yield* recompute
+    return viewOf(license)
+  })
+
   return {
     /** Computes the grants, and again after each change, until the scope closes. */
     keep: Effect.gen(function* () {
@@ -209,30 +240,28 @@ const make = Effect.gen(function* () {
       return readable.map(viewOf)
     }) satisfies Effect.Effect<ReadonlyArray<LicenseView>, never, CurrentActor>,
 
+    add,
+
     /**
-     * Stores a license, whose grants count at once. Fails with `Forbidden` unless the actor may create licenses, with `Invalid` for a token
-     * that grants nothing in this deployment, and with `Conflict` for one that is stored already.
+     * Asks the host's issuer for a trial license, and stores it as `add` does. Fails with `NotFound` where the host has no issuer, with `Conflict`
+     * where there is a license, with `Invalid` where the issuer refuses, and with `UpstreamFailure` where it does not answer within 30 seconds or
+     * answers no license.
      */
-    add: Traced.fn("Licenses.add")(function* (text: string) {
-      const token = text.trimEnd()
-      const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token))
-      const id = uuid ?? (yield* ids.secret)
-      const digest = yield* cryptography.sha256(new TextEncoder().encode(token))
-      const license = yield* Audit.audited(
-        { action: "create", type: "license", id, target: id },
-        Effect.gen(function* () {
-          if ((yield* repository.list).length >= maximumLicenses)
-            return yield* new Invalid({ message: `A deployment has at most ${maximumLicenses} licenses: delete those that have expired.` })
-          const uploaded_at = yield* Timestamp.now
-          const stored = yield* repository
-            .insert({ uuid: id, uploaded_at, exp: Timestamp.fromMillis(claims.expires), token }, digest)
-            .pipe(Effect.mapError(() => new Conflict({ message: "The license is stored already." })))
-          yield* publish(licensesChanged, {})
-          return { value: stored, after: stored }
-        })
+    trial: Traced.fn("Licenses.trial")(function* (request: TrialRequest) {
+      if (issuer === undefined) return yield* new NotFound({ message: "Route not found." })
+      yield* Access.authorize("create", AccessObjects.bare("license"))
+      yield* refuseViolations(trialViolations(request))
+      if ((yield* repository.list).length > 0) return yield* new Conflict({ message: "The deployment has a license already." })
+      const failed = new UpstreamFailure({ message: "The issuer of trial licenses does not answer with a license." })
+      const answer = yield* issuer(request).pipe(
+        Effect.flatMap(Schema.decodeUnknown(TrialAnswer)),
+        Effect.timeout("30 seconds"),
+        Effect.tapErrorCause((cause) => Effect.logWarning("the issuer of trial licenses has failed", cause)),
+        Effect.catchAllCause(() => failed)
       )
-      yield* recompute
-      return viewOf(license)
+      if ("refused" in answer)
+        return yield* new Invalid({ message: "The issuer refuses a trial license.", detail: answer.refused.slice(0, maximumReason) })
+      return yield* Effect.catchTag(add(answer.license), "Invalid", () => failed)
     }),
 
     /** Deletes a license, whose grants end at once. Fails with `Forbidden` or `NotFound`. */

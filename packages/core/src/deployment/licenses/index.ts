@@ -1,2 +1,3 @@
 export * from "./License.js"
 export * from "./Licenses.js"
+export { TrialAnswer, TrialIssuer, type TrialRequest } from "./Trial.js"

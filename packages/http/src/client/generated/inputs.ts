@@ -1022,6 +1022,18 @@ export interface Inputs {
         readonly license: string
       }
     }
+    readonly requestTrialLicense: {
+      readonly payload: {
+        readonly email: string
+        readonly first_name: string
+        readonly last_name: string
+        readonly phone_number: string
+        readonly job_title: string
+        readonly company_name: string
+        readonly country: string
+        readonly developers: string
+      }
+    }
     readonly refreshEntitlements: {}
     readonly deleteLicense: {
       readonly path: {
@@ -3115,6 +3127,9 @@ export interface SCIMCreatedUser {
   readonly active?: boolean | string | undefined
   /** At most 1000 items. */
   readonly schemas?: ReadonlyArray<string> | undefined
+  readonly id?: unknown | undefined
+  readonly groups?: unknown | undefined
+  readonly meta?: unknown | undefined
 }
 
 export interface SCIMPatch {
@@ -3146,6 +3161,9 @@ export interface SCIMReplacedUser {
   readonly active: boolean | string
   /** At most 1000 items. */
   readonly schemas?: ReadonlyArray<string> | undefined
+  readonly id?: unknown | undefined
+  readonly groups?: unknown | undefined
+  readonly meta?: unknown | undefined
 }
 
 export type SecretsFileFormat = "env" | "json" | "yaml"

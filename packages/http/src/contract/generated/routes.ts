@@ -58,6 +58,7 @@ export const routes: ReadonlyArray<Route> = [
   {"method":"GET","path":"/api/v2/applications/host","pattern":"/api/v2/applications/host","trailingSlash":false,"ids":[],"group":"regions"},
   {"method":"GET","path":"/api/v2/licenses","pattern":"/api/v2/licenses","trailingSlash":true,"ids":[],"group":"licenses"},
   {"method":"POST","path":"/api/v2/licenses","pattern":"/api/v2/licenses","trailingSlash":true,"ids":[],"group":"licenses"},
+  {"method":"POST","path":"/api/v2/licenses/trial","pattern":"/api/v2/licenses/trial","trailingSlash":false,"ids":[],"group":"licenses"},
   {"method":"POST","path":"/api/v2/licenses/refresh-entitlements","pattern":"/api/v2/licenses/refresh-entitlements","trailingSlash":false,"ids":[],"group":"licenses"},
   {"method":"DELETE","path":"/api/v2/licenses/:id","pattern":"/api/v2/licenses/{id}","trailingSlash":false,"ids":[],"group":"licenses"},
   {"method":"GET","path":"/api/v2/ai/providers","pattern":"/api/v2/ai/providers","trailingSlash":false,"ids":[],"group":"aiProviders"},
