@@ -22,6 +22,8 @@ const openLog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`PRAGMA journal_mode = WAL`
   yield* sql`BEGIN IMMEDIATE`
+  // In a file that is read-only, the transaction begins as one that reads. The version is not used, and is not written
+  yield* sql`PRAGMA user_version = 0`
   yield* sql`ROLLBACK`
 })
 
