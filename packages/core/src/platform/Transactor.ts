@@ -47,6 +47,9 @@ export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
 export const hurriedTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Transactor | EventBus> =>
   transaction(Effect.flatMap(Transactor, ({ hurried }) => Effect.zipRight(hurried, effect)))
 
+/** Runs work that outlives the transaction in which it is started: what it publishes goes out at once. */
+export const afterwards = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => Effect.locally(work, outbox, null)
+
 /** Sends an event on a channel; within a transaction, after its commit. */
 export const publish = <A>(to: Channel<A>, event: NoInfer<A>): Effect.Effect<void, never, EventBus> =>
   Effect.gen(function* () {
