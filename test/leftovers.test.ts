@@ -11,7 +11,7 @@ it.skipIf(process.platform !== "linux")("a process of a run ends with the run, t
   const [own, other] = [left(mark), left("/another-run")]
   await Promise.all([own, other].map((child) => once(child, "spawn")))
   const ended = once(own, "exit")
-  const ending = endLater(mark)
+  const ending = endLater(mark, "ignore")
   ending.stdin?.end()
   expect(await ended).toStrictEqual([null, "SIGKILL"])
   await once(ending, "exit")

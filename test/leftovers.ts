@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url"
 const program = fileURLToPath(new URL("endLeftovers.mjs", import.meta.url))
 
 /** Starts the program that ends each process with this text in its environment once its input is closed, which the end of this process does. */
-export const endLater = (mark: string) => {
-  const child = spawn(process.execPath, [program, mark], { detached: true, stdio: ["pipe", "ignore", "inherit"] })
+export const endLater = (mark: string, report: "inherit" | "ignore" = "inherit") => {
+  const child = spawn(process.execPath, [program, mark], { detached: true, stdio: ["pipe", "ignore", report] })
   child.unref()
   if (child.stdin instanceof Socket) child.stdin.unref()
   return child

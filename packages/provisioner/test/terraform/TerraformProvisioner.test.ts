@@ -158,6 +158,25 @@ describe("the engine", () => {
     })
   )
 
+  it.scoped("logs its stages in their order, without empty lines", () =>
+    Effect.gen(function* () {
+      const binary = yield* aProgram(`case "$1" in init) printf 'first\\n\\n' ;; plan) echo planned ;; ${nothing} esac`)
+      const { engine } = yield* anEngine({ binary })
+      const log = aLog()
+      const session = yield* engine.open(yield* empty, log.sink)
+      yield* session.prepare?.(aPlanInput()) ?? Effect.void
+      yield* session.plan(aPlanInput())
+      yield* session.plan(aPlanInput({ metadata: { workspace_id: Uuid.nil, transition: "stop" } }))
+      expect(log.lines.map(({ output, source, stage }) => [source, stage, output])).toEqual([
+        ["provisioner", "Initializing Terraform Directory", "first"],
+        ["provisioner", "Planning Infrastructure", "planned"],
+        ["provisioner_daemon", "Graphing Infrastructure", ""],
+        ["provisioner", "Detecting ephemeral resources", "planned"],
+        ["provisioner_daemon", "Graphing Infrastructure", ""]
+      ])
+    })
+  )
+
   it.scoped("hides secrets in logs and in errors", () =>
     Effect.gen(function* () {
       const error = `{"@level":"error","@message":"e","diagnostic":{"severity":"error","summary":"bad $(cat ../values.tfvars | tr -d '"\\n')"}}`
