@@ -80,6 +80,7 @@ import type { Options } from "./Options.js"
 import { optionsSchema } from "./optionsSchema.js"
 import { externalAuthPages } from "./pages/externalAuthPages.js"
 import { loginPages } from "./pages/loginPages.js"
+import { lostPage } from "./pages/lostPage.js"
 import { loginAddress } from "./pages/PageOptions.js"
 import { RelayServer } from "./relay/RelayServer.js"
 import { relayRoutes } from "./relay/routes.js"
@@ -283,7 +284,7 @@ const served = (options: Options, ending: Ending.Ending) =>
         ...(yield* replicaPages)
       ]
       yield* Effect.provideService(relayMesh, Worker.Beginning, mayBegin.await)
-      const { application, owns } = yield* HttpApplication.make(routes, implementations, pages)
+      const { application, owns } = yield* HttpApplication.make(routes, implementations, pages, yield* lostPage(options))
       yield* ending.comesTo("background work")
       const { quiet, ...listener } = yield* NodeListener.make(application, {
         owns,

@@ -1,6 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import type { CurrentActor } from "../access/Actor.js"
 import type { AccessObject, ActionOn } from "../access/Resource.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/AuditedFields.js"
@@ -35,6 +36,12 @@ import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Traced from "../platform/Traced.js"
+
+/** Whether the actor may start a workspace. */
+export const mayStart = (workspace: WorkspaceDetails): Effect.Effect<boolean, never, CurrentActor> => {
+  const object = AccessObjects.workspace(workspace)
+  return Access.can(actionFor("start", object), object)
+}
 
 /** A build as a caller wants it. */
 export interface NewBuild {
@@ -205,6 +212,11 @@ const make = Effect.gen(function* () {
     )
 
   return {
+    /** Whether the actor may start a workspace. Fails with `NotFound` unless the actor may read it. */
+    mayStart: Traced.fn("WorkspaceBuildCreation.mayStart")((workspaceId: WorkspaceId) =>
+      Effect.flatMap(Effect.flatMap(workspaces.details(workspaceId), visibleWorkspace), mayStart)
+    ),
+
     /**
      * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
      * and the others fail with `Conflict`.

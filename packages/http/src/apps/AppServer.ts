@@ -15,6 +15,7 @@ import { TLSSocket } from "node:tls"
 import { brandOf } from "../pages/brandOf.js"
 import { text } from "../pages/text.js"
 import { seeOther } from "../pages/PageOptions.js"
+import { startPath } from "../pages/startPage.js"
 import { trusts } from "../server/ClientAddress.js"
 import type { RequestInfo } from "../server/CurrentRequest.js"
 import { Draining } from "../server/Draining.js"
@@ -122,16 +123,23 @@ const make = Effect.gen(function* () {
             )
           )
 
-  const refusalPage = ({ message, reason }: { readonly message: string; readonly reason: keyof typeof refusals }) =>
-    shown({ ...refusals[reason], message })
+  const refusalPage = ({ message, reason }: { readonly message: string; readonly reason: keyof typeof refusals }, start?: string) =>
+    shown({ ...refusals[reason], message, ...(start === undefined ? {} : { start }) })
+
+  /** Where a workspace is started: at the service's own address, whose session the browser has. */
+  const startAddress = ({ address: { user, workspace } }: AppPath): string | undefined =>
+    settings.login === undefined ? undefined : `${settings.accessUrl}${startPath(user, workspace)}`
 
   const refused = (
     request: Request,
-    { message, reason }: AppRefused,
+    { mayStart, message, reason }: AppRefused,
     app: AppPath,
     place: AppPlace,
     host: string
-  ): Effect.Effect<Response> => (reason === "signed_out" ? signIn(request, app, place, host) : refusalPage({ reason, message }))
+  ): Effect.Effect<Response> =>
+    reason === "signed_out"
+      ? signIn(request, app, place, host)
+      : refusalPage({ reason, message }, mayStart === true ? startAddress(app) : undefined)
 
   const forwardingOf = (request: Request, info: RequestInfo, peer: string) => {
     if (info.visit !== undefined) {

@@ -10,6 +10,8 @@ export interface AppPage {
   readonly message: string
   /** Whether another try may help. */
   readonly retry?: boolean
+  /** Where the workspace can be started, for a caller who may do that. */
+  readonly start?: string
   /** Another address of the same app that may work, where there is one. */
   readonly otherwise?: string
 }
@@ -17,13 +19,14 @@ export interface AppPage {
 export const appPage = (
   settings: HttpSettings,
   brand: PageBrand,
-  { message, otherwise, retry = false, status, title }: AppPage
+  { message, otherwise, retry = false, start, status, title }: AppPage
 ): HttpServerResponse.HttpServerResponse =>
   page(settings, brand, {
     title,
     status,
     content: [
       `<p>${escaped(message)}</p>`,
+      ...(start === undefined ? [] : [`<div class="actions"><a class="button" href="${escaped(start)}">${text.startWorkspace}</a></div>`]),
       // An empty address is that of the page itself
       ...(retry ? [`<p><a href="">${text.retry}</a></p>`] : []),
       ...(otherwise === undefined ? [] : [`<p><a href="${escaped(otherwise)}">${text.otherScheme}</a></p>`]),

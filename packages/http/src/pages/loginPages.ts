@@ -12,10 +12,12 @@ import { isLocalCaller, setupCaller } from "../server/setupCaller.js"
 import { sessionCookie } from "../server/SessionCookie.js"
 import { type Asked, formPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
 import { homePage } from "./homePage.js"
+import { iconPages } from "./iconPages.js"
 import { escaped, page } from "./page.js"
 import { pagesOf, replacement, seeOther } from "./PageOptions.js"
 import { resetPages } from "./resetPages.js"
 import { text } from "./text.js"
+import { startPage } from "./startPage.js"
 import { tokenPage } from "./tokenPage.js"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -170,6 +172,8 @@ ${inputOf({ name: "password", label: text.password, type: "password", autocomple
       ...pair("/setup", replaced.setup, showSetup, setup),
       ...(yield* resetPages(forms, replaced.resetPassword)),
       ...pair("/logout", replaced.logout, showLogout, logout),
-      ...(yield* tokenPage(forms, replaced.cliAuth))
+      ...(yield* tokenPage(forms, replaced.cliAuth)),
+      ...(yield* startPage(forms)),
+      ...iconPages(settings)
     ]
   })

@@ -3,6 +3,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { createHash } from "node:crypto"
 import { pageHeaders } from "../server/pageHeaders.js"
 import type { HttpSettings } from "../server/Settings.js"
+import { dataAddress, favicon } from "./icons.js"
 import { text } from "./text.js"
 
 const style = `:root{color-scheme:light dark;--line:light-dark(#c6c9d0,#4a4f59);--action:light-dark(#1d4ed8,#93b4ff);--on-action:light-dark(#fff,#10182b)}
@@ -71,6 +72,7 @@ export const page = (
 <title>${escaped(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+<link rel="icon" href="${dataAddress(favicon)}">
 <style>${style}</style>
 </head>
 <body>

@@ -41,8 +41,15 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
 </form>`
       })
 
-    const requestCode = served((asked) =>
-      submitted(
+    const unavailable = ({ brand }: Asked): Response =>
+      page(settings, brand, {
+        title: text.resetTitle,
+        content: `<p>${text.resetUnavailable}</p>\n<p><a href="${mount}/login">${text.backToLogin}</a></p>`
+      })
+
+    const requestCode = served((asked) => {
+      if (!passcodes.canLeave) return Effect.succeed(unavailable(asked))
+      return submitted(
         asked,
         "POST /api/v2/users/otp/request",
         Effect.gen(function* () {
@@ -51,7 +58,7 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
         }),
         (reason, status) => Effect.succeed(requestForm(asked, reason, status))
       )
-    )
+    })
 
     const changePassword = served((asked) => {
       const { brand, form } = asked
@@ -78,7 +85,7 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
       ...pair(
         "/reset-password",
         by,
-        served((asked) => Effect.succeed(requestForm(asked))),
+        served((asked) => Effect.succeed(passcodes.canLeave ? requestForm(asked) : unavailable(asked))),
         requestCode
       ),
       ...pair(

@@ -14,7 +14,17 @@ export const tokenPage = ({ buttonPage, mount, served, settings, submitted }: Fo
     const toLogin = seeOther(`${mount}/login?${new URLSearchParams({ redirect: `${mount}/cli-auth` })}`)
 
     const tokenForm = (asked: Asked, reason?: string, status?: number) =>
-      buttonPage(asked, { title: text.tokenTitle, lead: text.tokenLead, action: "/cli-auth", button: text.createToken }, reason, status)
+      buttonPage(
+        asked,
+        {
+          title: text.tokenTitle,
+          lead: escaped(text.tokenLead(settings.names.sessionHeader)),
+          action: "/cli-auth",
+          button: text.createToken
+        },
+        reason,
+        status
+      )
 
     const showTokenForm = served((asked) => Effect.succeed(asked.info.user?._tag === "Right" ? tokenForm(asked) : toLogin))
 

@@ -44,12 +44,13 @@ type Needed<Groups extends Implementations<string>> = Effect.Effect.Context<Awai
  * The interface as an application: endpoints whose groups are implemented, some pages, and what happens to every request.
  *
  * A group's implementation is loaded at the first request to one of its endpoints: the schemas of all endpoints took a third of a start, and
- * a deployment never asks for many of them.
+ * a deployment never asks for many of them. `lost` is what browsers see at an address that has no page.
  */
 export const make = <const Groups extends Implementations<string>>(
   endpoints: ReadonlyArray<Route>,
   groups: Groups,
-  pages: ReadonlyArray<Page> = []
+  pages: ReadonlyArray<Page> = [],
+  lost?: Effect.Effect<HttpServerResponse.HttpServerResponse>
 ) =>
   Effect.gen(function* () {
     const services = yield* Effect.context<Needed<Groups>>()
@@ -79,7 +80,7 @@ export const make = <const Groups extends Implementations<string>>(
       })
     const { basePath } = yield* Settings
     const routes = makeRoutes([...endpoints, ...pages.map(routeOf)])
-    const application: HttpApplication = yield* makePipeline(routes, answerOf)
+    const application: HttpApplication = yield* makePipeline(routes, answerOf, lost)
     return { application, owns: ownerOf(routes, basePath, pages) } satisfies Made
   })
 

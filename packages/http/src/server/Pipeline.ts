@@ -82,11 +82,22 @@ const urlTooLong = { message: "The URL is too long.", detail: `The maximum is ${
 const isSpan = (value: unknown): value is Tracer.Span =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Span"
 
+/** Paths that programs ask for, also with a browser's headers. */
+const ofPrograms = /^\/(?:api|scim|derp|internal|oauth2|\.well-known)(?:\/|$)/
+
+/** Whether an address that has no page is asked for by a browser, for a user to see. */
+const isForUser = ({ headers, method }: Request, path: string): boolean =>
+  method === "GET" && /\btext\/html\b/i.test(headers["accept"] ?? "") && !ofPrograms.test(path)
+
 /** Seconds after which a request is worth another try. */
 const retryAfter = 5
 
-/** The whole interface. `answerOf` returns what answers a route, or loads it first. */
-export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>) =>
+/** The whole interface. `answerOf` returns what answers a route, or loads it first. `lost` is what browsers see at an address without a page. */
+export const make = (
+  routes: Routes,
+  answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>,
+  lost?: Effect.Effect<Response>
+) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const users = yield* UserCredentials
@@ -319,6 +330,8 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         const headers = preflightHeaders(settings.cors, { path: target.path, origin, method: preflighted, headers: asked })
         return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
       }
+      const isLost = found !== undefined && !("route" in found) && found.status === 404
+      if (lost !== undefined && isLost && visit === undefined && isForUser(request, target.path)) return Effect.map(lost, respond)
       const identified = identify(request, info, app !== undefined)
       if (apps !== undefined && app !== undefined) return serveApp(apps, request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")

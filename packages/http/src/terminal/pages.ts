@@ -3,15 +3,17 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor } from "@atelier/core/access"
 import { NotFound } from "@atelier/core/platform"
-import { Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
+import { WorkspaceBuildCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { appPage } from "../apps/appPages.js"
 import type { Options } from "../Options.js"
 import { brandOf } from "../pages/brandOf.js"
+import { dataAddress, favicon } from "../pages/icons.js"
 import { escaped } from "../pages/page.js"
 import { seeOther } from "../pages/PageOptions.js"
+import { startPath } from "../pages/startPage.js"
 import { text } from "../pages/text.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import type { Page } from "../server/HttpApplication.js"
@@ -50,6 +52,7 @@ const documentOf = ({ agent, mount, title }: { readonly agent: string; readonly 
 <meta charset="utf-8">
 <title>${escaped(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="${dataAddress(favicon)}">
 <link rel="stylesheet" href="${escaped(mount)}/terminal/xterm.css">
 <style>${style}</style>
 </head>
@@ -73,6 +76,7 @@ export const terminalPages = (options: Options) =>
     if (options.pages === false) return []
     const settings = yield* Settings
     const workspaces = yield* Workspaces
+    const builds = yield* WorkspaceBuildCreation
     const brand = yield* brandOf
     const services = yield* Effect.context<never>()
     const { mount } = settings
@@ -96,7 +100,14 @@ export const terminalPages = (options: Options) =>
         Effect.provideService(workspaces.getByName(params["user"] ?? "", name, { includeDeleted: false }), CurrentActor, user.right)
       )
       if (found._tag === "None" || more.length > 0) return yield* missing(text.workspaceMissing, text.workspaceMissingReason)
-      if (found.value.latest_build.transition !== "start") return yield* missing(text.appOffline, text.terminalOffline, 400)
+      if (found.value.latest_build.transition !== "start") {
+        const { id, name: workspace, owner_name } = found.value
+        const mayStart = yield* Effect.orElseSucceed(Effect.provideService(builds.mayStart(id), CurrentActor, user.right), () => false)
+        const start = mayStart && settings.login !== undefined ? { start: `${mount}${startPath(owner_name, workspace)}` } : {}
+        return yield* Effect.map(brand, (as) =>
+          appPage(settings, as, { status: 400, title: text.appOffline, message: text.terminalOffline, ...start })
+        )
+      }
       const agent = agentIn(found.value, agentName)
       if (agent === undefined) return yield* missing(text.agentMissing, text.agentMissingReason)
       const title = `${found.value.owner_name}/${found.value.name}.${agent.name}`

@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Mailer } from "@atelier/core/notifications"
+import { Effect, Layer, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -63,126 +64,130 @@ describe.each(oneDatabase)("a new deployment on %s", (_, storage) => {
   })
 })
 
-describeInterface("the pages", (server) => {
-  it("sign a user in and out", async () => {
-    const browser = await signedIn(server())
-    const home = await browser.visit(`${site}/`)
-    expect([home.status, home.text.includes("Signed in as owner.")]).toStrictEqual([200, true])
-    const page = await browser.visit(`${site}/logout`)
-    const out = await submit(browser, page)
-    expect([out.status, out.text.includes("You are signed out"), browser.jar(site).has("service_session_token")]).toStrictEqual([
-      200,
-      true,
-      false
-    ])
-    expect((await browser.visit(`${site}/`)).location).toBe(`${site}/login`)
-  })
+describeInterface(
+  "the pages",
+  (server) => {
+    it("sign a user in and out", async () => {
+      const browser = await signedIn(server())
+      const home = await browser.visit(`${site}/`)
+      expect([home.status, home.text.includes("Signed in as owner.")]).toStrictEqual([200, true])
+      const page = await browser.visit(`${site}/logout`)
+      const out = await submit(browser, page)
+      expect([out.status, out.text.includes("You are signed out"), browser.jar(site).has("service_session_token")]).toStrictEqual([
+        200,
+        true,
+        false
+      ])
+      expect((await browser.visit(`${site}/`)).location).toBe(`${site}/login`)
+    })
 
-  it("say that a password is wrong, and keep the address", async () => {
-    const browser = browserOf(server())
-    const answer = await submit(browser, await browser.visit(`${site}/login`), { ...owner, password: "wrong" })
-    expect([answer.status, fieldsOf(answer)["email"], fieldsOf(answer)["password"]]).toStrictEqual([401, owner.email, ""])
-    expect(answer.text).toContain('role="alert"')
-    expect(browser.jar(site).has("service_session_token")).toBe(false)
-  })
+    it("say that a password is wrong, and keep the address", async () => {
+      const browser = browserOf(server())
+      const answer = await submit(browser, await browser.visit(`${site}/login`), { ...owner, password: "wrong" })
+      expect([answer.status, fieldsOf(answer)["email"], fieldsOf(answer)["password"]]).toStrictEqual([401, owner.email, ""])
+      expect(answer.text).toContain('role="alert"')
+      expect(browser.jar(site).has("service_session_token")).toBe(false)
+    })
 
-  it("refuse a form that another page made the browser send", async () => {
-    const browser = browserOf(server())
-    const page = await browser.visit(`${site}/login`)
-    const form = { ...fieldsOf(page), ...owner }
-    const send = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
-      browser.visit(`${site}/login`, {
-        method: "POST",
-        headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
-        body: new URLSearchParams(fields)
-      })
-    const answers = [await send({ ...form, csrf_token: "" }), await send(form, { origin: "https://evil.example" })]
-    expect(answers.map(({ status }) => status)).toStrictEqual([400, 400])
-    expect(browser.jar(site).has("service_session_token")).toBe(false)
-    expect((await send(form)).status).toBe(303)
-  })
+    it("refuse a form that another page made the browser send", async () => {
+      const browser = browserOf(server())
+      const page = await browser.visit(`${site}/login`)
+      const form = { ...fieldsOf(page), ...owner }
+      const send = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+        browser.visit(`${site}/login`, {
+          method: "POST",
+          headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+          body: new URLSearchParams(fields)
+        })
+      const answers = [await send({ ...form, csrf_token: "" }), await send(form, { origin: "https://evil.example" })]
+      expect(answers.map(({ status }) => status)).toStrictEqual([400, 400])
+      expect(browser.jar(site).has("service_session_token")).toBe(false)
+      expect((await send(form)).status).toBe(303)
+    })
 
-  it.each([
-    ["/cli-auth?x=1", `${site}/cli-auth?x=1`],
-    ["//evil.example/a", `${site}/a`],
-    ["https://evil.example/a", `${site}/a`],
-    ["\\\\evil.example", `${site}/`],
-    ["javascript:alert(1)", `${site}/`]
-  ])("go on from the login to %s within the service", async (redirect, location) => {
-    const browser = browserOf(server())
-    const page = await browser.visit(`${site}/login?${new URLSearchParams({ redirect })}`)
-    const answer = await submit(browser, page, owner)
-    expect(new URL(answer.location ?? "").origin).toBe(site)
-    if (location.endsWith("x=1")) expect(answer.location).toBe(location)
-  })
+    it.each([
+      ["/cli-auth?x=1", `${site}/cli-auth?x=1`],
+      ["//evil.example/a", `${site}/a`],
+      ["https://evil.example/a", `${site}/a`],
+      ["\\\\evil.example", `${site}/`],
+      ["javascript:alert(1)", `${site}/`]
+    ])("go on from the login to %s within the service", async (redirect, location) => {
+      const browser = browserOf(server())
+      const page = await browser.visit(`${site}/login?${new URLSearchParams({ redirect })}`)
+      const answer = await submit(browser, page, owner)
+      expect(new URL(answer.location ?? "").origin).toBe(site)
+      if (location.endsWith("x=1")) expect(answer.location).toBe(location)
+    })
 
-  it("lead from an app's request through the login to consent and back to the app", async () => {
-    const client = await aClient(server())
-    const { challenge } = aVerifier()
-    const browser = browserOf(server())
-    const asked = await browser.visit(`${site}${authorizePath(authorizeQuery(client, challenge)).slice(1)}`)
-    const login = await browser.visit(asked.location ?? "")
-    expect([asked.status, login.status]).toStrictEqual([303, 200])
-    const back = await submit(browser, login, owner)
-    const consent = await browser.visit(back.location ?? "")
-    expect([consent.status, consent.text.includes("editor")]).toStrictEqual([200, true])
-    const done = await submit(browser, consent)
-    const to = new URL(done.location ?? "")
-    expect([done.status, to.origin, to.searchParams.get("code") === null]).toStrictEqual([302, "https://client.example", false])
-  })
+    it("lead from an app's request through the login to consent and back to the app", async () => {
+      const client = await aClient(server())
+      const { challenge } = aVerifier()
+      const browser = browserOf(server())
+      const asked = await browser.visit(`${site}${authorizePath(authorizeQuery(client, challenge)).slice(1)}`)
+      const login = await browser.visit(asked.location ?? "")
+      expect([asked.status, login.status]).toStrictEqual([303, 200])
+      const back = await submit(browser, login, owner)
+      const consent = await browser.visit(back.location ?? "")
+      expect([consent.status, consent.text.includes("editor")]).toStrictEqual([200, true])
+      const done = await submit(browser, consent)
+      const to = new URL(done.location ?? "")
+      expect([done.status, to.origin, to.searchParams.get("code") === null]).toStrictEqual([302, "https://client.example", false])
+    })
 
-  it("show a new token to a program's user", async () => {
-    const browser = await signedIn(server())
-    const page = await browser.visit(`${site}/cli-auth`)
-    expect(page.text).not.toContain("<textarea")
-    const shown = await submit(browser, page)
-    const token = /readonly>([^<]+)</.exec(shown.text)?.[1] ?? ""
-    expect((await server().call("GET", "/users/me", { token })).body).toMatchObject({ username: "owner" })
-    expect((await browserOf(server()).visit(`${site}/cli-auth`)).location).toBe(`${site}/login?redirect=%2Fcli-auth`)
-  })
+    it("show a new token to a program's user", async () => {
+      const browser = await signedIn(server())
+      const page = await browser.visit(`${site}/cli-auth`)
+      expect(page.text).not.toContain("<textarea")
+      const shown = await submit(browser, page)
+      const token = /readonly>([^<]+)</.exec(shown.text)?.[1] ?? ""
+      expect((await server().call("GET", "/users/me", { token })).body).toMatchObject({ username: "owner" })
+      expect((await browserOf(server()).visit(`${site}/cli-auth`)).location).toBe(`${site}/login?redirect=%2Fcli-auth`)
+    })
 
-  it("ask for a code to reset a password, for any address", async () => {
-    const browser = browserOf(server())
-    const page = await submit(browser, await browser.visit(`${site}/reset-password`), { email: "nobody@example.com" })
-    expect([page.status, fieldsOf(page)["email"]]).toStrictEqual([200, "nobody@example.com"])
-    const refused = await submit(browser, page, { otp: "wrong", password: "AnotherSecurePassword!" })
-    expect([refused.status, refused.text.includes('role="alert"')]).toStrictEqual([400, true])
-    const linked = await browser.visit(`${site}/reset-password/change?otp=a%22b&email=a@example.com`)
-    expect(linked.text).toContain('value="a&quot;b"')
-  })
+    it("ask for a code to reset a password, for any address", async () => {
+      const browser = browserOf(server())
+      const page = await submit(browser, await browser.visit(`${site}/reset-password`), { email: "nobody@example.com" })
+      expect([page.status, fieldsOf(page)["email"]]).toStrictEqual([200, "nobody@example.com"])
+      const refused = await submit(browser, page, { otp: "wrong", password: "AnotherSecurePassword!" })
+      expect([refused.status, refused.text.includes('role="alert"')]).toStrictEqual([400, true])
+      const linked = await browser.visit(`${site}/reset-password/change?otp=a%22b&email=a@example.com`)
+      expect(linked.text).toContain('value="a&quot;b"')
+    })
 
-  it("run no script, load nothing from elsewhere and are framed by none", async () => {
-    const browser = await signedIn(server())
-    const pages = await Promise.all(["/", "/logout", "/cli-auth", "/reset-password"].map((path) => browser.visit(`${site}${path}`)))
-    pages.push(await browserOf(server()).visit(`${site}/login?message=%3Cb%3Ehello`))
-    for (const { headers, text } of pages) {
-      const style = /<style>([^<]*)<\/style>/.exec(text)?.[1] ?? ""
-      const policy = headers.get("content-security-policy") ?? ""
-      expect(policy).toContain(`style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`)
-      expect(policy).toContain("default-src 'none'")
-      expect(policy).toContain("frame-ancestors 'none'")
-      expect(policy).not.toContain("unsafe-inline")
-      expect(text).not.toMatch(/<script|<b>hello| style=| on[a-z]+=/)
-      expect(headers.get("cache-control")).toBe("no-store")
-    }
-  })
+    it("run no script, load nothing from elsewhere and are framed by none", async () => {
+      const browser = await signedIn(server())
+      const pages = await Promise.all(["/", "/logout", "/cli-auth", "/reset-password"].map((path) => browser.visit(`${site}${path}`)))
+      pages.push(await browserOf(server()).visit(`${site}/login?message=%3Cb%3Ehello`))
+      for (const { headers, text } of pages) {
+        const style = /<style>([^<]*)<\/style>/.exec(text)?.[1] ?? ""
+        const policy = headers.get("content-security-policy") ?? ""
+        expect(policy).toContain(`style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`)
+        expect(policy).toContain("default-src 'none'")
+        expect(policy).toContain("frame-ancestors 'none'")
+        expect(policy).not.toContain("unsafe-inline")
+        expect(text).not.toMatch(/<script|<b>hello| style=| on[a-z]+=/)
+        expect(headers.get("cache-control")).toBe("no-store")
+      }
+    })
 
-  it("show the deployment's name and logo, and load the logo alone", async () => {
-    const { token } = server().owner()
-    const appearance = { application_name: "Example <Works>", logo_url: "https://img.example/logo.png", announcement_banners: [] }
-    expect((await server().call("PUT", "/appearance", { token, body: appearance })).status).toBe(200)
-    const { headers, text } = await browserOf(server()).visit(`${site}/login`)
-    await server().call("PUT", "/appearance", { token, body: { ...appearance, application_name: "", logo_url: "" } })
-    expect(text).toContain("Sign in to Example &lt;Works&gt;")
-    expect(text).toContain('src="https://img.example/logo.png"')
-    expect(headers.get("content-security-policy")).toContain("img-src 'self' data: https://img.example;")
-  })
+    it("show the deployment's name and logo, and load the logo alone", async () => {
+      const { token } = server().owner()
+      const appearance = { application_name: "Example <Works>", logo_url: "https://img.example/logo.png", announcement_banners: [] }
+      expect((await server().call("PUT", "/appearance", { token, body: appearance })).status).toBe(200)
+      const { headers, text } = await browserOf(server()).visit(`${site}/login`)
+      await server().call("PUT", "/appearance", { token, body: { ...appearance, application_name: "", logo_url: "" } })
+      expect(text).toContain("Sign in to Example &lt;Works&gt;")
+      expect(text).toContain('src="https://img.example/logo.png"')
+      expect(headers.get("content-security-policy")).toContain("img-src 'self' data: https://img.example;")
+    })
 
-  it("leave programs their JSON at the root", async () => {
-    const answer = await server().call("GET", "//")
-    expect([answer.status, answer.body]).toStrictEqual([404, { message: "Route not found." }])
-  })
-})
+    it("leave programs their JSON at the root", async () => {
+      const answer = await server().call("GET", "//")
+      expect([answer.status, answer.body]).toStrictEqual([404, { message: "Route not found." }])
+    })
+  },
+  { mailer: Layer.succeed(Mailer, { isConfigured: true, send: () => Effect.void }) }
+)
 
 describeInterface(
   "pages below a prefix",

@@ -96,6 +96,9 @@ const make = Effect.gen(function* () {
   const later = ({ id }: UnsentPasscode) => Effect.flatMap(Timestamp.now, (now) => repository.postpone(id, Timestamp.plus(now, retryDelay)))
 
   return {
+    /** Whether the deployment can send codes. */
+    canLeave,
+
     /** A code on its way, as its row stores it; null, which is logged once, where there is nothing to send it with. */
     seal: (passcode: Pick<Passcode, "id" | "user_id">, code: string): Effect.Effect<Sealed | null> =>
       canLeave ? encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : Effect.as(warnOnce, null),

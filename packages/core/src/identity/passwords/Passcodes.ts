@@ -123,6 +123,9 @@ const make = Effect.gen(function* () {
     })
 
   return {
+    /** Whether the deployment can send codes. */
+    canLeave: delivery.canLeave,
+
     /**
      * Mails a code to the user with this address, in place of a former one. Succeeds in the same way and after the same time if no user has
      * the address: all work that depends on the address happens after the answer. Fails with `Invalid` if the text is not an address, and

@@ -22,6 +22,7 @@ import type { ConnectedAgent } from "../../logs/ConnectionLog.js"
 import type { SharingLevel } from "../../provisioning/ProvisionedResource.js"
 import type { CorsBehavior } from "../../templates/Template.js"
 import { PortShareRepository } from "../PortShareRepository.js"
+import { mayStart } from "../WorkspaceBuildCreation.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceRepository.js"
 import { type AppName, portOf } from "./AppHost.js"
 import * as Traced from "../../platform/Traced.js"
@@ -61,12 +62,14 @@ export class AppRefused extends Data.TaggedError("AppRefused")<{
   readonly message: string
   /** The app that the caller did not get; absent if no app matched. */
   readonly app?: VisitedApp
+  /** Whether the caller may start the workspace, which is stopped. */
+  readonly mayStart?: boolean
 }> {}
 
 const missingAgent = new NotFound({ resource: "workspace_agent" })
 const missing = new AppRefused({ reason: "missing", message: "The application does not exist, or you may not open it." })
 const signedOut = new AppRefused({ reason: "signed_out", message: "Sign in to open this application." })
-const offline = new AppRefused({ reason: "offline", message: "The workspace is stopped. Start it to open its applications." })
+const offline = { reason: "offline", message: "The workspace is stopped. Start it to open its applications." } as const
 const unavailable = new AppRefused({ reason: "unavailable", message: "The workspace's agent is not connected." })
 const disabled = new AppRefused({ reason: "disabled", message: "This deployment serves no applications by path." })
 const pathPort = new AppRefused({ reason: "invalid", message: "Ports are not served by path." })
@@ -175,9 +178,10 @@ const make = Effect.gen(function* () {
 
   /** What an app that exists, and one that does not, are alike to a caller without a right to it. */
   const hidden = (refusal: AppRefused) =>
-    Effect.flatMap(CurrentActor, (actor) => {
-      const { app, message, reason } = refusal.reason === "missing" && isAnonymous(actor) ? { ...signedOut, app: refusal.app } : refusal
-      return new AppRefused({ reason, message, ...(app === undefined ? {} : { app }) })
+    Effect.flatMap(CurrentActor, (actor): AppRefused => {
+      const { app, reason } = refusal
+      if (reason !== "missing" || !isAnonymous(actor)) return refusal
+      return new AppRefused({ reason: signedOut.reason, message: signedOut.message, ...(app === undefined ? {} : { app }) })
     })
 
   const resolve = (address: AppAddress) =>
@@ -191,7 +195,8 @@ const make = Effect.gen(function* () {
       const workspace = yield* workspaceOf(address)
       if (workspace.latest_build.transition !== "start") {
         // A stopped workspace has no apps whose level could let others in
-        return yield* (yield* isAllowed(workspace, "owner", isPath)) ? offline : missing
+        if (!(yield* isAllowed(workspace, "owner", isPath))) return yield* missing
+        return yield* new AppRefused({ ...offline, mayStart: yield* mayStart(workspace) })
       }
       const agents = yield* agentsOf(workspace)
       const found = port === undefined ? appIn(agents, address) : yield* portIn(workspace, agents, address, port)

@@ -1,0 +1,22 @@
+/** What browsers see at an address that has no page. */
+import { Effect } from "effect"
+import type { Options } from "../Options.js"
+import { Settings } from "../server/Settings.js"
+import { brandOf } from "./brandOf.js"
+import { escaped, page } from "./page.js"
+import { pagesOf } from "./PageOptions.js"
+import { text } from "./text.js"
+
+/** The page; undefined where the host turns the pages off. */
+export const lostPage = (options: Options) =>
+  Effect.map(Effect.all([Settings, brandOf]), ([settings, brand]) =>
+    pagesOf(options) === undefined
+      ? undefined
+      : Effect.map(brand, (as) =>
+          page(settings, as, {
+            title: text.pageMissing,
+            status: 404,
+            content: `<p>${text.pageMissingReason}</p>\n<p><a href="${escaped(`${settings.accessUrl}/`)}">${text.backToService}</a></p>`
+          })
+        )
+  )
