@@ -2,9 +2,10 @@ import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
+import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 import { makePool } from "../src/Pool.js"
-import { makeNames } from "../src/PreparedStatements.js"
+import { makeNames, type Names, prepareOn } from "../src/PreparedStatements.js"
 
 const connected = Effect.gen(function* () {
   const url = yield* freshDatabaseUrl
@@ -80,17 +81,73 @@ describe("the columns of a prepared statement", () => {
 })
 
 describe("the names of prepared statements", () => {
-  it("stay those of their texts, and are bounded", () => {
-    const nameOf = makeNames()
+  it("stay those of texts that are in use, and are bounded", () => {
+    const { nameOf } = makeNames()
     const nameAfterUses = (text: string, uses: number) => Array.from({ length: uses }, () => nameOf(text)).at(-1)
     expect(nameAfterUses("a", 5)).toBeUndefined()
     const name = nameAfterUses("a", 1)
     expect(name).toBeDefined()
     for (let other = 0; other < 2000; other++) nameAfterUses(`once ${other}`, 1)
-    const names = new Set(Array.from({ length: 2000 }, (_, other) => nameAfterUses(`often ${other}`, 6)))
+    const names = new Set(Array.from({ length: 1000 }, (_, other) => nameAfterUses(`often ${other}`, 6)))
     names.delete(undefined)
     expect(names.size).toBe(255)
     expect(names).not.toContain(name)
     expect(nameOf("a")).toBe(name)
   })
+
+  it("go from texts that are no longer used to those that are", () => {
+    const { isInUse, nameOf, takenBack } = makeNames({ names: 2, idleUses: 20 })
+    const use = (text: string, times: number) => Array.from({ length: times }, () => nameOf(text)).at(-1)
+    const [first, second] = [use("first", 6), use("second", 6)]
+    expect(use("third", 10)).toBeUndefined()
+    expect([use("second", 10), isInUse(String(first)), takenBack()]).toStrictEqual([second, true, 0])
+    const third = use("third", 2)
+    expect([third === first, isInUse(String(first)), isInUse(String(third)), takenBack()]).toStrictEqual([false, false, true, 1])
+    expect(nameOf("second")).toBe(second)
+  })
+})
+
+describe("a connection with prepared statements", () => {
+  const aClient = (names: Names) =>
+    Effect.gen(function* () {
+      const client = new pg.Client({ connectionString: yield* freshDatabaseUrl })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => client.connect()),
+        () => Effect.promise(() => client.end())
+      )
+      // A client of a pool has one method more
+      prepareOn(client as pg.PoolClient, names)
+      const query = (text: string, values: ReadonlyArray<unknown> = []) =>
+        Effect.async<ReadonlyArray<object>, Error>((resume) =>
+          client.query(text, [...values], (cause: Error | undefined, result) =>
+            resume(cause ? Effect.fail(cause) : Effect.succeed(result.rows))
+          )
+        )
+      return query
+    })
+
+  it.scopedLive("closes those whose names were taken back", () =>
+    Effect.gen(function* () {
+      const query = yield* aClient(makeNames({ names: 1, idleUses: 5 }))
+      const use = (name: string) => Effect.replicateEffect(query(`SELECT CAST($1 AS integer) AS ${name}`, [1]), 7)
+      yield* use("first")
+      yield* use("second")
+      expect((yield* use("second")).at(-1)).toStrictEqual([{ second: 1 }])
+      const prepared = yield* query("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%integer%'")
+      expect(prepared).toStrictEqual([{ statement: "SELECT CAST($1 AS integer) AS second" }])
+    })
+  )
+
+  it.scopedLive("prepares one again whose columns a migration has changed", () =>
+    Effect.gen(function* () {
+      const query = yield* aClient(makeNames())
+      yield* query("CREATE TEMPORARY TABLE things (id integer, size integer)")
+      yield* query("INSERT INTO things VALUES (1, 2)")
+      const read = query("SELECT size FROM things WHERE id = $1", [1])
+      yield* Effect.replicateEffect(read, 8)
+      yield* query("ALTER TABLE things ALTER COLUMN size TYPE text")
+      expect(yield* read).toStrictEqual([{ size: "2" }])
+      expect(yield* read).toStrictEqual([{ size: "2" }])
+    })
+  )
 })
