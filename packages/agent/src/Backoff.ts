@@ -12,9 +12,9 @@ const maximumPause = 10_000
 const maximumShortPause = 1_000
 const startUp = 60_000
 
-/** The longest pause in the half minute after a good connection was lost: the server may just be replaced, and terminals and apps wait for it. */
-const maximumReturnPause = 2_000
-const returning = 30_000
+/** The longest pause in the ten minutes after a good connection was lost: the server is being replaced, and terminals and apps wait for it. */
+const maximumReturnPause = 1_500
+const returning = 600_000
 
 /** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
 const goodConnection = 10_000
@@ -29,9 +29,14 @@ export const first: Tries = { attempt: 0, lostAt: undefined }
 
 export const next = (tries: Tries): Tries => ({ ...tries, attempt: tries.attempt + 1 })
 
-/** Begins to count anew when a good connection ended at `now`. An attempt that hung and never connected does not count as one. */
-export const after = (tries: Tries, { connectedAt, now }: { connectedAt: number | undefined; now: number }): Tries =>
-  connectedAt !== undefined && now - connectedAt >= goodConnection ? { attempt: 0, lostAt: now } : tries
+/**
+ * Begins to count anew when a good connection ended at `now`. A short one was lost too, and several in a row were lost with the first. An attempt
+ * that hung and never connected does not count as one.
+ */
+export const after = (tries: Tries, { connectedAt, now }: { connectedAt: number | undefined; now: number }): Tries => {
+  if (connectedAt === undefined) return tries
+  return now - connectedAt >= goodConnection ? { attempt: 0, lostAt: now } : { ...tries, lostAt: tries.lostAt ?? now }
+}
 
 /** What the pause between attempts to connect depends on; times in milliseconds since 1970. */
 export interface Attempts {

@@ -16,9 +16,9 @@ describe("the pause between attempts to connect", () => {
     expect(longestPause({ ...attempts, launchedAt: now - minute })).toBe(10_000)
   })
 
-  it("is short for half a minute after a lost connection", () => {
-    expect(longestPause({ ...attempts, lostAt: now })).toBe(2_000)
-    expect(longestPause({ ...attempts, lostAt: now - minute / 2 })).toBe(10_000)
+  it("is short for ten minutes after a lost connection", () => {
+    expect(longestPause({ ...attempts, lostAt: now })).toBe(1_500)
+    expect(longestPause({ ...attempts, lostAt: now - 10 * minute })).toBe(10_000)
     expect(longestPause(attempts)).toBe(10_000)
   })
 
@@ -32,7 +32,8 @@ describe("the count of attempts", () => {
 
   it("begins anew after a connection of ten seconds", () => {
     expect(after(tries, { connectedAt: 0, now: 10_000 })).toStrictEqual({ attempt: 0, lostAt: 10_000 })
-    expect(after(tries, { connectedAt: 0, now: 9_999 })).toStrictEqual(tries)
+    expect(after(tries, { connectedAt: 0, now: 9_999 })).toStrictEqual({ ...tries, lostAt: 9_999 })
+    expect(after({ ...tries, lostAt: 1 }, { connectedAt: 0, now: 9_999 })).toStrictEqual({ ...tries, lostAt: 1 })
   })
 
   it("goes on after an attempt that hung", () => {

@@ -1,9 +1,10 @@
 /** The processes that serve the deployment. deployment.md §8. */
-import { Clock, Context, Duration, Effect, type Option, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Option, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import * as Background from "../platform/Background.js"
 import type { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import { Locks } from "../platform/Locks.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
@@ -37,6 +38,8 @@ export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaReposit
     readonly remove: (id: Uuid) => Effect.Effect<void>
     readonly removeBefore: (time: Timestamp.Timestamp) => Effect.Effect<void>
     /** Processes that have told of themselves since a time, the oldest first. */
+    /** Processes that are stored and have not told of themselves since a time. */
+    readonly silentSince: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<Pick<Replica, "id" | "updated_at">>>
     readonly since: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<Replica>>
   }
 >() {}
@@ -52,6 +55,12 @@ const alignedEvery = "10 seconds"
 /** How long the connections of a process that tells nothing of itself count as there: three beats. agents-and-apps.md §16. */
 const missingAfter = Duration.times(period, 3)
 
+/** How long a process whose lock is free has to be silent to count as dead: it may only have lost the connection that holds the lock. */
+const silentFor = Duration.times(period, 1.5)
+
+/** The lock that a process holds for as long as it lives. A store gives it back as soon as the process is gone. */
+const lockOf = (id: Uuid): string => `replica:${id}`
+
 /** How long a process counts as alive after it has told of itself. */
 export const replicaAliveFor = Duration.seconds(15)
 
@@ -60,6 +69,7 @@ const keptFor = Duration.minutes(30)
 
 const make = Effect.gen(function* () {
   const repository = yield* ReplicaRepository
+  const locks = yield* Locks
   const ids = yield* Ids
   const hostname = yield* Hostname
   const { derpServerRegionId, derpServerRelayUrl } = yield* DeploymentOptions
@@ -110,9 +120,26 @@ const make = Effect.gen(function* () {
     /** Sets the clock in force by the store's, if it is a `StoreClock`: before anything compares its time with that of other processes. */
     align: StoreClock.align(repository.time),
 
+    /** Processes that have died: they are silent, and hold their locks no more. Those that ended by themselves are not among them. */
+    dead: Effect.gen(function* () {
+      const silent = yield* repository.silentSince(Timestamp.minus(yield* Timestamp.now, silentFor))
+      const since = yield* aliveSince
+      const isDead = ({ id: other, updated_at }: Pick<Replica, "id" | "updated_at">) =>
+        other === id
+          ? Effect.succeed(false)
+          : updated_at < since
+            ? Effect.succeed(true)
+            : Effect.map(locks.tryWith(lockOf(other), Effect.void), Option.isSome)
+      return (yield* Effect.filter(silent, isDead)).map((replica) => replica.id)
+    }),
+
+    /** Forgets a process that has died, with the connections of agents that it had. */
+    forget: (dead: Uuid) => repository.remove(dead),
+
     /** Tells of this process until the scope closes, and keeps its clock with the store's. A store that is away is tried again. */
     announce: Effect.gen(function* () {
       yield* StoreClock.align(repository.time)
+      yield* Background.repeat("replica_lock", Effect.zipRight(locks.tryWith(lockOf(id), Effect.never), Effect.sleep(period)))
       yield* Background.repeat("store_clock", Effect.delay(StoreClock.align(repository.time), alignedEvery))
       // Others learn of this process when a full store has room again: reads need no heartbeat
       yield* unlessFull(beat)

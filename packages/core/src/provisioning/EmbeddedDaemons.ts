@@ -1,6 +1,7 @@
 /** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
 import { type Cause, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Replicas } from "../deployment/Replicas.js"
 import { Organizations } from "../organizations/Organizations.js"
 import * as Background from "../platform/Background.js"
 import { listen } from "../platform/EventBus.js"
@@ -41,7 +42,8 @@ const register = (options: EmbeddedDaemonOptions, count: number) =>
     const organization = yield* (yield* Organizations).ensureDefault
     const repository = yield* ProvisionerDaemonRepository
     const queue = yield* JobQueueRepository
-    const process_id = yield* (yield* Ids).next
+    // By which other processes know whose claims end with this one
+    const { id: process_id } = yield* Replicas
     const now = yield* Timestamp.now
     // A store of one process at a time: every name is free
     const free_since = queue.isShared ? Timestamp.minus(now, daemonTimeout) : now

@@ -3,6 +3,7 @@ import type { ServiceError } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { hurriedTransaction, publish, transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
 import { jobLogs, jobPosted } from "./JobEvents.js"
 import { keepLogs, type NewJobLog } from "./JobLog.js"
 import type { FileId } from "./File.js"
@@ -257,9 +258,9 @@ const make = Effect.gen(function* () {
 
     /**
      * Ends the claim of a job whose lease has ended, because its server died or lost the store. The job is taken again unless a phase has
-     * begun that must not run twice, or too many servers were lost with it.
+     * begun that must not run twice, or too many servers were lost with it. A claim whose server is known to be dead ends before its lease.
      */
-    expire: Traced.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
+    expire: Traced.fn("JobClaims.expire")(function* (id: ClaimedJob["id"], deadClaim?: Uuid) {
       const expired = yield* hurriedTransaction(
         Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))
@@ -267,7 +268,9 @@ const make = Effect.gen(function* () {
           const now = yield* Timestamp.now
           const mayBeRunning =
             job.unrepeatable && job.canceled_at === null && job.lease_expires_at > Timestamp.minus(now, unrepeatableGrace)
-          if (job.lease_expires_at > now || mayBeRunning) return undefined
+          // The job may have been taken again since its server was found dead
+          const isLost = deadClaim === undefined ? job.lease_expires_at <= now : job.claim_id === deadClaim
+          if (!isLost || mayBeRunning) return undefined
           if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
           else if (job.unrepeatable) {
             yield* endUnsuccessfully(job, "reap", { message: "The server that ran the job was lost while it changed the workspace." })

@@ -60,6 +60,11 @@ export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepos
     readonly discountAttempt: (id: ProvisionerJobId) => Effect.Effect<void>
     /** Jobs whose lease ended before now: their process has died or lost the store. At most `limit`. */
     readonly withExpiredLease: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
+    /** The claims of the daemons that a process had, by that process. At most `limit`. */
+    readonly claimsOf: (
+      processId: Uuid,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: ProvisionerJobId; readonly claim_id: Uuid }>>
     /** Jobs without any activity since an instant: waiting since `pendingSince`, or running without lease since `runningSince`. */
     readonly untouched: (pendingSince: Timestamp, runningSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
     /** Jobs that wait since before an instant and whose logs are empty. At most `limit`, at random. */

@@ -1,6 +1,7 @@
 /** Ends jobs that no worker is handling. templates-and-provisioning.md §6.7. */
 import { Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/Background.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { JobClaims, leaseDuration } from "./JobClaims.js"
@@ -66,16 +67,31 @@ export const jobReaper = Effect.map(DeploymentOptions, ({ jobHangDetectorInterva
 const leaseBatch = 50
 
 /** How often leases are looked at: often, because users wait for the jobs. */
-const lookInterval = Duration.seconds(5)
+const lookInterval = Duration.seconds(2)
+
+/** Ends the claims of servers that are known to be dead, whose leases have not ended yet. */
+const takeFromDead = (queue: JobQueueRepository["Type"]) =>
+  Effect.gen(function* () {
+    const claims = yield* JobClaims
+    const replicas = yield* Replicas
+    yield* Background.each("dead_replicas", yield* replicas.dead, (dead) =>
+      Effect.gen(function* () {
+        const found = yield* queue.claimsOf(dead, leaseBatch)
+        yield* Background.each("job_leases", found, ({ claim_id, id }) => claims.expire(id, claim_id))
+        if (found.length < leaseBatch) yield* replicas.forget(dead)
+      })
+    )
+  })
 
 /** Deals with jobs whose server died. */
 export const leaseWatch = Effect.map(JobQueueRepository, (queue) => {
   const isSettled = makeSettled({ every: lookInterval, settling: leaseDuration, isAlone: !queue.isShared })
   const run = Effect.gen(function* () {
     const claims = yield* JobClaims
+    if (queue.isShared) yield* takeFromDead(queue)
     const now = yield* Timestamp.now
     const ids = yield* queue.withExpiredLease(now, leaseBatch)
-    if (isSettled(now)) yield* Background.each("job_leases", ids, claims.expire)
+    if (isSettled(now)) yield* Background.each("job_leases", ids, (id) => claims.expire(id))
   })
   return { name: "job_leases", every: lookInterval, run }
 })

@@ -1,7 +1,7 @@
 import { type Replica, ReplicaRepository, Replicas } from "@atelier/core/deployment"
-import { Cryptography, Ids, Timestamp, Uuid } from "@atelier/core/platform"
+import { Cryptography, Ids, Locks, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, TestClock } from "effect"
+import { Effect, Layer, Option, TestClock } from "effect"
 
 /** A store that can be away, and the rows in it. */
 const aStore = () => {
@@ -13,6 +13,7 @@ const aStore = () => {
     put: (replica) => asked(() => void rows.set(replica.id, replica)),
     remove: (id) => asked(() => void rows.delete(id)),
     removeBefore: () => Effect.void,
+    silentSince: () => Effect.succeed([]),
     since: (time) => asked(() => [...rows.values()].filter(({ updated_at }) => updated_at >= time))
   })
   return { store, layer: Layer.succeed(ReplicaRepository, repository) }
@@ -21,7 +22,8 @@ const aStore = () => {
 it.scoped("counts processes as alive for six seconds after the store was away", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
-    const services = Layer.merge(layer, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
+    const services = Layer.mergeAll(layer, alone, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
     const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
     yield* replicas.announce
     const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")

@@ -66,6 +66,8 @@ const aProcess = (index: number, { alive, bus, repository }: Effect.Effect.Succe
           }))
       ),
       align: Effect.void,
+      dead: Effect.succeed([]),
+      forget: () => Effect.void,
       announce: Effect.void,
       list: Effect.succeed([])
     })

@@ -1,5 +1,6 @@
 /** Daemons leave jobs to others that their own engines cannot run. templates-and-provisioning.md §6.4. */
 import { BuildResources } from "@atelier/core/agents"
+import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import { EventBus, Ids, publish, Timestamp } from "@atelier/core/platform"
 import {
@@ -34,7 +35,14 @@ const servicesWith = (engines: Layer.Layer<ProvisionerEngines>) =>
   JobRunner.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
     Layer.provideMerge(
-      Layer.mergeAll(BuildResources.layer, Organizations.layer, Layer.succeed(WorkspaceBuildJobs, noBuildJobs), NodeArchives.layer, engines)
+      Layer.mergeAll(
+        BuildResources.layer,
+        Organizations.layer,
+        Replicas.layer,
+        Layer.succeed(WorkspaceBuildJobs, noBuildJobs),
+        NodeArchives.layer,
+        engines
+      )
     ),
     Layer.provide(NodeEncryption.layer()),
     Layer.provideMerge(EventBus.layerMemory),

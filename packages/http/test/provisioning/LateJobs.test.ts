@@ -1,6 +1,7 @@
 /** Daemons that end while the store assigns them a job. templates-and-provisioning.md §6.5. */
 import { BuildResources } from "@atelier/core/agents"
 import { EventBus, Ids, Uuid } from "@atelier/core/platform"
+import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import {
   embeddedDaemons,
@@ -80,7 +81,7 @@ const services = RemoteDaemons.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(RemoteJobs.layer, ProvisionerKeys.layer, ModuleArchives.layer)),
   Layer.provideMerge(JobRunner.layer),
   Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, sources)),
-  Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
+  Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, Replicas.layer, builds, NodeArchives.layer, testEngines)),
   Layer.provide(NodeEncryption.layer()),
   Layer.provideMerge(EventBus.layerMemory),
   Layer.provideMerge(runtime)

@@ -1,4 +1,5 @@
 import { BuildResources } from "@atelier/core/agents"
+import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import { EventBus, publish } from "@atelier/core/platform"
 import {
@@ -44,7 +45,7 @@ const watched = Layer.effect(
 const servicesOn = <R>(bus: Layer.Layer<EventBus, never, R>) =>
   JobRunner.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
-    Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
+    Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, Replicas.layer, builds, NodeArchives.layer, testEngines)),
     Layer.provide(NodeEncryption.layer()),
     Layer.provideMerge(bus),
     Layer.provideMerge(runtime)

@@ -17,6 +17,7 @@ const columns = {
 }
 
 const replica = row(columns)
+const silent = row({ id: uuid, updated_at: timestamp })
 const clock = row({ now: timestamp })
 
 export const layer = service(
@@ -43,6 +44,7 @@ export const layer = service(
           run(sql`DELETE FROM agent_links WHERE replica_id IN (SELECT id FROM replicas WHERE updated_at < ${time})`),
           run(sql`DELETE FROM replicas WHERE updated_at < ${time}`)
         ),
+      silentSince: (time) => all(silent, sql`SELECT id, updated_at FROM replicas WHERE updated_at < ${time} ORDER BY updated_at, id`),
       since: (time) =>
         all(replica, sql`SELECT ${sql.literal(columnList(columns))} FROM replicas WHERE updated_at >= ${time} ORDER BY created_at, id`)
     })

@@ -13,6 +13,7 @@ import { service } from "@atelier/core/platform"
 
 const takenJob = row({ ...claimColumns, initiator_username: text() })
 const identified = row({ id: uuid })
+const claimed = row({ id: uuid, claim_id: uuid })
 const place = row({ id: uuid, queue_position: number, queue_size: number })
 const counted = row({ count: number })
 const cancellation = row({ canceled_at: nullable(timestamp) })
@@ -100,6 +101,13 @@ export const layer = service(
               ORDER BY lease_expires_at LIMIT ${limit}`
           ),
           (rows) => rows.map(({ id }) => id)
+        ),
+      claimsOf: (processId, limit) =>
+        all(
+          claimed,
+          sql`SELECT j.id, j.claim_id FROM provisioner_daemons d JOIN provisioner_jobs j ON j.worker_id = d.id
+            WHERE d.process_id = ${processId} AND j.completed_at IS NULL AND j.claim_id IS NOT NULL AND j.lease_expires_at IS NOT NULL
+            ORDER BY j.id LIMIT ${limit}`
         ),
       untouched: (pendingSince, runningSince, limit) =>
         Effect.map(

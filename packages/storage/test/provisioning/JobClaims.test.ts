@@ -1,4 +1,4 @@
-import { DeploymentOptions } from "@atelier/core/deployment"
+import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
 import { EventBus, Events, Invalid, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   type BuildFailure,
@@ -51,7 +51,7 @@ class LeaseWatch extends Context.Tag("LeaseWatch")<LeaseWatch, Effect.Effect.Suc
   static readonly layer = Layer.effect(LeaseWatch, leaseWatch)
 }
 
-const services = Layer.mergeAll(JobClaims.layer, LeaseWatch.layer, ProvisionerJobs.layer).pipe(
+const services = Layer.mergeAll(JobClaims.layer, LeaseWatch.layer, ProvisionerJobs.layer, Replicas.layer).pipe(
   Layer.provideMerge(builds),
   Layer.provideMerge(Told.layer),
   Layer.provideMerge(runtime)

@@ -1,0 +1,68 @@
+/** Jobs of a replica that has died: other replicas need not wait for the ends of their leases. */
+import { SqlClient } from "@effect/sql"
+import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
+import { Locks, Timestamp, Uuid } from "@atelier/core/platform"
+import { JobClaims, leaseWatch, ProvisionerJobRepository, WorkspaceBuildJobs } from "@atelier/core/provisioning"
+import { expect, layer } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+import { postgres } from "../../../../test/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
+import { runtime } from "../../../../test/services.js"
+
+const services = Layer.mergeAll(JobClaims.layer, Replicas.layer).pipe(
+  Layer.provideMerge(Layer.succeed(WorkspaceBuildJobs, noBuildJobs)),
+  Layer.provideMerge(Layer.merge(postgres, runtime))
+)
+
+/** A job that a replica runs which has told of itself some time ago. */
+const aJobOf = (silence: Duration.DurationInput) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const replica = Uuid.Uuid.make(globalThis.crypto.randomUUID())
+    const now = yield* Timestamp.now
+    yield* (yield* ReplicaRepository).put({
+      id: replica,
+      hostname: "other",
+      created_at: now,
+      relay_address: "",
+      region_id: 0,
+      error: "",
+      database_latency: 0,
+      updated_at: Timestamp.minus(now, silence)
+    })
+    const organization_id = yield* aFreshOrganization
+    const daemon = yield* aDaemon({ organization_id })
+    yield* sql`UPDATE provisioner_daemons SET process_id = ${replica} WHERE id = ${daemon.id}`
+    yield* aWaitingJob({ organization_id })
+    const job = yield* Effect.flatten((yield* JobClaims).take(daemon))
+    const isRunning = Effect.gen(function* () {
+      const [row] = yield* (yield* ProvisionerJobRepository).byIds([job.id])
+      return row?.started_at !== null
+    })
+    return { replica, isRunning }
+  })
+
+layer(services)("jobs of replicas on PostgreSQL", (it) => {
+  it.effect("are taken over at once when their replica is known to be dead", () =>
+    Effect.gen(function* () {
+      const { run } = yield* leaseWatch
+      const [silent, alive, locked] = [yield* aJobOf("4 seconds"), yield* aJobOf("1 second"), yield* aJobOf("4 seconds")]
+      const { tryWith } = yield* Locks
+      yield* tryWith(`replica:${locked.replica}`, run)
+      expect([yield* silent.isRunning, yield* alive.isRunning, yield* locked.isRunning]).toStrictEqual([false, true, true])
+      // The connections of its agents went with it
+      expect((yield* (yield* ReplicaRepository).since(Timestamp.never)).map(({ id }) => id)).not.toContain(silent.replica)
+      yield* run
+      expect(yield* locked.isRunning).toBe(false)
+    })
+  )
+
+  it.effect("are taken over from a replica that holds its lock and has been silent for three beats", () =>
+    Effect.gen(function* () {
+      const { run } = yield* leaseWatch
+      const hung = yield* aJobOf("7 seconds")
+      yield* (yield* Locks).tryWith(`replica:${hung.replica}`, run)
+      expect(yield* hung.isRunning).toBe(false)
+    })
+  )
+})
