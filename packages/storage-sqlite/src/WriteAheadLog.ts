@@ -27,7 +27,7 @@ const openLog = Effect.gen(function* () {
   yield* sql`ROLLBACK`
 })
 
-/** Has this process use the database alone. It fails at once if another one has it open, which would not end while this one waits. */
+/** Locks the database for this process. Fails at once if another process has it open, because a wait would not end. */
 const openAlone = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`PRAGMA busy_timeout = 0`

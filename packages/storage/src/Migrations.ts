@@ -94,8 +94,8 @@ export const migrate = Effect.zipRight(
 const latest = Math.max(...Object.keys(migrations).map((name) => Number(name.slice(0, 4))))
 
 /**
- * Fails if a newer version has migrated the store: what this version reads may be named otherwise there, or be gone. It is asked after the migrations,
- * which a newer version may have run meanwhile.
+ * Fails if a newer version has migrated the store: what this version reads may be named otherwise there, or be gone. It is asked after the migrations, because a
+ * newer version may migrate at the same time.
  */
 const refuseNewer = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

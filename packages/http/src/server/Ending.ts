@@ -7,7 +7,7 @@ type Step = "requests and sockets" | "background work" | "services" | "the store
 export interface Ending {
   /** What it waits for now. */
   readonly step: () => Step
-  /** Comes to a step when what is added to the scope later has ended. */
+  /** Notes a step as soon as all later additions to the scope have ended. */
   readonly comesTo: (step: Step) => Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -24,10 +24,10 @@ export const make = (): Ending => {
   }
 }
 
-/** Comes to a step when what is built upon the layer has ended. */
+/** Notes a step as soon as all layers that are built upon this one have ended. */
 export const layer = (ending: Ending, step: Step): Layer.Layer<never> => Layer.scopedDiscard(ending.comesTo(step))
 
-/** Ends a runtime. After a time, what has not ended is left to itself, which a log line tells. */
+/** Ends a runtime. After the duration, its unfinished work is left to itself, and a log line names the step. */
 export const endWithin = <R, E>(runtime: ManagedRuntime.ManagedRuntime<R, E>, { step }: Ending, duration: Duration.Duration) =>
   Effect.timeoutTo(Effect.disconnect(runtime.disposeEffect), {
     duration,

@@ -84,7 +84,7 @@ export const make = (
     }
     const { begin: beginDraining, isWatched, leave } = yield* Draining
     let isLeaving = false
-    /** Those of which requests came. A host that passes requests without them may have any. */
+    /** Connections with at least one request so far. */
     const connections = new Set<Duplex>()
     let hasUnseen = false
     const connected = (socket: Duplex): void => {
