@@ -75,6 +75,7 @@ import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import { licenseAuthority } from "./licenseAuthority.js"
 import * as LoginProviders from "./logins/loginProviders.js"
+import { ProofOfPossession } from "./oauth2/proofOfPossession.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { optionsSchema } from "./optionsSchema.js"
@@ -232,6 +233,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     services
   )
   const transport = stacked(
+    ProofOfPossession.layer,
     together(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, settings, options)),
     Draining.layer,
     StoreFaults.layer,

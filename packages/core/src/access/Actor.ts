@@ -14,6 +14,8 @@ export interface CallInfo {
   readonly requestId?: string | undefined
   /** The path that is called, below the access URL. A token for a part of the deployment is good for paths in this part only (RFC 8707). */
   readonly path?: string | undefined
+  /** The thumbprint of the key that the caller has proven to have for this call (RFC 9449). */
+  readonly dpopKey?: string | undefined
   /** The API key, session or token the call was made with. */
   readonly apiKeyId?: string | undefined
 }

@@ -36,6 +36,8 @@ export interface ConsentRequest {
   readonly resource: ReadonlyArray<string>
   readonly code_challenge: string | undefined
   readonly code_challenge_method: string | undefined
+  /** The thumbprint of the key that the code is bound to (RFC 9449 §10). */
+  readonly dpop_jkt: string | undefined
   /** Names of parameters that were given twice. */
   readonly repeated: ReadonlyArray<string>
 }
@@ -59,6 +61,9 @@ export const promptsOf = ({ prompt }: Pick<ConsentRequest, "prompt">): ReadonlyA
 /** How the answer to a request travels. An unknown mode counts as the default one, in which the refusal of the request travels. */
 export const responseModeOf = ({ response_mode }: Pick<ConsentRequest, "response_mode">): ResponseMode =>
   responseModes.find((known) => known === response_mode) ?? "query"
+
+/** SHA-256 in base64url without padding (RFC 7638). */
+const thumbprint = /^[A-Za-z0-9_-]{43}$/
 
 const denied = (message: string): OAuthError => new OAuthError({ error: "access_denied", message, forbidden: true })
 
@@ -123,6 +128,8 @@ const make = Effect.gen(function* () {
       if (method === "plain") findings.push("code_challenge_method: must be S256, as plain protects no code")
       else if (method !== undefined && method !== "S256") findings.push("code_challenge_method: must be S256")
     }
+    if (request.dpop_jkt !== undefined && !thumbprint.test(request.dpop_jkt))
+      findings.push("dpop_jkt: must be the SHA-256 thumbprint of a key in base64url")
     findings.push(...reachFindings(request))
     if (findings.length > 0) return invalidRequest(`Invalid query params: ${findings.join("; ")}`)
     if (response_type === "token")
@@ -188,7 +195,8 @@ const make = Effect.gen(function* () {
         scopes: granted(request.scope),
         secret_id: null,
         api_key_id: null,
-        refresh_expires_at: null
+        refresh_expires_at: null,
+        dpop_jkt: request.dpop_jkt ?? null
       }
       const code: Redacted.Redacted<string> = text
       return yield* Audit.audited(

@@ -151,6 +151,8 @@ export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata,
 
   const pushed = flagOf(body, "require_pushed_authorization_requests")
   if (failure(pushed)) return Either.left(pushed)
+  const bound = flagOf(body, "dpop_bound_access_tokens")
+  if (failure(bound)) return Either.left(bound)
 
   const described = Object.entries(texts).filter((entry): entry is [string, string] => typeof entry[1] === "string")
   return Either.right({
@@ -164,7 +166,8 @@ export const readClientMetadata = (body: unknown): Either.Either<ClientMetadata,
       ...Object.fromEntries(described),
       ...(jwks === undefined ? {} : { jwks }),
       ...(contacts.length === 0 ? {} : { contacts }),
-      ...(pushed ? { require_pushed_authorization_requests: true } : {})
+      ...(pushed ? { require_pushed_authorization_requests: true } : {}),
+      ...(bound ? { dpop_bound_access_tokens: true } : {})
     }
   })
 }

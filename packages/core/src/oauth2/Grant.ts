@@ -54,7 +54,9 @@ export const Grant = Schema.Struct({
   /** The access token. */
   api_key_id: Schema.NullOr(Schema.String),
   /** The end of the last refresh token. */
-  refresh_expires_at: Schema.NullOr(Timestamp)
+  refresh_expires_at: Schema.NullOr(Timestamp),
+  /** The thumbprint of the key that the code or the tokens are bound to (RFC 9449 §6, §10); null for none. */
+  dpop_jkt: Schema.NullOr(Schema.String)
 })
 export interface Grant extends Schema.Schema.Type<typeof Grant> {}
 

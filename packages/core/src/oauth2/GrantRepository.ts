@@ -30,6 +30,8 @@ export class GrantRepository extends Context.Tag("@atelier/core/GrantRepository"
       next: {
         readonly apiKeyId: string
         readonly secretId: Uuid | null
+        /** The thumbprint of the key that the tokens are bound to. */
+        readonly dpopKey: string | undefined
         readonly refreshToken: { readonly prefix: string; readonly hashedSecret: Uint8Array; readonly expires_at: Timestamp }
         /** The refresh token that is replaced. */
         readonly replaces: string | undefined

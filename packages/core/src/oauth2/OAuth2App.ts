@@ -32,7 +32,9 @@ export const DescriptiveMetadata = Schema.Struct({
   software_id: Schema.optional(Schema.String),
   software_version: Schema.optional(Schema.String),
   /** The client sends all its authorization requests ahead (RFC 9126 §6). This member has an effect. */
-  require_pushed_authorization_requests: Schema.optional(Schema.Boolean)
+  require_pushed_authorization_requests: Schema.optional(Schema.Boolean),
+  /** All tokens of the client are bound to a key of it (RFC 9449 §5.2). This member has an effect. */
+  dpop_bound_access_tokens: Schema.optional(Schema.Boolean)
 })
 export interface DescriptiveMetadata extends Schema.Schema.Type<typeof DescriptiveMetadata> {}
 

@@ -40,6 +40,8 @@ export interface CodeExchange {
   readonly redirect_uri: string | undefined
   readonly code_verifier: string
   readonly resource: ReadonlyArray<string>
+  /** The thumbprint of the key that the client has proven to have. */
+  readonly dpopKey?: string | undefined
 }
 
 /** The parameters of a refresh. */
@@ -48,6 +50,8 @@ export interface RefreshRequest {
   readonly resource: ReadonlyArray<string>
   /** The scopes of the next access token; those of the grant if it is absent. */
   readonly scope?: string | undefined
+  /** The thumbprint of the key that the client has proven to have. */
+  readonly dpopKey?: string | undefined
 }
 
 /** New tokens. */
@@ -57,6 +61,8 @@ export interface IssuedTokens {
   readonly expires_at: Timestamp.Timestamp
   /** The scopes of the access token. */
   readonly scopes: ReadonlyArray<string>
+  /** Whether the tokens are bound to a key of the client. */
+  readonly isBound: boolean
 }
 
 /** A token that is good now, as its client may know it (RFC 7662 §2.2). */
@@ -69,6 +75,8 @@ export interface IntrospectedToken {
   readonly expires_at: Timestamp.Timestamp
   /** The resources that it is bound to; none for the whole deployment. */
   readonly resource: ReadonlyArray<string>
+  /** The thumbprint of the key that it is bound to. */
+  readonly dpop_jkt: string | null
 }
 
 /**
@@ -90,6 +98,7 @@ const isSame = (left: string, right: string): boolean => constantTimeEquals(enco
 const badCode = invalidGrant("The authorization code is invalid, has expired or has been used.")
 const badRefreshToken = invalidGrant("The refresh token is invalid, has expired or has been used.")
 
+const otherKey = invalidGrant("The grant is bound to a key, which the client has to prove that it has.")
 const badDeviceCode = invalidGrant("The device code is invalid or has been used.")
 
 const pollTexts: Readonly<Record<PollRefusal, string>> = {
@@ -178,6 +187,7 @@ const make = Effect.gen(function* () {
     next: {
       readonly scopes: ReadonlyArray<string>
       readonly secretId: Uuid | null
+      readonly dpopKey: string | undefined
       readonly replaces: string | undefined
       readonly refused: OAuthError
     }
@@ -209,6 +219,7 @@ const make = Effect.gen(function* () {
         {
           apiKeyId: key.id,
           secretId: next.secretId,
+          dpopKey: next.dpopKey,
           refreshToken: { prefix: refresh.prefix, hashedSecret: refresh.hashedSecret, expires_at: Timestamp.plus(now, refreshLifetime) },
           replaces: next.replaces
         },
@@ -220,7 +231,15 @@ const make = Effect.gen(function* () {
         return { refused: next.refused }
       }
       yield* record(event === "redeem" ? "create" : "write", grant, event, Option.getOrUndefined(before), key)
-      return { tokens: { access_token: access.key, refresh_token: refresh.text, expires_at: key.expires_at, scopes: next.scopes } }
+      return {
+        tokens: {
+          access_token: access.key,
+          refresh_token: refresh.text,
+          expires_at: key.expires_at,
+          scopes: next.scopes,
+          isBound: next.dpopKey !== undefined
+        }
+      }
     })
 
   const isRight = ({ hashed_secret }: Hashed<unknown>, hashedSecret: Uint8Array): boolean => constantTimeEquals(hashed_secret, hashedSecret)
@@ -284,7 +303,8 @@ const make = Effect.gen(function* () {
     scopes: device.scopes,
     secret_id: null,
     api_key_id: null,
-    refresh_expires_at: null
+    refresh_expires_at: null,
+    dpop_jkt: null
   })
 
   /** What a text is as a token, with its grant; undefined for a text that is no token, or no good one. */
@@ -322,7 +342,13 @@ const make = Effect.gen(function* () {
       const { grant, ...rest } = found
       const user = Option.getOrUndefined(yield* users.byId(grant.user_id))
       if (user === undefined || user.deleted || user.status !== "active") return undefined
-      return { ...rest, user_id: user.id, username: user.username, resource: grant.resource } satisfies IntrospectedToken
+      return {
+        ...rest,
+        user_id: user.id,
+        username: user.username,
+        resource: grant.resource,
+        dpop_jkt: grant.dpop_jkt
+      } satisfies IntrospectedToken
     }),
 
     /**
@@ -360,7 +386,14 @@ const make = Effect.gen(function* () {
             return yield* Effect.as(end(grant, "mismatch"), refused(invalidGrant("code_verifier: does not belong to the code")))
           if (!isSameAudience(grant.resource, resource))
             return refused(invalidTarget("The resource is not that of the authorization request."))
-          return yield* renew(grant, "redeem", tokens, { scopes: grant.scopes, secretId, replaces: undefined, refused: badCode })
+          if (grant.dpop_jkt !== null && grant.dpop_jkt !== request.dpopKey) return refused(otherKey)
+          return yield* renew(grant, "redeem", tokens, {
+            scopes: grant.scopes,
+            secretId,
+            dpopKey: request.dpopKey,
+            replaces: undefined,
+            refused: badCode
+          })
         })
       )
     }),
@@ -369,7 +402,11 @@ const make = Effect.gen(function* () {
      * Answers a device that asks whether its user has answered (RFC 8628 §3.4). One of several requests at once gets the tokens, and the code is used up by
      * them.
      */
-    redeemDevice: Traced.fn("OAuth2Tokens.redeemDevice")(function* (client: AuthenticatedClient, deviceCode: string, info: CallInfo) {
+    redeemDevice: Traced.fn("OAuth2Tokens.redeemDevice")(function* (
+      client: AuthenticatedClient,
+      { device_code: deviceCode, dpopKey }: { readonly device_code: string; readonly dpopKey?: string | undefined },
+      info: CallInfo
+    ) {
       yield* requireAuthenticated(client)
       const presented = yield* presentedSecret(brand, deviceCode)
       const found = presented === undefined ? undefined : Option.getOrUndefined(yield* devices.byPrefix(presented.prefix))
@@ -393,7 +430,7 @@ const make = Effect.gen(function* () {
         const grant = grantOfDevice(device, grantId, user.id, now)
         yield* repository.insert(grant, code, device.consent_key_id ?? undefined)
         yield* repository.deleteBeyond(client.app.id, user.id, maximumGrants)
-        const next = { scopes: grant.scopes, secretId: client.secretId, replaces: undefined, refused: badDeviceCode }
+        const next = { scopes: grant.scopes, secretId: client.secretId, dpopKey, replaces: undefined, refused: badDeviceCode }
         return yield* renew(grant, "redeem", tokens, next)
       })
       const outcome: Outcome = yield* transaction(poll).pipe(
@@ -405,7 +442,7 @@ const make = Effect.gen(function* () {
     /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */
     refresh: Traced.fn("OAuth2Tokens.refresh")(function* (
       client: AuthenticatedClient,
-      { refresh_token, resource: asked, scope }: RefreshRequest,
+      { dpopKey, refresh_token, resource: asked, scope }: RefreshRequest,
       info: CallInfo
     ) {
       yield* requireAuthenticated(client)
@@ -433,6 +470,9 @@ const make = Effect.gen(function* () {
           if (user === undefined || user.status !== "active") return refused(invalidGrant("The user is not active."))
           if (resource.length > 0 && !isSameAudience(grant.resource, resource))
             return refused(invalidTarget("The resource is not that of the authorization request."))
+          // A confidential client authenticates, so that it may change its key (RFC 9449 §5)
+          const isOtherKey = dpopKey === undefined || (client.app.client_type === "public" && grant.dpop_jkt !== dpopKey)
+          if (grant.dpop_jkt !== null && isOtherKey) return refused(otherKey)
           const scopes = renewedScopes(grant, scope)
           if (scopes === undefined)
             return refused(
@@ -440,6 +480,7 @@ const make = Effect.gen(function* () {
             )
           return yield* renew(grant, "rotate", tokens, {
             scopes,
+            dpopKey,
             secretId: client.secretId,
             replaces: presented.prefix,
             refused: badRefreshToken

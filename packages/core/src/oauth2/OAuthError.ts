@@ -10,6 +10,7 @@ export type OAuthErrorCode =
   | "invalid_client"
   | "invalid_client_id"
   | "invalid_client_metadata"
+  | "invalid_dpop_proof"
   | "invalid_grant"
   | "invalid_request"
   | "invalid_request_uri"

@@ -13,7 +13,8 @@ export const PushedParameters = Schema.Struct({
   state: Schema.optional(Schema.String),
   resource: Schema.Array(Schema.String),
   code_challenge: Schema.optional(Schema.String),
-  code_challenge_method: Schema.optional(Schema.String)
+  code_challenge_method: Schema.optional(Schema.String),
+  dpop_jkt: Schema.optional(Schema.String)
 })
 export interface PushedParameters extends Schema.Schema.Type<typeof PushedParameters> {}
 

@@ -75,6 +75,7 @@ const make = Effect.gen(function* () {
           resource: request.resource,
           code_challenge: request.code_challenge,
           code_challenge_method: request.code_challenge_method,
+          dpop_jkt: request.dpop_jkt,
           repeated: []
         } satisfies ConsentRequest,
         /** For the transaction of the consent: a reference is good for one code. */

@@ -38,7 +38,8 @@ const authorizeParameters = [
   "scope",
   "state",
   "code_challenge",
-  "code_challenge_method"
+  "code_challenge_method",
+  "dpop_jkt"
 ]
 
 /** The parameter in which a request that went through the login again names the session that it had before. */
@@ -75,6 +76,7 @@ export const consentRequestOf = ({ all, get, repeated }: Parameters): ConsentReq
   resource: all("resource"),
   code_challenge: get("code_challenge"),
   code_challenge_method: get("code_challenge_method"),
+  dpop_jkt: get("dpop_jkt"),
   repeated: repeated(authorizeParameters)
 })
 

@@ -26,7 +26,8 @@ const descriptive = {
   jwks: { type: "object" },
   software_id: uri,
   software_version: uri,
-  require_pushed_authorization_requests: { type: "boolean" }
+  require_pushed_authorization_requests: { type: "boolean" },
+  dpop_bound_access_tokens: { type: "boolean" }
 }
 
 const registered = {
@@ -77,6 +78,7 @@ const schemas = {
       token_endpoint_auth_signing_alg_values_supported: { type: "array", items: { type: "string" } },
       revocation_endpoint_auth_signing_alg_values_supported: { type: "array", items: { type: "string" } },
       introspection_endpoint_auth_signing_alg_values_supported: { type: "array", items: { type: "string" } },
+      dpop_signing_alg_values_supported: { type: "array", items: { type: "string" } },
       scopes_supported: { type: "array", items: { type: "string" } },
       authorization_response_iss_parameter_supported: { type: "boolean" }
     },
@@ -87,7 +89,9 @@ const schemas = {
       resource: { type: "string" },
       authorization_servers: { type: "array", items: { type: "string" } },
       scopes_supported: { type: "array", items: { type: "string" } },
-      bearer_methods_supported: { type: "array", items: { type: "string" } }
+      bearer_methods_supported: { type: "array", items: { type: "string" } },
+      dpop_signing_alg_values_supported: { type: "array", items: { type: "string" } },
+      dpop_bound_access_tokens_required: { type: "boolean" }
     },
     ["resource", "authorization_servers"]
   ),
@@ -121,6 +125,7 @@ const schemas = {
       client_id: { type: "string", format: "uuid" },
       username: { type: "string" },
       token_type: { type: "string" },
+      cnf: object({ jkt: { type: "string" } }, ["jkt"]),
       exp: { type: "integer" },
       iat: { type: "integer" },
       sub: { type: "string", format: "uuid" },
@@ -147,7 +152,7 @@ const schemas = {
   Token: object(
     {
       access_token: { type: "string" },
-      token_type: oneOf(["Bearer"]),
+      token_type: oneOf(["Bearer", "DPoP"]),
       expires_in: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       refresh_token: { type: "string" },
       expiry: { type: "string", format: "date-time" },
@@ -226,7 +231,8 @@ const authorization = [
   query("scope", text(8192)),
   query("resource", uri),
   query("code_challenge", { type: "string", minLength: 43, maxLength: 128 }),
-  query("code_challenge_method", oneOf(["S256"]))
+  query("code_challenge_method", oneOf(["S256"])),
+  query("dpop_jkt", { type: "string", minLength: 43, maxLength: 43 })
 ]
 
 const clientManagement = [{ registration: [] }]

@@ -26,6 +26,7 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   token_endpoint_auth_signing_alg_values_supported: signatureAlgorithms,
   revocation_endpoint_auth_signing_alg_values_supported: signatureAlgorithms,
   introspection_endpoint_auth_signing_alg_values_supported: signatureAlgorithms,
+  dpop_signing_alg_values_supported: signatureAlgorithms,
   scopes_supported: externalScopes,
   authorization_response_iss_parameter_supported: true
 })
@@ -49,7 +50,9 @@ export const resourceMetadata = (
   resource: resourceOf(accessUrl, suffix.replace(/\/$/, "")),
   authorization_servers: [accessUrl],
   scopes_supported: externalScopes,
-  bearer_methods_supported: takesAccessTokenQuery ? ["header", "query"] : ["header"]
+  bearer_methods_supported: takesAccessTokenQuery ? ["header", "query"] : ["header"],
+  dpop_signing_alg_values_supported: signatureAlgorithms,
+  dpop_bound_access_tokens_required: false
 })
 
 /** Whether the authorization server has a document with a suffix: without one, and with the path of its issuer (RFC 8414 §3.1). */

@@ -6,6 +6,7 @@ import {
   deviceGrant,
   invalidRequest,
   type IssuedTokens,
+  type OAuth2App,
   OAuth2Clients,
   OAuth2Tokens,
   OAuthError,
@@ -17,13 +18,14 @@ import { Clock, Duration, Effect, Redacted } from "effect"
 import { queryOf } from "../pages/PageOptions.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import { json, refuse } from "../server/respond.js"
-import { notSignedIn, type ProtocolAnswers, required, type Response } from "./answering.js"
+import { notSignedIn, type ProtocolAnswers, type Request, required, type Response } from "./answering.js"
 import { consentRequestOf } from "./authorizeRoutes.js"
 import { assertionCheck } from "./clientAssertion.js"
 import { makeClientKeys } from "./clientKeys.js"
 import { authenticateClient } from "./clientCredentials.js"
 import { devicePath } from "./devicePages.js"
 import { parametersOf, readForm } from "./form.js"
+import { ProofOfPossession } from "./proofOfPossession.js"
 
 /** Parameters that a token request may give once. */
 const tokenParameters = [
@@ -38,10 +40,10 @@ const tokenParameters = [
   "scope"
 ]
 
-const tokenView = ({ access_token, expires_at, refresh_token, scopes }: IssuedTokens, now: number): Response =>
+const tokenView = ({ access_token, expires_at, isBound, refresh_token, scopes }: IssuedTokens, now: number): Response =>
   json(200, {
     access_token: Redacted.value(access_token),
-    token_type: "Bearer",
+    token_type: isBound ? "DPoP" : "Bearer",
     expires_in: Math.max(0, Math.floor((Timestamp.toMillis(expires_at) - now) / 1000)),
     refresh_token: Redacted.value(refresh_token),
     expiry: expires_at,
@@ -58,9 +60,19 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
     const endpoints = ["tokens", "revoke", "introspect", "par", "device_authorization"].map((name) => `${accessUrl}/oauth2/${name}`)
     const check = assertionCheck(clients, makeClientKeys(NodeKeySets.fetchKeySet), [accessUrl, `${accessUrl}/`, ...endpoints])
     const devices = yield* DeviceAuthorizations
+    const proofs = yield* ProofOfPossession
+
+    /** The thumbprint of the key that a request proves its client to have; undefined without a proof, if the client may do without. */
+    const provenKey = (request: Request, path: string, { metadata }: OAuth2App) => {
+      if (request.headers["dpop"] === undefined && metadata.dpop_bound_access_tokens !== true) return Effect.succeed(undefined)
+      return Effect.mapError(
+        proofs.thumbprint(request, { method: request.method, path, token: undefined }),
+        ({ message }) => new OAuthError({ error: "invalid_dpop_proof", message })
+      )
+    }
 
     const exchange = answering(
-      limited("tokens", (request) =>
+      limited("tokens", (request, { path }) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
           const client = yield* authenticateClient(clients, check, request, form)
@@ -69,6 +81,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
           const repeated = form.repeated(tokenParameters)
           if (repeated.length > 0) return yield* invalidRequest(`The parameter ${repeated[0]} must be given once.`)
           const grantType = form.get("grant_type")
+          const dpopKey = yield* provenKey(request, path, client.app)
           if (grantType === "authorization_code") {
             const code = yield* required(form.get("code"), "code")
             if (client.app.client_type === "confidential" && !client.hasProof)
@@ -77,19 +90,26 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
             const authenticated = yield* client.authenticated
             const issued = yield* tokens.redeem(
               authenticated,
-              { code, redirect_uri: form.get("redirect_uri"), code_verifier, resource },
+              { code, redirect_uri: form.get("redirect_uri"), code_verifier, resource, dpopKey },
               info
             )
             return tokenView(issued, yield* Clock.currentTimeMillis)
           }
           if (grantType === "refresh_token") {
             const refresh_token = yield* required(form.get("refresh_token"), "refresh_token")
-            const issued = yield* tokens.refresh(yield* client.authenticated, { refresh_token, resource, scope: form.get("scope") }, info)
+            const issued = yield* tokens.refresh(
+              yield* client.authenticated,
+              { refresh_token, resource, scope: form.get("scope"), dpopKey },
+              info
+            )
             return tokenView(issued, yield* Clock.currentTimeMillis)
           }
           if (grantType === deviceGrant) {
             const device_code = yield* required(form.get("device_code"), "device_code")
-            return tokenView(yield* tokens.redeemDevice(yield* client.authenticated, device_code, info), yield* Clock.currentTimeMillis)
+            return tokenView(
+              yield* tokens.redeemDevice(yield* client.authenticated, { device_code, dpopKey }, info),
+              yield* Clock.currentTimeMillis
+            )
           }
           return yield* new OAuthError({
             error: "unsupported_grant_type",
@@ -130,7 +150,8 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
             scope: found.scopes.join(" "),
             client_id: client.app.id,
             username: found.username,
-            ...(found.kind === "access" ? { token_type: "Bearer" } : {}),
+            ...(found.kind === "access" ? { token_type: found.dpop_jkt === null ? "Bearer" : "DPoP" } : {}),
+            ...(found.dpop_jkt === null ? {} : { cnf: { jkt: found.dpop_jkt } }),
             exp: seconds(found.expires_at),
             iat: seconds(found.issued_at),
             sub: found.user_id,
@@ -142,14 +163,19 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
     )
 
     const push = answering(
-      limited("par", (request) =>
+      limited("par", (request, { path }) =>
         Effect.gen(function* () {
           const form = yield* readForm(request)
           const client = yield* authenticateClient(clients, check, request, form)
           if (form.get("request_uri") !== undefined) return yield* invalidRequest("The parameter request_uri must not be pushed.")
           if (form.get("request") !== undefined)
             return yield* new OAuthError({ error: "request_not_supported", message: "Request objects are not supported." })
-          const { lifetime, request_uri } = yield* pushed.push(yield* client.authenticated, consentRequestOf(form))
+          const asked = consentRequestOf(form)
+          const dpopKey = yield* provenKey(request, path, { ...client.app, metadata: {} })
+          if (dpopKey !== undefined && asked.dpop_jkt !== undefined && asked.dpop_jkt !== dpopKey)
+            return yield* invalidRequest("dpop_jkt: is not the key of the proof")
+          const bound = { ...asked, dpop_jkt: dpopKey ?? asked.dpop_jkt }
+          const { lifetime, request_uri } = yield* pushed.push(yield* client.authenticated, bound)
           return json(201, { request_uri: Redacted.value(request_uri), expires_in: Duration.toSeconds(lifetime) })
         })
       )

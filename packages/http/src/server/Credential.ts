@@ -37,6 +37,10 @@ export const bearerOf = (request: HttpServerRequest.HttpServerRequest): string |
   return authorization === undefined ? undefined : /^bearer\s+(.*)$/i.exec(authorization)?.[1]?.trim() || undefined
 }
 
+/** The token of `Authorization: DPoP`, whose scheme's case does not matter (RFC 9449 §7.1). */
+export const dpopTokenOf = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): string | undefined =>
+  /^dpop\s+(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
+
 /**
  * Reads the first credential a request carries: cookie, query, header, bearer token, and the query's `access_token` where the deployment takes it.
  * A wrong one is not rescued by a right one behind it. identity.md §2.3.
@@ -51,5 +55,6 @@ export const credentialReader = (settings: Pick<HttpSettings, "cookies" | "names
     queryValue(query, queries) ??
     headers.map((name) => request.headers[name] || undefined).find((value) => value !== undefined) ??
     bearerOf(request) ??
+    dpopTokenOf(request) ??
     (queryValue(query, bearers)?.trim() || undefined)
 }

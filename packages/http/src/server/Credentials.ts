@@ -2,19 +2,51 @@
 import type { Actor, CallInfo } from "@atelier/core/access"
 import { AgentSessions } from "@atelier/core/agents"
 import { Sessions } from "@atelier/core/identity"
-import type { Forbidden, Unauthenticated } from "@atelier/core/platform"
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { type Forbidden, service, Unauthenticated } from "@atelier/core/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { ProofOfPossession } from "../oauth2/proofOfPossession.js"
+
+/** A request with a proof of possession. */
+export interface Proving {
+  readonly request: Pick<HttpServerRequest.HttpServerRequest, "headers">
+  readonly method: string
+  readonly path: string
+}
+
+/** The refusal of a request whose proof of possession is missing or wrong. */
+export const proofRefused = new Unauthenticated({ message: "The DPoP proof is missing, wrong, expired or used." })
 
 /** Credentials of users. A host with a login of its own may replace it. */
 export class UserCredentials extends Context.Tag("@atelier/http/UserCredentials")<
   UserCredentials,
   {
     /** The user of a session or API token. identity.md §2.4. */
-    readonly authenticate: (token: Redacted.Redacted<string>, info: CallInfo) => Effect.Effect<Actor, Unauthenticated | Forbidden>
+    readonly authenticate: (
+      token: Redacted.Redacted<string>,
+      info: CallInfo,
+      /** The request, if its caller says that the token is bound to a key (RFC 9449 §7.1). */
+      proving?: Proving
+    ) => Effect.Effect<Actor, Unauthenticated | Forbidden>
   }
 >() {
   /** Sessions and tokens that the service itself has issued. */
-  static readonly layer = Layer.effect(UserCredentials, Sessions)
+  static readonly layer = service(
+    UserCredentials,
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const proofs = yield* ProofOfPossession
+      return UserCredentials.of({
+        authenticate: (token, info, proving) =>
+          proving === undefined
+            ? sessions.authenticate(token, info)
+            : proofs.thumbprint(proving.request, { ...proving, token: Redacted.value(token) }).pipe(
+                Effect.mapError(() => proofRefused),
+                Effect.flatMap((dpopKey) => sessions.authenticate(token, { ...info, dpopKey }))
+              )
+      })
+    })
+  )
 }
 
 /** Credentials of workspaces' agents. */

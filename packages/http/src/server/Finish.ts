@@ -1,3 +1,6 @@
+import { signatureAlgorithms } from "../oauth2/signatureAlgorithms.js"
+import { dpopTokenOf } from "./Credential.js"
+import { proofRefused } from "./Credentials.js"
 import type * as Cookies from "@effect/platform/Cookies"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -88,12 +91,14 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     if (unstoredPaths.test(info.path)) Object.assign(headers, { "cache-control": "no-store", pragma: "no-cache" })
     if (response.headers["vary"] === undefined) headers["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
-      const code = refused._tag === "Forbidden" ? "insufficient_scope" : "invalid_token"
+      const code = refused._tag === "Forbidden" ? "insufficient_scope" : refused === proofRefused ? "invalid_dpop_proof" : "invalid_token"
+      const isDpop = dpopTokenOf(request) !== undefined
       // A quoted string of a header may contain these characters (RFC 9110 §5.6.4)
       const description = refused.message.replace(/["\\]|[^\x20-\x7e]/g, "")
       // A request without a credential is told of no error (RFC 6750 §3.1)
       const error = info.credential === undefined ? "" : ` error="${code}", error_description="${description}",`
-      headers["www-authenticate"] = `Bearer realm="${names.realm}",${error} resource_metadata="${resourceMetadata}"`
+      headers["www-authenticate"] =
+        `${isDpop ? "DPoP" : "Bearer"} realm="${names.realm}",${error} resource_metadata="${resourceMetadata}"${isDpop ? `, algs="${signatureAlgorithms.join(" ")}"` : ""}`
     }
     if (quota !== undefined) {
       headers["x-ratelimit-limit"] = String(quota.limit)

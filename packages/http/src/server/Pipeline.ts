@@ -31,7 +31,7 @@ import { isTrue } from "../input.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { preflightHeaders } from "./Cors.js"
-import { cookieOf, credentialReader } from "./Credential.js"
+import { cookieOf, credentialReader, dpopTokenOf } from "./Credential.js"
 import { UserCredentials } from "./Credentials.js"
 import { forgeryCheck } from "./Csrf.js"
 import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
@@ -124,7 +124,13 @@ export const make = (
       const { credential, id, ip, path, userAgent } = info
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
       if (credential !== undefined && isOwn(info))
-        return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id, path }))
+        return Effect.either(
+          users.authenticate(
+            Redacted.make(credential),
+            { ip, userAgent, requestId: id, path },
+            dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
+          )
+        )
       return host !== undefined && (isApp || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
     }
 

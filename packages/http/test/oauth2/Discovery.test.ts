@@ -26,6 +26,7 @@ const metadata = (base: string) => ({
   token_endpoint_auth_signing_alg_values_supported: algorithms,
   revocation_endpoint_auth_signing_alg_values_supported: algorithms,
   introspection_endpoint_auth_signing_alg_values_supported: algorithms,
+  dpop_signing_alg_values_supported: algorithms,
   scopes_supported: externalScopes,
   authorization_response_iss_parameter_supported: true
 })
@@ -34,7 +35,9 @@ const resource = (base: string, suffix = "") => ({
   resource: `${base}${suffix}`,
   authorization_servers: [base],
   scopes_supported: externalScopes,
-  bearer_methods_supported: ["header"]
+  bearer_methods_supported: ["header"],
+  dpop_signing_alg_values_supported: algorithms,
+  dpop_bound_access_tokens_required: false
 })
 
 describeInterface("the discovery documents", (server) => {

@@ -22,6 +22,7 @@ const session = row({
   status: text<UserStatus>(),
   deleted: boolean,
   audience: nullable(text()),
+  dpop_jkt: nullable(text()),
   rights: text(),
   scopes: text(),
   allow_list: text()
@@ -58,7 +59,7 @@ export const layer = service(
     const byKeyId = prepared(
       sql,
       "text",
-      sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list, k.audience,
+      sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list, k.audience, k.dpop_jkt,
           u.username, u.status, u.deleted, ${selectRights(sql)},
           ${sql.literal(selectedUser)}, ${organizationIdsOf(sql)} AS ${sql.literal(`${prefix}organization_ids`)}
         FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${""}`

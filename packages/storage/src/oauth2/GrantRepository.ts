@@ -20,7 +20,8 @@ const columns = {
   scopes: texts,
   secret_id: nullable(uuid),
   api_key_id: nullable(text()),
-  refresh_expires_at: nullable(timestamp)
+  refresh_expires_at: nullable(timestamp),
+  dpop_jkt: nullable(text())
 }
 const grant = row(columns)
 const hashed = row({ hashed_secret: bytes })
@@ -74,18 +75,19 @@ export const layer = service(
           if (isFirst && api_key_id !== null) yield* run(sql`DELETE FROM api_keys WHERE id = ${api_key_id}`)
           return isFirst
         }),
-      renew: ({ api_key_id, id, resource, status }, { apiKeyId, refreshToken, replaces, secretId }, at) =>
+      renew: ({ api_key_id, id, resource, status }, { apiKeyId, dpopKey, refreshToken, replaces, secretId }, at) =>
         Effect.gen(function* () {
           // Before the grant: a deletion of the secret locks them in this order
           if (secretId !== null && !(yield* applied(sql`SELECT id FROM oauth2_app_secrets WHERE id = ${secretId} ${keyShare}`)))
             return false
           const isFirst = yield* applied(
             sql`UPDATE oauth2_grants SET status = 'active', api_key_id = ${apiKeyId}, consent_key_id = NULL, secret_id = ${secretId},
-                refresh_expires_at = ${refreshToken.expires_at}, updated_at = ${at}
+                refresh_expires_at = ${refreshToken.expires_at}, dpop_jkt = ${dpopKey ?? null}, updated_at = ${at}
               WHERE id = ${id} AND status = ${status} RETURNING id`
           )
           if (!isFirst) return false
           if (resource.length > 0) yield* run(sql`UPDATE api_keys SET audience = ${JSON.stringify(resource)} WHERE id = ${apiKeyId}`)
+          if (dpopKey !== undefined) yield* run(sql`UPDATE api_keys SET dpop_jkt = ${dpopKey} WHERE id = ${apiKeyId}`)
           if (api_key_id !== null) yield* run(sql`DELETE FROM api_keys WHERE id = ${api_key_id}`)
           if (replaces !== undefined) yield* run(sql`UPDATE oauth2_refresh_tokens SET rotated_at = ${at} WHERE prefix = ${replaces}`)
           yield* run(

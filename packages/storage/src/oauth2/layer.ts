@@ -9,6 +9,7 @@ import { layer as used } from "./UsedTokenRepository.js"
 import { layer as pushedRequests } from "./PushedRequestRepository.js"
 import oauth2 from "./migrations/0180_oauth2.js"
 import devices from "./migrations/0511_oauth2_device_codes.js"
+import dpop from "./migrations/0513_oauth2_dpop.js"
 import usedTokens from "./migrations/0512_oauth2_used_tokens.js"
 import pushed from "./migrations/0510_oauth2_pushed_requests.js"
 import { together } from "@atelier/core/platform"
@@ -19,5 +20,6 @@ export const migrations = {
   "0180_oauth2": oauth2,
   "0510_oauth2_pushed_requests": pushed,
   "0511_oauth2_device_codes": devices,
-  "0512_oauth2_used_tokens": usedTokens
+  "0512_oauth2_used_tokens": usedTokens,
+  "0513_oauth2_dpop": dpop
 }

@@ -15,6 +15,8 @@ export interface StoredSession extends Pick<
   readonly deleted: boolean
   /** The resources that the key is bound to (RFC 8707), as JSON; null where it is bound to none. */
   readonly audience: string | null
+  /** The thumbprint of the key that the holder has to have (RFC 9449 §6); null for a bearer's. */
+  readonly dpop_jkt: string | null
   /** The data that decide the rights of the key. */
   readonly rights: StoredRights
   /** The whole user, which few requests need. */

@@ -136,6 +136,12 @@ const make = Effect.gen(function* () {
           detail: "The token's audience is another server, or another part or address of this one."
         })
       }
+      if (session.dpop_jkt !== (info.dpopKey ?? null)) {
+        return yield* new Unauthenticated({
+          message: unknownKey.message,
+          detail: "The token is bound to a key, and the call has no proof of it; or it has a proof, and the token is bound to none."
+        })
+      }
       if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
       return session
     })
