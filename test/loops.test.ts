@@ -18,13 +18,25 @@ const allowed: ReadonlyArray<string> = [
   "packages/storage-postgres/src/EventBus.ts"
 ]
 
+const sourcesOf = (name: string): ReadonlyArray<string> =>
+  readdirSync(join(root, "packages", name, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name))
+
 it("background work that repeats is started in one way", () => {
-  const files = readdirSync(join(root, "packages")).flatMap((name) =>
-    readdirSync(join(root, "packages", name, "src"), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
-      .map((entry) => join(entry.parentPath, entry.name))
-  )
+  const files = readdirSync(join(root, "packages")).flatMap(sourcesOf)
   expect(files.length).toBeGreaterThan(500)
   const others = files.filter((file) => /Effect\.forever|Schedule\.forever/.test(readFileSync(file, "utf8")))
   expect(others.map((file) => relative(root, file)).toSorted()).toStrictEqual(allowed.toSorted())
+})
+
+it("work of the services that outlives its fiber has no part in a transaction of it", () => {
+  const forks = sourcesOf("core").flatMap((file) =>
+    Array.from(readFileSync(file, "utf8").matchAll(/(afterwards,\s+)?Effect\.fork\w+(\(afterwards\()?/g), ([fork, piped, wrapped]) => ({
+      fork: `${relative(root, file)}: ${fork}`,
+      isApart: piped !== undefined || wrapped !== undefined
+    }))
+  )
+  expect(forks.length).toBeGreaterThan(10)
+  expect(forks.filter(({ isApart }) => !isApart).map(({ fork }) => fork)).toStrictEqual([])
 })

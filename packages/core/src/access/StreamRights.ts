@@ -12,6 +12,7 @@ import { type Actor, CurrentActor, isAnonymous } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { type RightsChange, rightsChanges } from "./RightsChanges.js"
 import { service } from "../platform/Standing.js"
+import { afterwards } from "../platform/Transactor.js"
 
 /** The caller may no longer have the stream: the credential or the permission has ended. */
 export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly message: string }> {}
@@ -219,7 +220,7 @@ const make = Effect.gen(function* () {
           underway.delete(group)
           if (due.size > 0) isDue.unsafeOpen()
         })
-        return Effect.forkIn(Effect.ensuring(judge(holdings), leave), scope)
+        return Effect.forkIn(afterwards(Effect.ensuring(judge(holdings), leave)), scope)
       },
       { discard: true }
     )

@@ -10,6 +10,7 @@ import { Ids } from "../platform/Ids.js"
 import type { Page } from "../platform/Pagination.js"
 import { service, standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { afterwards } from "../platform/Transactor.js"
 import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, type Visit } from "./ConnectionLog.js"
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { parseConnectionSearch } from "./ConnectionSearch.js"
@@ -152,6 +153,7 @@ const make = Effect.gen(function* () {
               if (notes === 0) hasWarned = false
             })
           ),
+          afterwards,
           Effect.forkIn(scope),
           Effect.asVoid
         )

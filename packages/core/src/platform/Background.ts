@@ -1,7 +1,11 @@
-/** Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. */
+/**
+ * Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. Work that is
+ * started in a transaction has no part in it.
+ */
 import { type Cause, Clock, type Duration, Effect, Option, type Scope } from "effect"
 import * as Measure from "./Measure.js"
 import { storeUnavailable } from "./StoreUnavailable.js"
+import { afterwards } from "./Transactor.js"
 
 const failures = Measure.counter("background_failures_total", "Turns of background work that failed.", ["work"])
 
@@ -56,6 +60,7 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
         // A layer is built where nothing is interrupted, and the scope must be able to end the loop
         Effect.interruptible,
         Effect.annotateLogs({ work: name }),
+        afterwards,
         Effect.forkScoped,
         Effect.asVoid
       )
@@ -108,6 +113,7 @@ export const once = <E, R>(name: string, work: Effect.Effect<unknown, E, R>): Ef
     Effect.catchAllCause((cause) => Effect.zipRight(countFailure(name), logFailure("background work failed", cause))),
     Effect.interruptible,
     Effect.annotateLogs({ work: name }),
+    afterwards,
     Effect.forkScoped,
     Effect.asVoid
   )

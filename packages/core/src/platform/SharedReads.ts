@@ -2,6 +2,7 @@
 import { Clock, Context, Deferred, type Duration, Effect, RcMap, Scope, type Stream } from "effect"
 import { type Alarms, makeAlarms } from "./Alarms.js"
 import * as Feed from "./Feed.js"
+import { afterwards } from "./Transactor.js"
 
 /** The reads of one thing that its followers in this process share. */
 export interface SharedReads {
@@ -64,7 +65,7 @@ const makeReads = (alarms: Alarms) =>
                 Effect.onError(Effect.interruptible(read), () => Effect.sync(forget)),
                 answer
               )
-              return Effect.zipRight(Effect.forkIn(reading, scope), restore(Deferred.await(answer)))
+              return Effect.zipRight(Effect.forkIn(afterwards(reading), scope), restore(Deferred.await(answer)))
             })
           )
         })

@@ -1,6 +1,7 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
 import { countFailure } from "./Background.js"
 import { Locks } from "./Locks.js"
+import { afterwards } from "./Transactor.js"
 
 /** Background work: a name, a period, and what one run does. */
 export interface Worker<R> {
@@ -53,6 +54,7 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
     return begun.pipe(
       Effect.zipRight(Effect.repeat(run, Schedule.fixed(worker.every))),
       Effect.annotateLogs({ worker: worker.name }),
+      afterwards,
       Effect.forkScoped,
       Effect.asVoid
     )

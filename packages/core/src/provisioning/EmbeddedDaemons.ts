@@ -8,6 +8,7 @@ import { listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { afterwards } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import * as Worker from "../platform/Worker.js"
 import { makeEngineSelection } from "./EngineSelection.js"
@@ -149,7 +150,11 @@ export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
       const later = (cause: Cause.Cause<never>) =>
         Effect.zipRight(
           Effect.logWarning("the store takes no writes: provisioner daemons start later", cause),
-          Effect.forkScoped(Effect.retry(Effect.sandbox(starting), Schedule.spaced(startInterval)).pipe(Effect.delay(startInterval)))
+          Effect.retry(Effect.sandbox(starting), Schedule.spaced(startInterval)).pipe(
+            Effect.delay(startInterval),
+            afterwards,
+            Effect.forkScoped
+          )
         )
       yield* Effect.catchSomeCause(starting, (cause) => Option.as(storeUnavailable(cause), later(cause)))
     })

@@ -1,6 +1,7 @@
 /** Writes a job's log in batches while the job runs. templates-and-provisioning.md §6.6, §9. */
 import { Chunk, Duration, Effect, Fiber, Mailbox, type Scope, Stream } from "effect"
 import { makeLineTimes } from "../platform/LineTimes.js"
+import { afterwards } from "../platform/Transactor.js"
 import type { NewJobLog } from "./JobLog.js"
 import type { LogSink, ProvisionerLog } from "./ProvisionerEngine.js"
 
@@ -37,6 +38,7 @@ export const makeJobLogWriter = <E, R>(options: {
       Stream.runForEach((chunk) => options.store(Chunk.toReadonlyArray(chunk))),
       Effect.catchAllCause((cause) => Effect.logDebug("rows of a job's log were not stored", cause)),
       Effect.ensuring(rows.shutdown),
+      afterwards,
       Effect.forkScoped
     )
 

@@ -6,7 +6,7 @@ import { EventBus, subscribe } from "../platform/EventBus.js"
 import * as Measure from "../platform/Measure.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { Transactor } from "../platform/Transactor.js"
+import { afterwards, Transactor } from "../platform/Transactor.js"
 import { DryRunJobs } from "./DryRunJobs.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
@@ -245,15 +245,13 @@ const make = Effect.gen(function* () {
       })
       const reason = yield* Deferred.make<Stop>()
       yield* watch(job, run, (stop) => Deferred.succeed(reason, stop))
-      yield* Effect.forkScoped(
-        Effect.flatMap(stopping, () => {
-          run.stopping = true
-          return Deferred.succeed(reason, "stopping")
-        })
-      )
+      yield* Effect.flatMap(stopping, () => {
+        run.stopping = true
+        return Deferred.succeed(reason, "stopping")
+      }).pipe(afterwards, Effect.forkScoped)
 
       // Not a child of this fiber: an engine that does not end must not keep the job from ending
-      const worker = yield* Effect.forkDaemon(work(job, log, run, remote))
+      const worker = yield* Effect.forkDaemon(afterwards(work(job, log, run, remote)))
       const stop = yield* Effect.raceFirst(Effect.as(Fiber.await(worker), undefined), Deferred.await(reason))
       if (stop !== undefined) yield* Fiber.interruptFork(worker)
       const exit = yield* Effect.timeoutOption(Fiber.await(worker), provisionerForceCancelInterval)
@@ -280,7 +278,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const stopping = yield* Deferred.make<void>()
           // In a fiber of its own that is not interrupted, so that it can wait for the work that it ends
-          const fiber = yield* Effect.forkDaemon(Effect.interruptible(supervise(job, Deferred.await(stopping), remote)))
+          const fiber = yield* Effect.forkDaemon(afterwards(Effect.interruptible(supervise(job, Deferred.await(stopping), remote))))
           const ended = Fiber.await(fiber)
           yield* Effect.onInterrupt(Effect.interruptible(ended), () => Effect.zipRight(Deferred.succeed(stopping, undefined), ended))
         })

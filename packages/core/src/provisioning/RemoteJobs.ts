@@ -1,6 +1,7 @@
 /** Jobs that daemons in other processes work on: the runner's engine is the daemon. templates-and-provisioning.md §6.5, §8.3. */
 import { Clock, Context, Deferred, Duration, Effect, Option, Schedule, type Scope } from "effect"
 import { service, standingOn } from "../platform/Standing.js"
+import { afterwards } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { FileId } from "./File.js"
 import { JobClaims } from "./JobClaims.js"
@@ -140,8 +141,9 @@ const make = Effect.gen(function* () {
       })
 
       work.running += 1
-      yield* Effect.forkDaemon(
-        Effect.ensuring(runner.run(job, open), Effect.zipRight(Effect.sync(work.ended), Deferred.succeed(ended, undefined)))
+      yield* Effect.ensuring(runner.run(job, open), Effect.zipRight(Effect.sync(work.ended), Deferred.succeed(ended, undefined))).pipe(
+        afterwards,
+        Effect.forkDaemon
       )
       // A daemon that goes leaves its job, which is given back before the connection counts as closed
       yield* Effect.addFinalizer(() => Effect.zipRight(abandon, Deferred.await(ended)))
@@ -152,6 +154,7 @@ const make = Effect.gen(function* () {
         Effect.raceFirst(Deferred.await(ended)),
         // The job is begun where nothing can be interrupted
         Effect.interruptible,
+        afterwards,
         Effect.forkScoped
       )
 

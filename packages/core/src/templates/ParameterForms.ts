@@ -8,6 +8,7 @@ import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, NotReady } from "../platform/Errors.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { service, standingOn } from "../platform/Standing.js"
+import { afterwards } from "../platform/Transactor.js"
 import { errorDiagnostic, type ParameterForm } from "../provisioning/ParameterForm.js"
 import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import { jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
@@ -188,7 +189,7 @@ const make = Effect.gen(function* () {
               // Owners are taken from requests that get no answer too
               if (request.owner_id !== undefined && request.owner_id !== nil) owner_id = request.owner_id
               return waiting.offer({ ...request, owner_id })
-            }).pipe(Mailbox.into(waiting), Effect.forkScoped)
+            }).pipe(Mailbox.into(waiting), afterwards, Effect.forkScoped)
             return Stream.mapEffect(Stream.concat(Stream.make(initial), Mailbox.toStream(waiting)), answerNow)
           })
         )

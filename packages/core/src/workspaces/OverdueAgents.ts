@@ -2,7 +2,6 @@ import { Duration, Effect, Scope } from "effect"
 import type { InsertedAgent } from "../agents/BuildResources.js"
 import * as Background from "../platform/Background.js"
 import { EventBus } from "../platform/EventBus.js"
-import { afterwards } from "../platform/Transactor.js"
 import type { Workspace } from "./Workspace.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 
@@ -20,9 +19,8 @@ export const overdueAgents = Effect.gen(function* () {
       (seconds) =>
         Background.once(
           "overdue_agents",
-          // The transaction of the build, in which this is called, has ended by then
           Effect.delay(
-            afterwards(publishWorkspaceEvent(workspace.owner_id, { kind: "agt_timeout", workspace_id: workspace.id })),
+            publishWorkspaceEvent(workspace.owner_id, { kind: "agt_timeout", workspace_id: workspace.id }),
             Duration.seconds(seconds)
           )
         ).pipe(Scope.extend(scope), Effect.provideService(EventBus, bus)),

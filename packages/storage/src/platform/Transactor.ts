@@ -2,7 +2,7 @@ import { SqlClient, SqlError } from "@effect/sql"
 import { Transactor, service } from "@atelier/core/platform"
 import { run } from "./Statement.js"
 import { dieOf, inTransaction } from "./Unavailability.js"
-import { Cause, Effect, FiberRef, GlobalValue, Schedule } from "effect"
+import { Cause, Context, Effect, FiberRef, GlobalValue, Schedule } from "effect"
 
 /**
  * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
@@ -20,6 +20,13 @@ export const isRetryable = (error: unknown): boolean =>
 
 const depth = GlobalValue.globalValue("@atelier/storage/Transactor/depth", () => FiberRef.unsafeMake(0))
 
+/** The context of an effect without the connection of a transaction. */
+const withoutConnection = <R>(context: Context.Context<R>): Context.Context<R> => {
+  const services = new Map(context.unsafeMap)
+  services.delete(SqlClient.TransactionConnection.key)
+  return Context.unsafeMake(services)
+}
+
 /** At most five attempts, 10 ms to 160 ms apart. */
 const backoff = Schedule.intersect(Schedule.jittered(Schedule.exponential("10 millis")), Schedule.recurs(4))
 
@@ -29,6 +36,7 @@ export const layer = service(
   Effect.map(SqlClient.SqlClient, (sql) =>
     Transactor.of({
       hurried: sql.onDialectOrElse({ pg: () => run(sql`SET LOCAL lock_timeout = '1s'`), orElse: () => Effect.void }),
+      outside: (effect) => Effect.locally(Effect.mapInputContext(effect, withoutConnection), depth, 0),
       atomically: (effect) =>
         Effect.gen(function* () {
           // Nested work joins the outermost transaction: there is nothing to keep of a part whose whole fails

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { transaction } from "@atelier/core/platform"
+import { Background, transaction } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { databases } from "../../../../test/databases.js"
@@ -13,6 +13,23 @@ const ways = [
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`statements on ${name}`, (it) => {
+    it.scoped.each(ways)("of work that is started in a transaction have no part in it, %s", ([way, traced]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const done = yield* Deferred.make<void>()
+        const insert = sql`INSERT INTO deployment_values ${sql.insert({ key: `by background work, ${way}`, value: "" })}`
+        const failing = Effect.gen(function* () {
+          yield* Background.once("writing", Effect.zipRight(transaction(insert), Deferred.succeed(done, undefined)))
+          yield* Effect.yieldNow()
+          yield* sql`SELECT 1`
+          return yield* Effect.fail("rolled back")
+        })
+        expect(yield* Effect.flip(transaction(failing))).toBe("rolled back")
+        yield* Deferred.await(done)
+        expect(yield* sql`SELECT key FROM deployment_values WHERE key = ${`by background work, ${way}`}`).toHaveLength(1)
+      }).pipe(Effect.withTracerEnabled(traced))
+    )
+
     it.effect.each(ways)("never see what another's transaction has not committed, %s", ([way, traced]) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -11,7 +11,7 @@ import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { Locks } from "../../platform/Locks.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { Transactor } from "../../platform/Transactor.js"
+import { afterwards, Transactor } from "../../platform/Transactor.js"
 import { runOnce } from "../../platform/Worker.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
@@ -68,6 +68,7 @@ const make = Effect.gen(function* () {
       Effect.uninterruptible,
       Effect.zipRight(then),
       Effect.provide(services),
+      afterwards,
       Effect.forkIn(scope)
     )
 

@@ -13,7 +13,7 @@ import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/Lru.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction, Transactor } from "../../platform/Transactor.js"
+import { afterwards, transaction, Transactor } from "../../platform/Transactor.js"
 import { type KeyUse, parseCredential, useOf } from "./ApiKey.js"
 import { coversPath } from "./Audience.js"
 import { AccountRepository } from "../users/AccountRepository.js"
@@ -257,7 +257,7 @@ const make = Effect.gen(function* () {
       const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
       if (!isRight) {
         // Written after the answer, which would otherwise take longer for addresses that are known
-        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, Effect.forkIn(scope), asUser)
+        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, afterwards, Effect.forkIn(scope), asUser)
         return yield* wrongLogin
       }
       return yield* asUser(
