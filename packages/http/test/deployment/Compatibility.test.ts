@@ -4,6 +4,7 @@ import { Effect, Schema } from "effect"
 import { createRequire } from "node:module"
 import { describe, expect, it } from "vitest"
 import { oneDatabase, sqlite } from "../../../../test/databases.js"
+import { testEngines } from "../../../../test/engine.js"
 import { describeInterface, startServer } from "../../../../test/server.js"
 
 const { version }: { readonly version: string } = createRequire(import.meta.url)("@atelier/http/package.json")
@@ -39,7 +40,7 @@ describeInterface(
       expect(new Set(daemons.map((daemon) => daemon.version))).toStrictEqual(new Set([`v2.36.0+atelier.${version}`]))
     })
   },
-  { compatibility: "coder" }
+  { compatibility: "coder", provisioner: testEngines }
 )
 
 describe.each(oneDatabase)("the name of the first organization on %s", (_, storage) => {

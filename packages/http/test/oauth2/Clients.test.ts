@@ -115,10 +115,10 @@ const flows = (base: string) => (server: () => TestServer) => {
       saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
       codeVerifier: () => kept.verifier ?? ""
     }
-    const options = { serverUrl: `${base}/api/v2/mcp`, fetchFn: fetchAt(server()) }
+    const options = { serverUrl: `${base}/api/v2`, fetchFn: fetchAt(server()) }
     expect(await auth(provider, options)).toBe("REDIRECT")
     if (kept.authorization === undefined) throw new Error("the client asks for no authorization")
-    expect(kept.authorization.searchParams.get("resource")).toBe(`${base}/api/v2/mcp`)
+    expect(kept.authorization.searchParams.get("resource")).toBe(`${base}/api/v2`)
     const back = await consentAt(server(), member, kept.authorization)
     const authorizationCode = back.searchParams.get("code") ?? ""
     expect(await auth(provider, { ...options, authorizationCode })).toBe("AUTHORIZED")

@@ -109,6 +109,10 @@ const fill = async (server: TestServer) => {
       yield* storeRow("oauth2_app_secrets", { id: secret_id, app_id: client_id })
       yield* storeRow("oauth2_grants", { id: grant_id, app_id: client_id, user_id, secret_id, status: "issued" })
       yield* storeRow("oauth2_refresh_tokens", { prefix: "p", grant_id })
+      yield* storeRow("oauth2_pushed_requests", { prefix: "p", app_id: client_id })
+      const device = { id: fresh(), app_id: client_id, status: "approved", user_id, consent_key_id: going.token.split("-", 1)[0] }
+      yield* storeRow("oauth2_device_codes", device)
+      yield* storeRow("oauth2_used_tokens", {})
       yield* storeRow("deployment_values", { key: "a key" })
       yield* storeRow("ai_providers", { id: fresh() })
       yield* storeRow("crypto_keys", { id: fresh(), feature: "a feature", secret_key_id: null, secret: null })
@@ -129,7 +133,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("file_chunks", { file_id })
       const daemon = fresh()
       yield* storeRow("provisioner_keys", { id: fresh(), organization_id: ending.id })
-      yield* storeRow("provisioner_daemons", { id: daemon, organization_id: ending.id, key_id: fresh() })
+      yield* storeRow("provisioner_daemons", { id: daemon, organization_id: ending.id, key_id: fresh(), process_id: fresh() })
 
       /** Users and groups of this and another organization, named in the ACLs of all kinds of objects. */
       const aclsIn = (organization_id: Uuid.Uuid) => ({

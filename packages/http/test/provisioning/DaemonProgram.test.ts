@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync } from "node:fs"
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -18,11 +18,11 @@ const program = fileURLToPath(new URL("../../../provisioner/dist/program.js", im
 const Key = Schema.Struct({ key: Schema.String })
 const Version = Schema.Struct({ id: Schema.String, job: Schema.Struct({ id: Schema.String }) })
 
-/** Plans nothing, once the file `go` is there. */
-const terraform = `#!/bin/sh
-echo "$1" >> "$RECORD"
+/** Plans nothing, once the file `go` is there. It gets no variable of the daemon's environment but the path, which leads to it. */
+const terraform = (folder: string, record: string, go: string) => `#!/bin/sh
+echo "$1" >> "${record}"
 case $1 in
-plan) while [ -d "\${GO%/*}" ] && [ ! -e "$GO" ]; do sleep 0.02; done;;
+plan) while [ -d "${folder}" ] && [ ! -e "${go}" ]; do sleep 0.02; done;;
 show) echo '{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"root_module":{}},"configuration":{"root_module":{}}}';;
 graph) echo 'digraph {}';;
 esac
@@ -40,9 +40,6 @@ describe.skipIf(!existsSync(program))("the program of the daemon", () => {
     if (database === undefined) throw new Error("there is no database")
     server = await startAgentServer(database, { entitlements: { has: (feature) => feature === "external_provisioner_daemons" } })
     folder = await mkdtemp(join(tmpdir(), "daemon-program-"))
-    await mkdir(join(folder, "bin"))
-    await writeFile(join(folder, "bin", "terraform"), terraform)
-    await chmod(join(folder, "bin", "terraform"), 0o755)
     const answer = await server.call("POST", "/organizations/default/provisionerkeys", {
       token: server.owner().token,
       body: { name: "far", tags: { site: "far" } }
@@ -57,10 +54,13 @@ describe.skipIf(!existsSync(program))("the program of the daemon", () => {
 
   /** Starts the program; `go` is the file that lets plans end. */
   const launch = (args: ReadonlyArray<string>, { go = "go", name = "one" } = {}) => {
-    const record = join(folder, `${name}.record`)
+    const bin = join(folder, `${name}.bin`)
+    mkdirSync(bin, { recursive: true })
+    const binary = terraform(folder, join(folder, `${name}.record`), join(folder, go))
+    writeFileSync(join(bin, "terraform"), binary, { mode: 0o755 })
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: `${join(folder, "bin")}:${process.env["PATH"]}`, RECORD: record, GO: join(folder, go), ATELIER_PROVISIONER_KEY: secret }
+      env: { PATH: `${bin}:${process.env["PATH"]}`, ATELIER_PROVISIONER_KEY: secret }
     })
     children.push(child)
     let output = ""
