@@ -15,7 +15,7 @@ import { Authenticated } from "./authentication.js"
 const InboxNotification = Notification.annotations({ identifier: "InboxNotification" })
 export const CountedNotification = Counted.annotations({ identifier: "GetInboxNotificationResponse" })
 
-/** The standard form is a message too. notifications-audit-insights.md §A11. */
+/** The standard form is a message too. notifications-audit-insights.md §A8. */
 const ReadNotification = dialectal({
   standard: Schema.transform(
     Schema.Struct({ ...Counted.fields, ...Response.fields }).annotations({ identifier: "ReadNotification" }),

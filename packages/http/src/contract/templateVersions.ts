@@ -111,7 +111,7 @@ const Archived = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: Schema.Ar
   identifier: "ArchivedTemplateVersions"
 })
 
-/** The standard form is a message too. templates-and-provisioning.md §17. */
+/** The standard form is a message too. templates-and-provisioning.md §11. */
 const ArchivedVersions = dialectal({
   standard: Schema.transform(
     Schema.Struct({ ...Archived.fields, ...Response.fields }).annotations({ identifier: "ArchivedTemplateVersionsMessage" }),

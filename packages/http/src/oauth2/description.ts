@@ -126,8 +126,8 @@ const schemas = {
       username: { type: "string" },
       token_type: { type: "string" },
       cnf: object({ jkt: { type: "string" } }, ["jkt"]),
-      exp: { type: "integer" },
-      iat: { type: "integer" },
+      exp: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      iat: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       sub: { type: "string", format: "uuid" },
       aud: { type: "array", items: { type: "string" } },
       iss: { type: "string" }
