@@ -5,7 +5,7 @@ import { Cause, Deferred, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
 import { closingClient } from "./Closing.js"
 import { lost, makeEventSender } from "./EventSender.js"
-import { type Heartbeat, usualHeartbeat } from "./Heartbeat.js"
+import { type Heartbeat, inRealTime, usualHeartbeat } from "./Heartbeat.js"
 import type { ServedBy } from "./Pool.js"
 
 /** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
@@ -105,6 +105,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartb
           })
         ),
         Effect.forever,
+        inRealTime,
         Effect.forkScoped
       )
       yield* Deferred.await(ready)

@@ -2,7 +2,7 @@ import { Background, Locks } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
 import { closingClient, destroy } from "./Closing.js"
-import { type Heartbeat, usualHeartbeat } from "./Heartbeat.js"
+import { type Heartbeat, inRealTime, usualHeartbeat } from "./Heartbeat.js"
 
 /** Milliseconds that the server may take to answer. */
 const timeout = 10_000
@@ -95,7 +95,7 @@ export const layer = (url: Redacted.Redacted<string>, heartbeat: Heartbeat = usu
         if (opened === undefined || opened.isLost || held.size === 0) return Effect.void
         return Effect.catchAllCause(hasAnswered(opened), () => giveUp(opened))
       })
-      yield* Background.repeat("locks", Effect.delay(check, heartbeat.every))
+      yield* Background.repeat("locks", inRealTime(Effect.delay(check, heartbeat.every)))
 
       const acquire = (name: string) =>
         Effect.flatMap(connected, (opened) => Effect.map(ask(opened, "pg_try_advisory_lock", name), (done) => (done ? opened : undefined)))
