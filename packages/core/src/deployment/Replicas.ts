@@ -28,6 +28,9 @@ export interface Replica {
   readonly updated_at: Timestamp.Timestamp
 }
 
+/** A process that tells nothing of itself, with the time at which it last did. */
+export type SilentReplica = Pick<Replica, "id" | "updated_at">
+
 export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaRepository")<
   ReplicaRepository,
   {
@@ -37,9 +40,11 @@ export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaReposit
     readonly time: Effect.Effect<Option.Option<Timestamp.Timestamp>>
     readonly remove: (id: Uuid) => Effect.Effect<void>
     readonly removeBefore: (time: Timestamp.Timestamp) => Effect.Effect<void>
-    /** Processes that have told of themselves since a time, the oldest first. */
     /** Processes that are stored and have not told of themselves since a time. */
-    readonly silentSince: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<Pick<Replica, "id" | "updated_at">>>
+    readonly silentSince: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<SilentReplica>>
+    /** Sets back the time at which a process told of itself, unless it has done so again. */
+    readonly setBack: (replica: SilentReplica, time: Timestamp.Timestamp) => Effect.Effect<void>
+    /** Processes that have told of themselves since a time, the oldest first. */
     readonly since: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<Replica>>
   }
 >() {}
@@ -95,14 +100,37 @@ const make = Effect.gen(function* () {
     })
     database_latency = Number(((yield* Clock.currentTimeNanos) - begun) / 1000n)
     const stored = Timestamp.toMillis(now)
-    if (stored - beatAt > Duration.toMillis(missingAfter)) gap = { until: stored + Duration.toMillis(missingAfter), before: beatAt }
+    if (stored - beatAt > Duration.toMillis(silentFor)) gap = { until: stored + Duration.toMillis(missingAfter), before: beatAt }
     beatAt = stored
     yield* repository.removeBefore(Timestamp.minus(now, keptFor))
   })
 
+  /**
+   * When a free lock tells again that its process is dead, in milliseconds since 1970: after the store has lost the lock of this process, it may have lost
+   * those of others that live, which first have to come back.
+   */
+  let locksTellFrom = Number.NEGATIVE_INFINITY
+
+  const locked = Effect.map(Clock.currentTimeMillis, (now) => {
+    if (locksTellFrom === Number.POSITIVE_INFINITY) locksTellFrom = now + Duration.toMillis(missingAfter)
+  })
+  const unlocked = Effect.sync(() => {
+    locksTellFrom = Number.POSITIVE_INFINITY
+  })
+  const keepLock = Effect.ensuring(locks.tryWith(lockOf(id), Effect.zipRight(locked, Effect.never)), unlocked)
+
+  const isLockOfDead = (other: Uuid): Effect.Effect<boolean> =>
+    Effect.gen(function* () {
+      if (Option.isNone(yield* locks.tryWith(lockOf(other), Effect.void))) return false
+      return (yield* Clock.currentTimeMillis) >= locksTellFrom
+    })
+
+  /** The times to which this process has set back others, by their ids. */
+  let setBackTo: ReadonlyMap<Uuid, Timestamp.Timestamp> = new Map()
+
   const aliveSince = Effect.map(Timestamp.now, (now) => {
     const at = Timestamp.toMillis(now)
-    const isAway = at - beatAt > Duration.toMillis(missingAfter)
+    const isAway = at - beatAt > Duration.toMillis(silentFor)
     const since = isAway ? beatAt : at < gap.until ? gap.before : at
     return Timestamp.minus(Timestamp.fromMillis(since), missingAfter)
   })
@@ -120,26 +148,39 @@ const make = Effect.gen(function* () {
     /** Sets the clock in force by the store's, if it is a `StoreClock`: before anything compares its time with that of other processes. */
     align: StoreClock.align(repository.time),
 
-    /** Processes that have died: they are silent, and hold their locks no more. Those that ended by themselves are not among them. */
+    /**
+     * Processes that count as dead, each until it is told to be `missed`: they are silent and hold their locks no more, or are silent for long. Those that
+     * ended by themselves are not among them.
+     */
     dead: Effect.gen(function* () {
       const silent = yield* repository.silentSince(Timestamp.minus(yield* Timestamp.now, silentFor))
+      setBackTo = new Map(
+        [...setBackTo].filter(([other, time]) => silent.some((replica) => replica.id === other && replica.updated_at === time))
+      )
       const since = yield* aliveSince
-      const isDead = ({ id: other, updated_at }: Pick<Replica, "id" | "updated_at">) =>
-        other === id
-          ? Effect.succeed(false)
-          : updated_at < since
-            ? Effect.succeed(true)
-            : Effect.map(locks.tryWith(lockOf(other), Effect.void), Option.isSome)
-      return (yield* Effect.filter(silent, isDead)).map((replica) => replica.id)
+      const isDead = (replica: SilentReplica) => {
+        if (replica.id === id || setBackTo.has(replica.id)) return Effect.succeed(false)
+        return replica.updated_at < since ? Effect.succeed(true) : isLockOfDead(replica.id)
+      }
+      return yield* Effect.filter(silent, isDead)
     }),
 
-    /** Forgets a process that has died, with the connections of agents that it had. */
-    forget: (dead: Uuid) => repository.remove(dead),
+    /**
+     * Has a dead process, with the connections of agents that it had, count as missing at once. What it stored is kept: one that lives after all is back with
+     * the next that it tells of itself.
+     */
+    missed: (dead: SilentReplica): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        const gone = Timestamp.minus(yield* Timestamp.now, replicaAliveFor)
+        const time = dead.updated_at < gone ? dead.updated_at : gone
+        yield* repository.setBack(dead, time)
+        setBackTo = new Map(setBackTo).set(dead.id, time)
+      }),
 
     /** Tells of this process until the scope closes, and keeps its clock with the store's. A store that is away is tried again. */
     announce: Effect.gen(function* () {
       yield* StoreClock.align(repository.time)
-      yield* Background.repeat("replica_lock", Effect.zipRight(locks.tryWith(lockOf(id), Effect.never), Effect.sleep(period)))
+      yield* Background.repeat("replica_lock", Effect.zipRight(keepLock, Effect.sleep(period)))
       yield* Background.repeat("store_clock", Effect.delay(StoreClock.align(repository.time), alignedEvery))
       // Others learn of this process when a full store has room again: reads need no heartbeat
       yield* unlessFull(beat)

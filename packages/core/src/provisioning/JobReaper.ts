@@ -76,9 +76,9 @@ const takeFromDead = (queue: JobQueueRepository["Type"]) =>
     const replicas = yield* Replicas
     yield* Background.each("dead_replicas", yield* replicas.dead, (dead) =>
       Effect.gen(function* () {
-        const found = yield* queue.claimsOf(dead, leaseBatch)
+        const found = yield* queue.claimsOf(dead.id, leaseBatch)
         yield* Background.each("job_leases", found, ({ claim_id, id }) => claims.expire(id, claim_id))
-        if (found.length < leaseBatch) yield* replicas.forget(dead)
+        if (found.length < leaseBatch) yield* replicas.missed(dead)
       })
     )
   })

@@ -1,7 +1,7 @@
 import { type Replica, ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { Cryptography, Ids, Locks, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Deferred, type Duration, Effect, Layer, Option, TestClock } from "effect"
 
 /** A store that can be away, and the rows in it. */
 const aStore = () => {
@@ -13,7 +13,12 @@ const aStore = () => {
     put: (replica) => asked(() => void rows.set(replica.id, replica)),
     remove: (id) => asked(() => void rows.delete(id)),
     removeBefore: () => Effect.void,
-    silentSince: () => Effect.succeed([]),
+    silentSince: (time) => asked(() => [...rows.values()].filter(({ updated_at }) => updated_at < time)),
+    setBack: ({ id, updated_at }, time) =>
+      asked(() => {
+        const row = rows.get(id)
+        if (row?.updated_at === updated_at) rows.set(id, { ...row, updated_at: time })
+      }),
     since: (time) => asked(() => [...rows.values()].filter(({ updated_at }) => updated_at >= time))
   })
   return { store, layer: Layer.succeed(ReplicaRepository, repository) }
@@ -46,5 +51,64 @@ it.scoped("counts processes as alive for six seconds after the store was away", 
     expect(yield* ids).toStrictEqual([])
     yield* beat
     expect(yield* ids).toStrictEqual([other])
+  })
+)
+
+it.scoped("takes free locks for those of dead processes only while the store keeps its own", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    let lost = yield* Deferred.make<never>()
+    const locks = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.asSome(Effect.raceFirst(effect, Deferred.await(lost))) })
+    const services = Layer.mergeAll(layer, locks, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
+    yield* replicas.announce
+    const ids = Effect.map(replicas.dead, (dead) => dead.map(({ id }) => id))
+    const silent = (id: string) =>
+      Effect.map(Timestamp.now, (now) => {
+        const other = Uuid.Uuid.make(id)
+        for (const row of [...store.rows.values()].slice(0, 1))
+          store.rows.set(other, { ...row, id: other, updated_at: Timestamp.minus(now, "4 seconds") })
+        return other
+      })
+    yield* TestClock.adjust("10 seconds")
+    const dead = yield* silent("c0000000-0000-4000-8000-000000000001")
+    expect(yield* ids).toStrictEqual([dead])
+
+    const former = lost
+    lost = yield* Deferred.make<never>()
+    yield* Deferred.die(former, "the store was restarted")
+    yield* TestClock.adjust("1 second")
+    const waiting = yield* silent("c0000000-0000-4000-8000-000000000002")
+    expect(yield* ids).toStrictEqual([])
+    yield* TestClock.adjust("7 seconds")
+    expect(yield* ids).toContain(waiting)
+  })
+)
+
+it.scoped("has a process that was taken for dead back when it tells of itself", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
+    const services = Layer.mergeAll(layer, alone, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
+    yield* replicas.announce
+    yield* TestClock.adjust("10 seconds")
+    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
+    const [own] = store.rows.values()
+    if (own === undefined) return expect.fail("The process has told nothing of itself")
+    const told = (ago: Duration.DurationInput) =>
+      Effect.map(Timestamp.now, (now) => store.rows.set(other, { ...own, id: other, updated_at: Timestamp.minus(now, ago) }))
+    yield* told("4 seconds")
+    const [dead] = yield* replicas.dead
+    if (dead === undefined) return expect.fail("A silent process counts as alive")
+    yield* replicas.missed(dead)
+    expect(yield* replicas.others).toStrictEqual([])
+    expect(yield* replicas.dead).toStrictEqual([])
+    yield* told("0 seconds")
+    expect((yield* replicas.others).map(({ id }) => id)).toStrictEqual([other])
+    yield* replicas.missed(dead)
+    expect((yield* replicas.others).map(({ id }) => id)).toStrictEqual([other])
+    yield* told("4 seconds")
+    expect((yield* replicas.dead).map(({ id }) => id)).toStrictEqual([other])
   })
 )

@@ -67,7 +67,7 @@ const aProcess = (index: number, { alive, bus, repository }: Effect.Effect.Succe
       ),
       align: Effect.void,
       dead: Effect.succeed([]),
-      forget: () => Effect.void,
+      missed: () => Effect.void,
       announce: Effect.void,
       list: Effect.succeed([])
     })

@@ -45,6 +45,8 @@ export const layer = service(
           run(sql`DELETE FROM replicas WHERE updated_at < ${time}`)
         ),
       silentSince: (time) => all(silent, sql`SELECT id, updated_at FROM replicas WHERE updated_at < ${time} ORDER BY updated_at, id`),
+      setBack: ({ id, updated_at }, time) =>
+        run(sql`UPDATE replicas SET updated_at = ${time} WHERE id = ${id} AND updated_at = ${updated_at}`),
       since: (time) =>
         all(replica, sql`SELECT ${sql.literal(columnList(columns))} FROM replicas WHERE updated_at >= ${time} ORDER BY created_at, id`)
     })

@@ -50,8 +50,10 @@ layer(services)("jobs of replicas on PostgreSQL", (it) => {
       const { tryWith } = yield* Locks
       yield* tryWith(`replica:${locked.replica}`, run)
       expect([yield* silent.isRunning, yield* alive.isRunning, yield* locked.isRunning]).toStrictEqual([false, true, true])
-      // The connections of its agents went with it
-      expect((yield* (yield* ReplicaRepository).since(Timestamp.never)).map(({ id }) => id)).not.toContain(silent.replica)
+      // The connections of its agents count no more
+      const others = (yield* (yield* Replicas).others).map(({ id }) => id)
+      expect(others).not.toContain(silent.replica)
+      expect(others).toContain(locked.replica)
       yield* run
       expect(yield* locked.isRunning).toBe(false)
     })
