@@ -3,6 +3,7 @@ import { get as getHttps } from "node:https"
 import { Duration, Effect, Option, Schedule, type Scope } from "effect"
 import { Duration as WireDuration, type AgentMessages } from "@atelier/agent-protocol"
 import type { Connection } from "./Connection.js"
+import { isLoopback, resolving } from "./Loopback.js"
 import * as LatestByKey from "./LatestByKey.js"
 import type { LogSource } from "./LogQueue.js"
 import * as Loop from "./Loop.js"
@@ -37,7 +38,7 @@ const firstFailingStatus = 500
 const answers = (url: URL): Effect.Effect<boolean> =>
   Effect.async((resume, signal) => {
     const get = url.protocol === "https:" ? getHttps : getHttp
-    const request = get(url, { agent: false, signal }, (response) => {
+    const request = get(url, { agent: false, signal, ...resolving(url) }, (response) => {
       response.destroy()
       resume(Effect.succeed((response.statusCode ?? firstFailingStatus) < firstFailingStatus))
     })
@@ -52,9 +53,6 @@ interface Checked {
 
 const failed: Checked = { succeeded: false }
 
-/** Names of the loopback interface, which workspaces of one machine may share. */
-const isLoopback = (hostname: string): boolean => hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")
-
 const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
 
 const check = (address: string, ports: OwnPorts, timeout: Duration.Duration): Effect.Effect<Checked> =>
@@ -62,6 +60,7 @@ const check = (address: string, ports: OwnPorts, timeout: Duration.Duration): Ef
     const url = Option.getOrNull(Option.liftThrowable(() => new URL(address))())
     if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return failed
     const port = portOf(url)
+    // Workspaces of one machine may share its loopback interface
     if (isLoopback(url.hostname) && (yield* Effect.promise(() => ports.isForeign(port)))) return { succeeded: false, foreign: port }
     return { succeeded: yield* answers(url) }
   }).pipe(Effect.timeoutTo({ duration: timeout, onSuccess: (checked) => checked, onTimeout: () => failed }))

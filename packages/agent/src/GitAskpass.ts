@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Redacted, type Scope } from "effect"
 import type { AgentConfig } from "./AgentConfig.js"
+import * as HttpRequest from "./HttpRequest.js"
 
 /** The command of the agent's program that answers git. */
 export const command = "git-askpass"
@@ -65,6 +66,17 @@ const delays = { first: 500, longest: 10_000 }
 /** How often an answer that needs no sign-in is asked for. */
 const attempts = 5
 
+const isOk = ({ status }: HttpRequest.HttpAnswer): boolean => status >= 200 && status < 300
+
+/** The value of a JSON text; undefined if it is none, or the connection ended within it. */
+const jsonOf = (text: string | undefined): unknown => {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The server may answer the same request later: the server or a proxy before it ended the wait, or the server is away. */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
 
@@ -84,16 +96,15 @@ export const answer = async (
   const ask = async (further: string, most: number): Promise<Readonly<Record<string, unknown>>> => {
     for (let attempt = 1, delay = delays.first; ; attempt++, delay = Math.min(2 * delay, delays.longest)) {
       const began = performance.now()
-      const response: Response | undefined = await fetch(
-        `${base}/api/v2/workspaceagents/me/external-auth?${new URLSearchParams({ match: asked.address })}${further}`,
-        { headers: { [config.brand.sessionHeader]: Redacted.value(config.token) } }
+      const response = await HttpRequest.get(
+        new URL(`${base}/api/v2/workspaceagents/me/external-auth?${new URLSearchParams({ match: asked.address })}${further}`),
+        { [config.brand.sessionHeader]: Redacted.value(config.token) }
       ).catch((error: unknown) => {
         if (attempt >= most) throw error
         return undefined
       })
-      // The connection may also end within the body
-      const body: unknown = await response?.json().catch(() => undefined)
-      const isCut = response === undefined || (response.ok && body === undefined)
+      const body = jsonOf(response?.text)
+      const isCut = response === undefined || (isOk(response) && body === undefined)
       if (attempt < most && (isCut || isPassing(response.status))) {
         // A request that was held for long is no sign of a server in trouble
         if (performance.now() - began > delays.longest) delay = delays.first
@@ -101,7 +112,7 @@ export const answer = async (
         continue
       }
       const members = typeof body === "object" && body !== null ? { ...body } : {}
-      if (response?.ok === true) return members
+      if (response !== undefined && isOk(response)) return members
       throw new Error("message" in members ? String(members.message) : `The server answered ${response?.status}.`)
     }
   }

@@ -1,8 +1,7 @@
 import { Data, Deferred, Duration, Effect, Exit, Option, type Scope } from "effect"
-import { lookup } from "node:dns"
-import type { LookupFunction } from "node:net"
 import { WebSocket, type RawData } from "ws"
 import { makePauses, TransportError, type Transport } from "@atelier/agent-protocol"
+import { isLoopback, resolving } from "./Loopback.js"
 
 /** The server does not open the connection. `status` is that of its answer, if there was one. */
 export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{ readonly status: number | undefined; readonly message: string }> {}
@@ -42,14 +41,8 @@ const bytesOf = (data: RawData): Uint8Array => {
 /** The `message` of an error's JSON body, or the body. */
 const refusalOf = (body: string): string => Option.getOrElse(Option.fromNullable(/"message"\s*:\s*"([^"]*)"/.exec(body)?.[1]), () => body)
 
-/** Names of this machine, which its resolver may not know (RFC 6761 §6.3). */
-const isLoopbackName = (host: string): boolean => host.endsWith(".localhost")
-
-const loopback: LookupFunction = (_, options, done) => lookup("localhost", options, done)
-
 /** Whether no program between this one and the server sees what is sent: TLS hides it, or the server is on this machine. */
-export const isHidden = ({ hostname, protocol }: URL): boolean =>
-  protocol === "wss:" || hostname === "localhost" || isLoopbackName(hostname) || hostname === "[::1]" || /^127\.[\d.]+$/.test(hostname)
+export const isHidden = ({ hostname, protocol }: URL): boolean => protocol === "wss:" || isLoopback(hostname)
 
 /**
  * A mask that changes nothing. Masks keep texts that a web page chooses from being taken for requests by proxies that do not know WebSockets
@@ -65,7 +58,7 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
       maxPayload: maximumMessageBytes,
       followRedirects: false,
       ...(isHidden(url) ? { generateMask: noMask } : {}),
-      ...(isLoopbackName(url.hostname) ? { lookup: loopback } : {})
+      ...resolving(url)
     })
     const fail = (status: number | undefined, message: string) => resume(new ConnectFailed({ status, message }))
     // Stays: an error after the end must not become an unhandled one.
