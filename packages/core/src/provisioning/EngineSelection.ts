@@ -31,9 +31,6 @@ export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
     const left = new Map<FileId, string>()
     const refused = Lru.make<ProvisionerJobId, true>(keptRefusals)
 
-    const isForOthers = (id: ProvisionerJobId) =>
-      Effect.map(queue.availableWorkers([id]), (workers) => workers.some(({ daemon_id }) => !own.has(daemon_id)))
-
     const leave = (id: FileId, reason: string): void => {
       left.set(id, reason)
       const [oldest] = left.keys()
@@ -48,7 +45,10 @@ export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
         Effect.gen(function* () {
           const { refusal } = yield* sources.judge(file_id)
           if (refusal === undefined) return true
-          const isLeft = yield* isForOthers(id)
+          const workers = yield* queue.availableWorkers([id])
+          // It waits no more: another daemon has taken it, and may yet give it back
+          if (workers.length === 0) return true
+          const isLeft = workers.some(({ daemon_id }) => !own.has(daemon_id))
           if (isLeft) leave(file_id, refusal)
           else refused.set(id, true)
           return !isLeft

@@ -4,6 +4,7 @@ import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import { EventBus, Ids, publish, Timestamp } from "@atelier/core/platform"
 import {
+  type ClaimedJob,
   DaemonStatus,
   embeddedDaemons,
   FileRepository,
@@ -24,7 +25,7 @@ import {
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Effect, Layer, Option, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Layer, Option, Stream, TestClock } from "effect"
 import { aTar } from "../../../../test/archives.js"
 import { postgres, sqlite } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
@@ -90,6 +91,29 @@ for (const [name, database] of [
       Effect.gen(function* () {
         yield* start
         expect((yield* ended(yield* anImportOf("main.tf"))).error).toBe(unknownSource)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("leave a job that comes back from a daemon which took it while they looked at its source", () =>
+      Effect.gen(function* () {
+        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+        const other = yield* aDaemon({ organization_id, key_id: userKeyId })
+        const claims = yield* JobClaims
+        const sources = yield* TemplateSources
+        const taken = yield* Deferred.make<ClaimedJob>()
+        const take = Effect.tap(claims.take(other), (job) => (Option.isSome(job) ? Deferred.succeed(taken, job.value) : Effect.void))
+        let looks = 0
+        const judge = (id: ProvisionerJob["file_id"]) => Effect.zipRight(looks++ === 0 ? take : Effect.void, sources.judge(id))
+        yield* Effect.provideService(start, TemplateSources, { ...sources, judge })
+        const job = yield* anImportOf("main.tf")
+        yield* claims.giveBack(yield* Deferred.await(taken), { cause: "daemon", repeatable: true })
+        const after = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), reload(job)), {
+          until: ({ completed_at }) => completed_at !== null || looks === 2
+        })
+        expect([jobStatus(after), after.error]).toStrictEqual(["pending", ""])
+        // The server's daemons may look at it once more
+        const again = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), claims.take(other)), { until: Option.isSome })
+        expect(Option.map(again, ({ id }) => id)).toStrictEqual(Option.some(job.id))
       }).pipe(Effect.scoped)
     )
 
