@@ -203,7 +203,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     throw error
   })
   // Before requests are answered: one of them could create the first user
-  const next = await atelier.runtime.runPromise(nextStep(accessUrl, isExposed(options, accessUrl), setupToken))
+  const next = await atelier.runtime.runPromise(nextStep(accessUrl, setupToken))
   for (const { open } of listening) open(atelier)
   own?.open(atelier)
   engine.end()
@@ -220,19 +220,20 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   await closed
 }
 
-/** Whether other machines may reach the server. */
-const isExposed = ({ host, plain }: Options, accessUrl: string): boolean =>
-  [host, plain?.host ?? host, new URL(accessUrl).hostname].some((name) => !isLoopbackHost(name))
-
-/** What the operator opens: the page that makes the first user, with a token where other machines could be faster, or the page to sign in. */
-const nextStep = (accessUrl: string, isReachable: boolean, setupToken: string | undefined) =>
+/**
+ * What the operator opens: the page that creates the first user, or the page to sign in. A loopback address needs a token too: a proxy, a tunnel or
+ * a browser's page under a name that leads there may pass on calls of others.
+ */
+const nextStep = (accessUrl: string, setupToken: string | undefined) =>
   Effect.gen(function* () {
     const isNew = yield* Effect.isFailure((yield* Users).requireFirst())
     if (!isNew) return `Open ${accessUrl} in a browser to sign in.`
     const tokens = yield* SetupTokens
-    const token = isReachable ? yield* tokens.issue(setupToken === undefined ? undefined : Redacted.make(setupToken)) : Option.none()
+    const token = yield* tokens.issue(setupToken === undefined ? undefined : Redacted.make(setupToken))
     if (Option.isNone(token)) {
-      const needed = (yield* tokens.isNeeded({ isLocal: !isReachable })) ? " It asks for the token that --setup-token names." : ""
+      const needed = (yield* tokens.isNeeded({ isLocal: isLoopbackHost(new URL(accessUrl).hostname) }))
+        ? " It asks for the token that --setup-token names."
+        : ""
       return `Open ${accessUrl} in a browser to create the first user.${needed}`
     }
     const link = `${accessUrl}/setup?${new URLSearchParams({ token: Redacted.value(token.value) })}`

@@ -1,6 +1,7 @@
 /** What the standalone server says when it cannot start. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { request } from "node:http"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -121,6 +122,28 @@ it("--version prints the version and starts nothing", async () => {
   const child = spawn(process.execPath, [program, "--version"], { cwd: directory, stdio: ["ignore", "pipe", "inherit"] })
   const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")])
   expect({ code, said }).toStrictEqual({ code: 0, said: expect.stringMatching(/^Atelier \d+\.\d+\.\d+\n$/) })
+})
+
+it("a server on the loopback address needs its token for a caller that reached it under another name", async () => {
+  const server = await Server.start({
+    port: 0,
+    database: `sqlite:${join(directory, "first.db")}`,
+    workspacesDirectory: join(directory, "first-workspaces")
+  })
+  try {
+    const body = JSON.stringify({ email: "ada@example.com", username: "ada", password: "SomeSecurePassword!" })
+    const create = async (headers: Readonly<Record<string, string>>) => {
+      const sent = request(`${server.url}/api/v2/users/first`, { method: "POST", headers, agent: false }).end(body)
+      const [response] = await once(sent, "response")
+      response.resume()
+      return response.statusCode
+    }
+    expect(await create({ host: "rebound.example", origin: "http://rebound.example" })).toBe(403)
+    expect(server.log).toMatch(/\n +http:\S+\/setup\?token=\w{32}\n/)
+    expect(await create({})).toBe(201)
+  } finally {
+    await server.stop()
+  }
 })
 
 describe("a server that cannot start", () => {

@@ -8,13 +8,18 @@ import {
   Users,
   type UserWithOrganizations
 } from "@atelier/core/identity"
+import { Forbidden } from "@atelier/core/platform"
 import { Effect } from "effect"
 import * as contract from "../contract/users.js"
 import type { AssignableRole, User } from "../contract/users.js"
+import { isCrossOrigin } from "../server/Csrf.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { Settings } from "../server/Settings.js"
 import { setupCaller } from "../server/setupCaller.js"
 import * as Handlers from "./Handlers.js"
+
+/** No session and no token protects a deployment on the loopback address, which pages of any site can send requests to. */
+const ofAnotherSite = new Forbidden({ message: "A page of another site cannot create the first user." })
 
 /** A user as its readers see it. */
 export const userView = (user: UserWithOrganizations): User => ({
@@ -54,7 +59,9 @@ export const users = Handlers.group(contract.users, (handlers) =>
     return handlers
       .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
       .handle("createFirstUser", ({ payload, request }) =>
-        Effect.flatMap(CurrentRequest, (info) => users.createFirst(payload, setupCaller(settings, request, info)))
+        isCrossOrigin(request, settings)
+          ? ofAnotherSite
+          : Effect.flatMap(CurrentRequest, (info) => users.createFirst(payload, setupCaller(settings, request, info)))
       )
       .handle("listUsers", ({ urlParams: { q, ...page } }) =>
         Effect.map(users.list(q, page), (page) => ({ count: page.count, users: page.users.map(userView) }))

@@ -37,6 +37,13 @@ describeServerOnEach(
       expect([weak.status, weak.body]).toMatchObject([400, { validations: [{ field: "password" }] }])
     })
 
+    it("refuses a call that a page of another site makes a browser send", async () => {
+      for (const headers of [{ "sec-fetch-site": "cross-site" }, { origin: "https://elsewhere.example" }]) {
+        const { body, status } = await server().call("POST", "/users/first", { headers, body: ada })
+        expect([status, body]).toStrictEqual([403, { message: "A page of another site cannot create the first user." }])
+      }
+    })
+
     it("gets exactly one owner from concurrent calls, and refuses the others", async () => {
       const answers = await Promise.all(
         ["Ada-1", "grace", "Ada-1", "mary"].map((username, index) =>

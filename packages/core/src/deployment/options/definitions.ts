@@ -2925,7 +2925,7 @@ export const definitions = {
     name: "Setup Token",
     type: "string",
     description:
-      "The token, of 16 characters or more, with which callers of other machines create the first user. Without one, a server that other machines can reach makes one at each start and prints it. none requires no token.",
+      "The token, of 16 characters or more, with which callers of other machines create the first user. Without one, the standalone server makes one at each start and prints it. none requires no token.",
     secret: true
   },
   "license-keys": {
