@@ -31,6 +31,8 @@ const entrusted: { readonly [Type in ResourceType]?: ReadonlyArray<Action> } = {
   organization_member: ["create", "delete", "update"],
   provisioner_daemon: ["create", "delete", "update"],
   system: ["create", "delete", "update"],
+  // The code of a template gets the session of each workspace's owner
+  template: ["create", "update"],
   user: ["create", "delete", "update", "update_personal"],
   user_secret: ["create", "update"],
   webpush_subscription: ["create"],

@@ -34,6 +34,8 @@ describe("a token of an app", () => {
       ])
     }
     expect(everyPair.filter(({ action, type }) => isEntrusted(action, type))).toContainEqual({ type: "user", action: "create" })
+    // The code of a template gets the session of each workspace's owner
+    for (const action of ["create", "update"] as const) expect(decide(app, action, { type: "template", id: "1" })).toBe(false)
   })
 
   it("gives what one of its scopes names", () => {
