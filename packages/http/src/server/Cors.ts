@@ -28,7 +28,7 @@ interface Policy {
   readonly response: Readonly<Record<string, string>>
 }
 
-const publicHeaders = "Content-Type, Accept, Authorization, x-api-key, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID"
+const publicHeaders = "Content-Type, Accept, Authorization, DPoP, x-api-key, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID"
 
 /** The OAuth2 provider and the MCP server are called from any site, without credentials of the browser. */
 const openPolicy: Policy = {

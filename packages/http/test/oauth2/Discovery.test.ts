@@ -85,7 +85,7 @@ describeInterface("the discovery documents", (server) => {
       expect(allowed).toStrictEqual([
         "*",
         "GET, POST, PUT, DELETE, OPTIONS",
-        "Content-Type, Accept, Authorization, x-api-key, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID",
+        "Content-Type, Accept, Authorization, DPoP, x-api-key, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID",
         null
       ])
     }

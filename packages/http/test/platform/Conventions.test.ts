@@ -204,7 +204,7 @@ describeInterface("calls from other sites", (server) => {
     expect(listed("origin")).toStrictEqual(["*"])
     expect(listed("methods")).toStrictEqual(expect.arrayContaining(["DELETE", "GET", "OPTIONS", "POST"]))
     expect(listed("headers")).toStrictEqual(
-      ["Content-Type", "Accept", "Authorization", "x-api-key", "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID"].toSorted()
+      ["Content-Type", "Accept", "Authorization", "DPoP", "x-api-key", "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID"].toSorted()
     )
     expect([headers.get("access-control-max-age"), headers.get("access-control-allow-credentials")]).toStrictEqual(["86400", null])
   })
