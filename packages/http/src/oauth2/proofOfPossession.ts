@@ -54,8 +54,8 @@ const make = Effect.gen(function* () {
       catch: () => bad
     })
 
-  /** The thumbprint of the key that a request proves its caller to have. A proof is good once, in all processes. */
-  const thumbprint = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">, { method, path, token }: Proven) =>
+  /** The thumbprint of the key that a request proves its caller to have, and the use of the proof, which is good once, in all processes. */
+  const check = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">, { method, path, token }: Proven) =>
     Effect.gen(function* () {
       const proof = headers["dpop"]
       // Two headers are joined by a comma, which no proof contains
@@ -68,11 +68,11 @@ const make = Effect.gen(function* () {
       if (typeof iat !== "number" || iat < seconds - lifetime || iat > seconds + ahead) return yield* bad
       if (token !== undefined && ath !== createHash("sha256").update(token).digest("base64url")) return yield* bad
       if (typeof jti !== "string" || jti === "" || jti.length > maximumId) return yield* bad
-      const isFirst = yield* used.use(`dpop ${thumbprint}`, jti, Timestamp.fromMillis((iat + lifetime) * 1000))
-      return isFirst ? thumbprint : yield* bad
-    }).pipe(Effect.provide(services))
+      const use = Effect.provide(used.use(`dpop ${thumbprint}`, jti, Timestamp.fromMillis((iat + lifetime) * 1000)), services)
+      return { thumbprint, use: Effect.flatMap(use, (isFirst) => (isFirst ? Effect.void : bad)) }
+    })
 
-  return { thumbprint }
+  return { check }
 })
 
 /** Checks proofs of possession. */

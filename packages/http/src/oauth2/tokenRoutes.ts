@@ -65,9 +65,12 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
     /** The thumbprint of the key that a request proves its client to have; undefined without a proof, if the client may do without. */
     const provenKey = (request: Request, path: string, { metadata }: OAuth2App) => {
       if (request.headers["dpop"] === undefined && metadata.dpop_bound_access_tokens !== true) return Effect.succeed(undefined)
-      return Effect.mapError(
-        proofs.thumbprint(request, { method: request.method, path, token: undefined }),
-        ({ message }) => new OAuthError({ error: "invalid_dpop_proof", message })
+      return proofs.check(request, { method: request.method, path, token: undefined }).pipe(
+        Effect.tap(({ use }) => use),
+        Effect.mapBoth({
+          onFailure: ({ message }) => new OAuthError({ error: "invalid_dpop_proof", message }),
+          onSuccess: ({ thumbprint }) => thumbprint
+        })
       )
     }
 

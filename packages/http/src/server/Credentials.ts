@@ -40,10 +40,13 @@ export class UserCredentials extends Context.Tag("@atelier/http/UserCredentials"
         authenticate: (token, info, proving) =>
           proving === undefined
             ? sessions.authenticate(token, info)
-            : proofs.thumbprint(proving.request, { ...proving, token: Redacted.value(token) }).pipe(
-                Effect.mapError(() => proofRefused),
-                Effect.flatMap((dpopKey) => sessions.authenticate(token, { ...info, dpopKey }))
-              )
+            : Effect.gen(function* () {
+                const { thumbprint, use } = yield* proofs.check(proving.request, { ...proving, token: Redacted.value(token) })
+                const actor = yield* sessions.authenticate(token, { ...info, dpopKey: thumbprint })
+                // Last: a proof is stored for holders of tokens alone
+                yield* use
+                return actor
+              }).pipe(Effect.catchTag("BadProof", () => proofRefused))
       })
     })
   )

@@ -108,6 +108,16 @@ describeServer("a token that is bound to a key", (server) => {
     expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([200, 401, 401, 401, 401, 401, 401, 401])
   })
 
+  it("alone uses a proof up: a caller without a token leaves nothing behind", async () => {
+    const { access_token } = await boundTokens(server(), await aClient(server()))
+    const jti = randomUUID()
+    const invented = `${access_token.slice(0, -1)}${access_token.endsWith("a") ? "b" : "a"}`
+    const without = { authorization: `DPoP ${invented}`, dpop: await proof({ ...forCall(invented), jti }) }
+    expect((await call(server(), without)).status).toBe(401)
+    const headers = { authorization: `DPoP ${access_token}`, dpop: await proof({ ...forCall(access_token), jti }) }
+    expect((await call(server(), headers)).status).toBe(200)
+  })
+
   it("is not made of one without a key, nor without the key that the request named", async () => {
     const client = await aClient(server())
     const bearer = (await redeem(server(), client, await aCode(server(), client, server().owner()))).as(
