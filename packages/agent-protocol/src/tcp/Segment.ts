@@ -97,9 +97,13 @@ const optionsOf = (options: Uint8Array): Pick<Segment, "maximumSegment" | "windo
 
 const isEqual = (one: Uint8Array, other: Uint8Array): boolean => one.every((byte, index) => byte === other[index])
 
-/** Reads a packet that is on this route; undefined for one that is not, that is no TCP, or that is broken. Bytes behind it are padding. */
+/**
+ * Reads a packet that is on this route; undefined for one that is not, that is no TCP, that is too large, or that is broken. Bytes behind it are
+ * padding. The data is a view of the packet: the memory of a packet lasts as long as any of its data.
+ */
 export const decode = ({ destination, source }: Route, padded: Uint8Array): Segment | undefined => {
-  if (padded.length < ipLength + tcpLength || (padded[0] ?? 0) >>> 4 !== 6 || padded[6] !== tcp) return undefined
+  if (padded.length < ipLength + tcpLength || padded.length > maximumPacket || (padded[0] ?? 0) >>> 4 !== 6 || padded[6] !== tcp)
+    return undefined
   const length = ipLength + (((padded[4] ?? 0) << 8) | (padded[5] ?? 0))
   if (length > padded.length || length < ipLength + tcpLength) return undefined
   const packet = padded.subarray(0, length)
