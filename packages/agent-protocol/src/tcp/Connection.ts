@@ -12,6 +12,9 @@ export const bufferLength = 256 * 1024
 const windowScale = 3
 const largestScale = 14
 
+/** Room that is worth a segment to tell of: half of the largest window without a scale. */
+const worthTelling = 32 * 1024
+
 /** The smallest segments that the peer may ask for: smaller ones would make work without end. */
 const smallestSegment = 536
 
@@ -147,7 +150,7 @@ export class Connection {
     const bytes = this.#incoming.take()
     if (bytes === undefined || this.#end !== undefined) return bytes
     // The peer is told of the room once it is worth a segment
-    if (!this.#peerFinished && distance(this.#told, plus(this.#expected, this.#receiveWindow())) >= bufferLength / 4) this.#acknowledge()
+    if (!this.#peerFinished && distance(this.#told, plus(this.#expected, this.#receiveWindow())) >= worthTelling) this.#acknowledge()
     return bytes
   }
 
@@ -407,13 +410,12 @@ export class Connection {
   #resend(now: number): void {
     this.#timed = undefined
     this.#backOff(now)
-    if (this.#peerWindow === 0) {
-      if (this.#outgoing.length > 0) {
-        this.#emit(this.#unacknowledged, Flag.ack, this.#outgoing.copy(0, 1))
-        this.#sent(this.#unacknowledged, 1, now)
-        // The peer may have had no room for it
-        this.#next = this.#unacknowledged
-      }
+    // The end of the bytes needs no room
+    if (this.#peerWindow === 0 && this.#outgoing.length > 0) {
+      this.#emit(this.#unacknowledged, Flag.ack, this.#outgoing.copy(0, 1))
+      this.#sent(this.#unacknowledged, 1, now)
+      // The peer may have had no room for it
+      this.#next = this.#unacknowledged
       return
     }
     this.#threshold = Math.max(this.#inFlight() / 2, 2 * this.#segmentLength)

@@ -25,10 +25,12 @@ interface Way {
   readonly delay?: number
   readonly jitter?: number
   readonly seed?: number
+  /** Whether the ends know no scaled windows. */
+  readonly isUnscaled?: boolean
 }
 
 /** Two ends, whose openings cross: each gets that of the other one as an answer to its own. */
-const pair = ({ delay = 20, jitter = 0, loss = 0, repeats = 0, seed = 1 }: Way = {}) => {
+const pair = ({ delay = 20, isUnscaled = false, jitter = 0, loss = 0, repeats = 0, seed = 1 }: Way = {}) => {
   const random = numbers(seed)
   let now = start
   let underway: Array<{ readonly at: number; readonly to: 0 | 1; readonly segment: Segment }> = []
@@ -38,7 +40,12 @@ const pair = ({ delay = 20, jitter = 0, loss = 0, repeats = 0, seed = 1 }: Way =
     const isOpening = (segment.flags & Flag.syn) !== 0
     const copies = !isOpening && random() < loss ? 0 : random() < repeats ? 2 : 1
     const arriving = isOpening
-      ? { ...segment, flags: Flag.syn | Flag.ack, acknowledgment: (firstNumbers[from === 0 ? 1 : 0] + 1) >>> 0 }
+      ? {
+          ...segment,
+          flags: Flag.syn | Flag.ack,
+          acknowledgment: (firstNumbers[from === 0 ? 1 : 0] + 1) >>> 0,
+          windowScale: isUnscaled ? undefined : segment.windowScale
+        }
       : segment
     for (let copy = 0; copy < copies; copy++)
       underway.push({ at: now + delay + random() * jitter, to: from === 0 ? 1 : 0, segment: arriving })
@@ -127,6 +134,33 @@ it("a reader who reads nothing holds the writer back, and goes on later", () => 
   })
   expect(read).toBe(2 * bufferLength)
   expect([writer.endReason, reader.endReason]).toStrictEqual([undefined, undefined])
+})
+
+it("a reader tells a writer without scaled windows at once that there is room again", () => {
+  const { connections, now, pass, sent } = pair({ isUnscaled: true })
+  const [writer, reader] = connections
+  pass(10_000, () => {
+    if (writer.room > 0) writer.write(new Uint8Array(writer.room), now())
+  })
+  expect(sent.at(-1)).toMatchObject({ window: 0 })
+  const before = sent.length
+  while (reader.read() !== undefined);
+  expect(sent.length).toBeGreaterThan(before)
+  expect(sent.at(-1)?.window).toBeGreaterThan(30_000)
+})
+
+it("the end of the bytes is sent again to a peer without a window", () => {
+  const { connections, cut, now, pass, sent } = pair()
+  const [connection] = connections
+  pass(100)
+  const [sequence, acknowledgment] = [firstNumbers[1] + 1, firstNumbers[0] + 1]
+  connection.take(
+    { sourcePort: 6, destinationPort: 5, sequence, acknowledgment, flags: Flag.ack, window: 0, data: new Uint8Array(0) },
+    now()
+  )
+  connection.finish(now())
+  pass(5000, cut)
+  expect(sent.filter(({ flags }) => (flags & Flag.fin) !== 0).length).toBeGreaterThan(1)
 })
 
 it("a lost segment is sent again after three duplicates, without waiting for the timer", () => {
