@@ -1,6 +1,6 @@
 /** The TCP connections of one end of a tunnel to the host at the other end. It opens connections, and takes none that the other host opens. */
 import { Connection } from "./Connection.js"
-import { decode, encode, type Route } from "./Segment.js"
+import { decode, encode, Flag, type Route, type Segment } from "./Segment.js"
 
 /** Ports for connections of clients (RFC 6335). */
 const firstPort = 49_152
@@ -29,11 +29,6 @@ export class Host {
     this.#inbound = { source: options.peerAddress, destination: options.ownAddress }
   }
 
-  /** How many connections there are, with those that have closed a moment ago. */
-  get size(): number {
-    return this.#connections.size
-  }
-
   /** Opens a connection; undefined where there is no port left. `changed` is called after each change of it. */
   connect(remotePort: number, changed: () => void, now: number): Connection | undefined {
     const localPort = this.#freePort()
@@ -59,13 +54,26 @@ export class Host {
     }
   }
 
-  /** Takes a packet of the other host. One that belongs to no connection is dropped. */
+  /** Takes a packet of the other host. A segment that belongs to no connection is answered with a reset, so that the other host ends its own. */
   take(packet: Uint8Array, now: number): void {
     const segment = decode(this.#inbound, packet)
-    const connection = segment && this.#connections.get(segment.destinationPort)
-    if (connection === undefined || connection.remotePort !== segment?.sourcePort) return
+    if (segment === undefined) return
+    const connection = this.#connections.get(segment.destinationPort)
+    if (connection?.remotePort !== segment.sourcePort) return this.#refuse(segment)
     connection.take(segment, now)
     this.#touched.add(connection)
+  }
+
+  /** RFC 9293, section 3.10.7.1. */
+  #refuse({ acknowledgment, data, destinationPort, flags, sequence, sourcePort }: Segment): void {
+    if ((flags & Flag.rst) !== 0) return
+    const length = data.length + ((flags & Flag.syn) === 0 ? 0 : 1) + ((flags & Flag.fin) === 0 ? 0 : 1)
+    const numbers =
+      (flags & Flag.ack) === 0
+        ? { sequence: 0, acknowledgment: (sequence + length) >>> 0, flags: Flag.rst | Flag.ack }
+        : { sequence: acknowledgment, acknowledgment: 0, flags: Flag.rst }
+    const ports = { sourcePort: destinationPort, destinationPort: sourcePort }
+    this.#options.send(encode(this.#outbound, { ...ports, ...numbers, window: 0, data: new Uint8Array(0) }))
   }
 
   /** Acknowledges what has arrived since the last time. */
