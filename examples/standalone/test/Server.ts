@@ -79,7 +79,7 @@ export class Server {
     })
   }
 
-  /** Starts a server with these arguments alone, and waits until it says what is looked for, whose first group is its address. */
+  /** Starts a server with these arguments alone, and waits for a line that matches; the first group of the match is the address. */
   static launch(args: ReadonlyArray<string>, greeting: RegExp): Promise<Server> {
     return Server.spawn([process.execPath, built, ...args], greeting)
   }

@@ -21,7 +21,7 @@ const listening = "0A"
 export interface Listener {
   /** The number of its file. */
   readonly socket: string
-  /** In hexadecimal, as the table has it. */
+  /** In hexadecimal, the form of the table. */
   readonly address: string
   readonly port: number
 }

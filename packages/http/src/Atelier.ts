@@ -383,7 +383,7 @@ const settingsOf = (host: Options, options: InForce, configuration: Configuratio
   }
 }
 
-/** An origin as browsers write it. The check of the options has refused what is none. */
+/** An origin as browsers write it. The check of the options has refused all other texts. */
 const originOf = (text: string): string => new URL(text).origin
 
 const directives = ["includeSubDomains", "preload"]

@@ -104,7 +104,7 @@ export const text = Schema.optionalWith(Schema.String, { default: () => "" })
 const firstId = Symbol.for("@atelier/http/first")
 
 /**
- * A query's text of which the first counts if a client gives several. It is empty when it is not given. Clients repeat a parameter where
+ * A text of the query; the first counts if a client gives several. It is empty when it is not given. Clients repeat a parameter where
  * one part of them adds it to an address that has it already: the daemons of the reference send `version` twice.
  */
 export const firstText = Schema.optionalWith(Schema.String.annotations({ [firstId]: true }), { default: () => "" })

@@ -10,5 +10,5 @@ export interface Heartbeat {
 /** A silent connection is noticed within 9 seconds. TCP's own probes would take minutes. */
 export const usualHeartbeat: Heartbeat = { every: "4 seconds", within: "5 seconds" }
 
-/** Lets work go by the machine's time: what is set forward by a host or a test is no reason to test a connection more often. */
+/** Lets work go by the machine's time: a host or a test that sets its clock forward gives no reason to test a connection more often. */
 export const inRealTime: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.withClock(Clock.make())

@@ -28,7 +28,7 @@ export interface ConsentRequest {
   readonly response_type: string | undefined
   /** `query` if it is absent. */
   readonly response_mode: string | undefined
-  /** What is shown to the user; several values are separated by spaces. */
+  /** The pages shown to the user, as a list separated by spaces. */
   readonly prompt: string | undefined
   readonly redirect_uri: string | undefined
   readonly scope: string | undefined

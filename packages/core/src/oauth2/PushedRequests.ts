@@ -15,7 +15,7 @@ import { PushedRequestRepository } from "./PushedRequestRepository.js"
 /** The beginning of a reference (RFC 9126 §2.2). */
 const referencePrefix = "urn:ietf:params:oauth:request_uri:"
 
-/** How long a request waits for its user, who may have to sign in first. */
+/** The lifetime of a request; its user may have to sign in first. */
 const lifetime = Duration.minutes(10)
 
 /** Requests that wait at a time. */

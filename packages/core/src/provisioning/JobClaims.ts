@@ -35,9 +35,9 @@ export const maximumRepetitions = 3
 export interface JobSelection {
   /** Sources whose jobs are left to other daemons. */
   readonly left: () => ReadonlyArray<FileId>
-  /** Whether the daemon takes the job, as far as is known. Does not wait: a lock is held meanwhile. */
+  /** Whether the daemon takes the job, as far as is known. Does not wait, because the caller holds a lock. */
   readonly isTaken: (job: ClaimedJob) => boolean
-  /** Finds out whether the daemon takes a job of which `isTaken` knows too little. */
+  /** Finds out whether the daemon takes a job that `isTaken` cannot decide. */
   readonly judge: (job: ClaimedJob) => Effect.Effect<boolean>
 }
 

@@ -37,7 +37,7 @@ export interface Opinion {
 
 const understood: Opinion = { refusal: undefined }
 
-/** Sources of which a process knows whether an engine understands them. */
+/** Sources that a process has compared with its engines. */
 const keptOpinions = 1_000
 
 /** Bytes of a source that is kept: most templates have a few kilobytes. */

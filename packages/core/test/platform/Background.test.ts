@@ -15,7 +15,7 @@ const failuresOf = (work: string) =>
     )
   )
 
-it.scoped("a loop goes on after failures, defects and interruptions of a turn, which it logs once and counts", () => {
+it.scoped("a loop survives failed turns, logs the first and counts all", () => {
   lines.length = 0
   const outcomes = [Effect.fail("away"), Effect.die("broken"), Effect.interrupt, Effect.void, Effect.void]
   return Effect.gen(function* () {

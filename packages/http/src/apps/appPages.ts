@@ -10,7 +10,7 @@ export interface AppPage {
   readonly message: string
   /** Whether another try may help. */
   readonly retry?: boolean
-  /** Where the workspace can be started, for a caller who may do that. */
+  /** The address of the page that starts the workspace, for a caller who may start it. */
   readonly start?: string
   /** Another address of the same app that may work, where there is one. */
   readonly otherwise?: string

@@ -26,7 +26,7 @@ export const notingApp = async () => {
   return { seen, port: await listening(app) }
 }
 
-/** A request that a forwarder would take for the next one, if it lost the framing of the body that has it. */
+/** A request inside of a body: a forwarder that loses the body's framing would take it for the next request. */
 export const hidden = "GET /hidden HTTP/1.1\r\nHost: hidden.test\r\n\r\n"
 
 /** The heads of requests with that body whose `Connection` names what frames and routes a message. */

@@ -169,7 +169,7 @@ describeAgentsOn(
           resolve(id)
         }
       })
-      // All workspaces of the pool are to be replaced by the cycle that reads it next
+      // The next cycle replaces all workspaces of the pool
       await pause(true)
       await server().call("POST", `/templates/${templateId}/prebuilds/invalidate`, { token: owner() })
       await pause(false)

@@ -98,7 +98,7 @@ export const buildEnvironment = (input: PlanInput): Readonly<Record<string, stri
   ])
 })
 
-/** An environment, as `process.env` has it. */
+/** An environment in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The variables of an environment with these names. A `*` at the end of a name stands for any rest: `AWS_*`. */

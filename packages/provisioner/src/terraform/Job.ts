@@ -31,7 +31,7 @@ const stages: Readonly<Record<BuildTransition, string>> = {
   delete: "Destroying workspace"
 }
 
-/** What is planned without a workspace is the import of a version, or a dry run of it. */
+/** A plan without a workspace is the import of a version, or a dry run of it. */
 const stageOfPlan = ({ transition, workspace_id }: PlanInput["metadata"]): string => {
   if (workspace_id !== Uuid.nil) return "Planning Infrastructure"
   return transition === "stop" ? "Detecting ephemeral resources" : "Detecting persistent resources"

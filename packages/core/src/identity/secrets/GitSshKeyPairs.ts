@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
   return {
     generate,
 
-    /** A user's pair; none if there is none, or if it cannot be decrypted, which is logged. Callers have authorized their actors. */
+    /** A user's pair; absent before the first one is made, or if it cannot be decrypted, which is logged. Callers have authorized their actors. */
     of: (userId: UserId): Effect.Effect<Option.Option<SshKeyPair>> =>
       Effect.gen(function* () {
         const pair = Option.getOrUndefined(yield* repository.pairOf(userId))
