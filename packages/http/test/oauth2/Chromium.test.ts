@@ -1,4 +1,6 @@
 /** The pages in a real browser: set up, sign in, consent and denial. */
+import { Mailer } from "@atelier/core/notifications"
+import { Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import * as openid from "openid-client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -13,6 +15,8 @@ const email = "owner@example.com"
 /** Pages are the same below a prefix: their looks are examined once. */
 const noExamination = () => Promise.resolve()
 
+const mailer = Layer.succeed(Mailer, { isConfigured: true, send: () => Effect.void })
+
 describe.skipIf(chromiumPath === undefined).each([
   ["at the root", "http://atelier.test", expectAccessible],
   ["below a prefix", "http://atelier.test/dev", noExamination]
@@ -26,6 +30,7 @@ describe.skipIf(chromiumPath === undefined).each([
     server = await startServer(sqlite, {
       accessUrl: base,
       empty: true,
+      mailer,
       options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: oidc.issuer }
     })
     browser = await startChromium({ "atelier.test": new URL(server.url).host })

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { decide, listPredicate } from "@atelier/core/access"
+import { actionsOf, decide, listPredicate } from "@atelier/core/access"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Runtime } from "effect"
 import * as fc from "fast-check"
@@ -36,6 +36,7 @@ for (const [name, database] of databases) {
         yield* insertAll(sql, "objects", rows)
 
         const property = fc.asyncProperty(arbitrary.subject, arbitrary.action, arbitrary.type, async (subject, action, type) => {
+          fc.pre(actionsOf(type).includes(action))
           const condition = accessCondition(sql, listPredicate(subject, action, type), columns)
           const admitted = await run(
             sql<{ position: number }>`SELECT position FROM objects WHERE type = ${type} AND ${condition} ORDER BY position`
