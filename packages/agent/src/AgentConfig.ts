@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { homedir, tmpdir, userInfo } from "node:os"
 import { resolve } from "node:path"
-import { Data, Either, Redacted } from "effect"
+import { Data, Either, Option, Redacted } from "effect"
 import * as Brand from "./Brand.js"
 
 /** The configuration of an agent at its start. */
@@ -17,6 +17,8 @@ export interface AgentConfig {
   readonly shell: string
   /** Where log files with a relative path are written; an absolute path. */
   readonly logDirectory: string
+  /** Where an outage of the server's is reported to the engine; an absolute path. Absent where no engine reads it. */
+  readonly outageFile?: string | undefined
   /** Whether scripts may see the agent's token, which acts for the workspace's owner. */
   readonly shareToken: boolean
 }
@@ -103,6 +105,7 @@ export const fromEnvironment = (environment: Environment, args: Arguments = {}):
       homeDirectory: environment["HOME"] ?? homedir(),
       shell: environment["SHELL"] ?? loginShell(),
       logDirectory: resolve(variable("LOG_DIRECTORY") ?? tmpdir()),
+      outageFile: Option.getOrUndefined(Option.map(Option.fromNullable(variable("OUTAGE_FILE")), (file) => resolve(file))),
       shareToken: variable("SHARE_TOKEN") === "true"
     }
   })

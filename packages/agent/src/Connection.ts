@@ -11,6 +11,7 @@ import {
 } from "@atelier/agent-protocol"
 import type { AgentConfig } from "./AgentConfig.js"
 import * as Backoff from "./Backoff.js"
+import * as OutageReport from "./OutageReport.js"
 import * as ReverseStreams from "./ReverseStreams.js"
 import { rpcVersion } from "./Version.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
@@ -52,7 +53,7 @@ const addressOf = (url: URL): URL => {
 }
 
 const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): string =>
-  error._tag === "ConnectFailed" && error.status !== undefined ? `${error.status} ${error.message}` : error.message
+  error._tag === "ConnectFailed" && error.status !== undefined ? `the server answered ${error.status}: ${error.message}` : error.message
 
 /**
  * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first; when it fails, the
@@ -68,6 +69,7 @@ export const make = (
     const connected = yield* Effect.makeLatch()
     const refused = yield* Effect.makeLatch()
     const pausing = yield* Effect.makeLatch()
+    const outage = yield* OutageReport.make(config)
     const launchedAt = yield* Clock.currentTimeMillis
     let everConnected = false
     let isHurried = false
@@ -98,6 +100,7 @@ export const make = (
             return connected.close
           })
       )
+      yield* outage.reached
       yield* Effect.logInfo(`Connected to ${config.url.host}`)
       // An agent that takes no streams any more must not take itself for connected
       yield* Effect.raceFirst(session.closed, Fiber.join(serving))
@@ -120,6 +123,7 @@ export const make = (
         const now = yield* Clock.currentTimeMillis
         tries = Backoff.after(tries, { connectedAt, now })
         yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
+        yield* outage.failed(reason)
         const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
         yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
       }

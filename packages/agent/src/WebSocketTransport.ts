@@ -2,6 +2,7 @@ import { Data, Deferred, Duration, Effect, Exit, Option, type Scope } from "effe
 import { WebSocket, type RawData } from "ws"
 import { makePauses, TransportError, type Transport } from "@atelier/agent-protocol"
 import { isLoopback, resolving } from "./Loopback.js"
+import { reasonOf } from "./Unreachable.js"
 
 /** The server does not open the connection. `status` is that of its answer, if there was one. */
 export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{ readonly status: number | undefined; readonly message: string }> {}
@@ -62,7 +63,7 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
     })
     const fail = (status: number | undefined, message: string) => resume(new ConnectFailed({ status, message }))
     // Stays: an error after the end must not become an unhandled one.
-    socket.on("error", (error) => fail(undefined, error.message))
+    socket.on("error", (error) => fail(undefined, reasonOf(error)))
     socket.once("open", () => {
       // Nothing may arrive before there are listeners.
       socket.pause()

@@ -21,6 +21,7 @@ With git-askpass, answers a question of git for a user name or password.
   PREFIX_AGENT_TOKEN          the agent's token, or PREFIX_AGENT_TOKEN_FILE a file that holds it
   PREFIX_AGENT_BRAND          the product's word in header names, like --brand
   PREFIX_AGENT_LOG_DIRECTORY  where log files with a relative path are written
+  PREFIX_AGENT_OUTAGE_FILE    where it is reported after 30 s that the server cannot be reached
   PREFIX_AGENT_SHARE_TOKEN    "true" lets scripts see the agent's token
 
 PREFIX is that of the only variable called …_AGENT_TOKEN or …_AGENT_TOKEN_FILE, otherwise SERVICE.

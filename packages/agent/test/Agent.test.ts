@@ -57,7 +57,9 @@ it.scopedLive("a server whose name does not resolve is named in the log, with th
     const logger = Logger.make(({ message }) => Deferred.unsafeDone(said, Exit.succeed([message].flat().join(" "))))
     const agent = Agent.run(aConfig(new URL("http://nowhere.invalid"), yield* folder))
     yield* Effect.forkScoped(Effect.provide(agent, Logger.replace(Logger.defaultLogger, logger)))
-    expect(yield* Deferred.await(said)).toMatch(/^Not connected to nowhere\.invalid: getaddrinfo E\w+ nowhere\.invalid$/)
+    expect(yield* Deferred.await(said)).toMatch(
+      /^Not connected to nowhere\.invalid: host name not found: getaddrinfo E\w+ nowhere\.invalid$/
+    )
   })
 )
 

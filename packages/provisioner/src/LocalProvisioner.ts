@@ -16,7 +16,8 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
   repeatable: new Set(["parse", "plan", "apply"]),
   understands: (paths) => templatePath(paths) !== undefined,
   open: openLater(async () => (await import("./LocalEngine.js")).open(workspaces, ids)),
-  recover: workspaces.recover
+  recover: workspaces.recover,
+  tellOutages: workspaces.tellOutages
 })
 
 /** Puts the engine before those that the context has: a source with files of both kinds is its own. */

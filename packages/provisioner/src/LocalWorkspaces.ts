@@ -3,13 +3,14 @@
  */
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { Background, makeKeyedLock, type Uuid } from "@atelier/core/platform"
-import type { RunningWorkspace } from "@atelier/core/provisioning"
-import { Context, Data, Duration, Effect, Either, Layer, Option, Stream } from "effect"
+import type { RunningWorkspace, TellOutage } from "@atelier/core/provisioning"
+import { Context, Data, Duration, Effect, Either, Layer, Option, Redacted, Stream } from "effect"
 import { resolve } from "node:path"
 import type { LaunchError } from "./AgentProcess.js"
 import * as DirectoryOwner from "./DirectoryOwner.js"
 import type { PlacedFile } from "./Evaluation.js"
 import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
+import { readOutage, removeOutage } from "./OutageFile.js"
 import { end, type StillRunning } from "./ProcessTree.js"
 import { adopted, makeSupervisors, type Watched } from "./Supervisors.js"
 import { type AgentOptions, makeWorkspaceAgents, prefixOf, type NotedProcesses, type StateAgent } from "./WorkspaceAgents.js"
@@ -100,6 +101,8 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
      * alone, and so are those whose state cannot be read. What fails is logged.
      */
     readonly recover: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
+    /** Passes on what the agents report that do not reach the service. A report is passed on again until `tell` has succeeded. */
+    readonly tellOutages: (tell: TellOutage) => Effect.Effect<void>
     /** Whether the workspace's agents are to run in this server's directory. */
     readonly isRunning: (workspaceId: Uuid.Uuid) => Effect.Effect<boolean>
     /** The entry (`NAME=value`) in the environment of all processes of a workspace. */
@@ -148,7 +151,9 @@ const make = (options: LocalWorkspacesOptions) =>
 
     const supervise = (state: WorkspaceState, agent: StateAgent, process: Watched) =>
       supervisors
-        .watch(state.workspace_id, agent.name, process, (last) => locked(state.workspace_id)(restart(state, agent, last)))
+        .watch({ workspaceId: state.workspace_id, agent: agent.name, token: agent.token }, process, (last) =>
+          locked(state.workspace_id)(restart(state, agent, last))
+        )
         .pipe(Effect.annotateLogs({ output: pathsOf(root, state.workspace_id).log(agent.name) }))
 
     /**
@@ -316,6 +321,22 @@ const make = (options: LocalWorkspacesOptions) =>
             error._tag === "LocalWorkspaceError" ? error : new LocalWorkspaceError({ message: error.message })
           )
 
+    const tellOutages = (tell: TellOutage) =>
+      Effect.flatMap(
+        supervisors.watched,
+        Effect.forEach(
+          ({ agent, token, workspaceId }) =>
+            Effect.gen(function* () {
+              const file = pathsOf(root, workspaceId).outage(agent)
+              const message = yield* readOutage(file)
+              if (message === undefined) return
+              yield* tell({ token: Redacted.make(token), message })
+              yield* removeOutage(file)
+            }).pipe(Effect.catchAll(({ message }) => Effect.logWarning(message))),
+          { discard: true }
+        )
+      )
+
     yield* Background.once("discarded_workspaces", Effect.flatMap(discarded(root), clear))
     yield* Background.repeat(
       "agent_logs",
@@ -331,6 +352,7 @@ const make = (options: LocalWorkspacesOptions) =>
       stop: (build, previous, report) => act(build.workspace_id, previous, stop(build, previous, report)),
       remove: (workspaceId, previous, report) => act(workspaceId, previous, remove(workspaceId, previous, report)),
       recover,
+      tellOutages,
       markOf: agents.markOf,
       isRunning: (workspaceId) =>
         readRecord(pathsOf(root, workspaceId)).pipe(

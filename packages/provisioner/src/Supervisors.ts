@@ -9,18 +9,25 @@ import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
 /** A process and how its end is noticed. */
 export type Watched = Pick<Launched, "pid" | "started" | "ended">
 
+/** An agent that is watched. */
+export interface Supervised {
+  readonly workspaceId: Uuid.Uuid
+  readonly agent: string
+  /** By which the service knows it. */
+  readonly token: Uuid.Uuid
+}
+
 export interface Supervisors {
   /** Watches an agent's process. `restart` is asked for the next one, which is undefined when the agent is not wanted any more. */
   readonly watch: <E>(
-    workspaceId: Uuid.Uuid,
-    agent: string,
+    subject: Supervised,
     process: Watched,
     restart: (last: ProcessIdentity) => Effect.Effect<Watched | undefined, E, ProcessTable>
   ) => Effect.Effect<void>
   /** No agent of the workspace is watched any more. */
   readonly forget: (workspaceId: Uuid.Uuid) => Effect.Effect<void>
   /** The agents that are watched. */
-  readonly watched: Effect.Effect<ReadonlyArray<{ readonly workspaceId: Uuid.Uuid; readonly agent: string }>>
+  readonly watched: Effect.Effect<ReadonlyArray<Supervised>>
 }
 
 /** Unexpected ends in a row after which an agent is given up. */
@@ -45,9 +52,10 @@ export const makeSupervisors = (firstDelay: Duration.DurationInput): Effect.Effe
   Effect.gen(function* () {
     const context = yield* Effect.context<ProcessTable>()
     const fibers = yield* FiberMap.make<string>()
-    const subjects = new Map<string, { readonly workspaceId: Uuid.Uuid; readonly agent: string }>()
+    const subjects = new Map<string, Supervised>()
 
-    const watch: Supervisors["watch"] = (workspaceId, agent, first, restart) => {
+    const watch: Supervisors["watch"] = (subject, first, restart) => {
+      const { agent, workspaceId } = subject
       const key = `${workspaceId}/${agent}`
       return Effect.gen(function* () {
         let current = first
@@ -68,7 +76,7 @@ export const makeSupervisors = (firstDelay: Duration.DurationInput): Effect.Effe
         Effect.annotateLogs({ workspace_id: workspaceId, agent }),
         Effect.provide(context),
         FiberMap.run(fibers, key),
-        Effect.zipRight(Effect.sync(() => void subjects.set(key, { workspaceId, agent })))
+        Effect.zipRight(Effect.sync(() => void subjects.set(key, subject)))
       )
     }
 

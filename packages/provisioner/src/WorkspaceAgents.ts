@@ -92,6 +92,7 @@ export const makeWorkspaceAgents = (root: string, options: AgentOptions & { read
           [`${prefix}_AGENT_TOKEN`]: token,
           // Its own default, the system's folder for temporary files, is shared by all workspaces
           [`${prefix}_AGENT_LOG_DIRECTORY`]: paths.home,
+          [`${prefix}_AGENT_OUTAGE_FILE`]: paths.outage(name),
           [workspaceVariable]: workspace_id,
           [agentVariable]: `${workspace_id}/${name}`
         }

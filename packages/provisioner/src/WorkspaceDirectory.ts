@@ -55,6 +55,8 @@ export interface WorkspacePaths {
   /** There once a start has succeeded. */
   readonly started: string
   readonly log: (agent: string) => string
+  /** Where an agent reports that it does not reach the service. */
+  readonly outage: (agent: string) => string
 }
 
 const engineFolder = (root: string): string => join(root, ".engine")
@@ -69,7 +71,8 @@ export const pathsOf = (root: string, workspaceId: Uuid.Uuid): WorkspacePaths =>
     notes,
     record: join(notes, "state.json"),
     started: join(notes, "started"),
-    log: (agent) => join(notes, `${agent}.log`)
+    log: (agent) => join(notes, `${agent}.log`),
+    outage: (agent) => join(notes, `${agent}.outage`)
   }
 }
 

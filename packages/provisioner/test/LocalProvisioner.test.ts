@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { Uuid } from "@atelier/core/platform"
 import { type Applied, type Engine, type PlanInput, ProvisionerEngines, type ProvisionFailure } from "@atelier/core/provisioning"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, type Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { LocalProvisioner, LocalWorkspaces } from "../src/index.js"
@@ -206,6 +206,7 @@ describe("a start", () => {
           .toSorted()
       ).toEqual([
         "DEV_BOX_AGENT_LOG_DIRECTORY",
+        "DEV_BOX_AGENT_OUTAGE_FILE",
         "DEV_BOX_AGENT_TOKEN",
         "DEV_BOX_AGENT_URL",
         "DEV_BOX_LOCAL_AGENT",
@@ -232,6 +233,7 @@ describe("a start", () => {
         "SERVICE_AGENT_URL",
         "SERVICE_AGENT_TOKEN",
         "SERVICE_AGENT_LOG_DIRECTORY",
+        "SERVICE_AGENT_OUTAGE_FILE",
         "SERVICE_LOCAL_WORKSPACE",
         "SERVICE_LOCAL_AGENT"
       ])
@@ -251,6 +253,37 @@ describe("a start", () => {
       yield* (yield* listener.next).die
       const log = yield* Effect.promise(() => fs.readFile(join(directory, ".engine/workspaces", workspace, "main.log"), "utf8"))
       expect(log.split("\n")).toContain(`agent ${agent.hello.pid} runs`)
+    })
+  )
+
+  it.scopedLive("passes on what an agent does not reach until it is told, and nothing through a link", () =>
+    Effect.gen(function* () {
+      const { directory, input, listener } = yield* aWorld
+      const server = yield* aServer(directory)
+      yield* build(server, oneAgent, input())
+      const { hello } = yield* listener.next
+      const { SERVICE_AGENT_OUTAGE_FILE: file = "", SERVICE_AGENT_TOKEN: token = "" } = hello.env
+      expect(file).toBe(join(directory, ".engine/workspaces", workspace, "main.outage"))
+      const told: Array<readonly [token: string, message: string]> = []
+      const ask = server.workspaces.tellOutages((outage) =>
+        Effect.sync(() => void told.push([Redacted.value(outage.token), outage.message]))
+      )
+      const secret = join(directory, "secret")
+      yield* Effect.promise(async () => {
+        await fs.writeFile(secret, "of the server\n")
+        await fs.symlink(secret, file)
+      })
+      yield* ask
+      expect(told).toEqual([])
+      yield* Effect.promise(async () => {
+        await fs.rm(file)
+        await fs.writeFile(file, "connection refused\nmore\n")
+      })
+      yield* Effect.exit(server.workspaces.tellOutages(() => Effect.dieMessage("the store is away")))
+      yield* ask
+      yield* ask
+      expect(told).toEqual([[token, "connection refused"]])
+      expect(yield* exists(file)).toBe(false)
     })
   )
 

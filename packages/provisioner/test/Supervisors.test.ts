@@ -4,6 +4,7 @@ import { ProcessTable } from "../src/ProcessTable.js"
 import { makeSupervisors } from "../src/Supervisors.js"
 import { uuid } from "./builders.js"
 
+const main = { workspaceId: uuid(1), agent: "main", token: uuid(9) }
 const dead = { pid: 1, started: "", ended: Effect.void }
 const alive = { pid: 2, started: "", ended: Effect.never }
 
@@ -21,7 +22,7 @@ describe("a supervisor", () => {
       const restarts: Array<number> = []
       // Not always 0: a suite with layers leaves its clock to the files that its worker runs after it
       const began = yield* Clock.currentTimeMillis
-      yield* supervisors.watch(uuid(1), "main", dead, () =>
+      yield* supervisors.watch(main, dead, () =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           restarts.push((now - began) / 1000)
           return dead
@@ -36,7 +37,7 @@ describe("a supervisor", () => {
     Effect.gen(function* () {
       const supervisors = yield* makeSupervisors("1 second")
       let restarts = 0
-      yield* supervisors.watch(uuid(1), "main", dead, () =>
+      yield* supervisors.watch(main, dead, () =>
         Effect.sync(() => {
           restarts++
           return { ...dead, ended: Effect.sleep("1 minute") }
@@ -51,9 +52,7 @@ describe("a supervisor", () => {
     Effect.gen(function* () {
       const supervisors = yield* makeSupervisors("1 second")
       let attempts = 0
-      yield* supervisors.watch(uuid(1), "main", dead, () =>
-        Effect.suspend(() => (++attempts < 3 ? Effect.fail("not now") : Effect.succeed(alive)))
-      )
+      yield* supervisors.watch(main, dead, () => Effect.suspend(() => (++attempts < 3 ? Effect.fail("not now") : Effect.succeed(alive))))
       yield* adjust("1 hour")
       expect(attempts).toBe(3)
     }).pipe(Effect.provide(ProcessTable.layer))
@@ -70,10 +69,12 @@ describe("a supervisor", () => {
         [1, "b"],
         [2, "c"]
       ] as const) {
-        yield* supervisors.watch(uuid(workspace), agent, watched, () => Effect.sync(() => (restarted.push(agent), alive)))
+        yield* supervisors.watch({ ...main, workspaceId: uuid(workspace), agent }, watched, () =>
+          Effect.sync(() => (restarted.push(agent), alive))
+        )
       }
       yield* supervisors.forget(uuid(1))
-      expect(yield* supervisors.watched).toEqual([{ workspaceId: uuid(2), agent: "c" }])
+      expect(yield* supervisors.watched).toEqual([{ ...main, workspaceId: uuid(2), agent: "c" }])
       yield* Deferred.succeed(end, undefined)
       yield* adjust("1 hour")
       expect(restarted).toEqual(["c"])

@@ -4,6 +4,7 @@ import type { AgentLogRepository } from "./AgentLogRepository.js"
 import { AgentLogs } from "./AgentLogs.js"
 import { AgentManifests } from "./AgentManifests.js"
 import type { AgentMetadataRepository } from "./AgentMetadataRepository.js"
+import { agentOutages } from "./AgentOutages.js"
 import { AgentReports } from "./AgentReports.js"
 import type { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
@@ -42,7 +43,7 @@ export const layer = together(
   UsageReports.layer
 )
 
-export const workers = []
+export const workers = [agentOutages]
 
 export type Stored =
   | AgentLogRepository

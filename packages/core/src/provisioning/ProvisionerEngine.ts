@@ -187,6 +187,17 @@ export interface RunningWorkspace {
   readonly state: Option.Option<Uint8Array>
 }
 
+/** An agent of this machine does not reach the service, so it cannot say so itself. */
+export interface AgentOutage {
+  /** By which the service knows the agent. */
+  readonly token: Redacted.Redacted<string>
+  /** What the agent could not reach and why, without secrets: one line for the workspace's users. */
+  readonly message: string
+}
+
+/** Shows an outage to the workspace's users. */
+export type TellOutage = (outage: AgentOutage) => Effect.Effect<void>
+
 /** The engine's work on a source. */
 export type Phase = "parse" | "plan" | "apply"
 
@@ -214,6 +225,11 @@ export interface Engine {
    * engine has nothing to recover.
    */
   readonly recover?: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
+  /**
+   * Called every few seconds. Tells which agents of this process do not reach the service, each outage once. Absent if the engine cannot
+   * know it.
+   */
+  readonly tellOutages?: (tell: TellOutage) => Effect.Effect<void>
 }
 
 /** The engines of this process; the one that understands a source is used, whatever the caller named. */
