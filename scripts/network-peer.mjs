@@ -8,8 +8,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** Milliseconds; a slow build is given up. */
+/** Milliseconds; a slow build is given up, and a download from a proxy that does not answer sooner. */
 const timeout = 300_000
+const downloadTimeout = 60_000
 
 const sources = fileURLToPath(new URL("../packages/http/test/privateNetwork/goPeer", import.meta.url))
 const cache = fileURLToPath(new URL("../node_modules/.cache/network-peer", import.meta.url))
@@ -23,7 +24,11 @@ if (!existsSync(program)) {
   mkdirSync(cache, { recursive: true })
   const built = `${program}.${process.pid}`
   try {
-    execFileSync("go", ["build", "-trimpath", "-o", built, "."], { cwd: sources, timeout, stdio: ["ignore", "ignore", "pipe"] })
+    // An older Go is not to download a newer one
+    const env = { ...process.env, GOTOOLCHAIN: "local", CGO_ENABLED: "0" }
+    const options = { cwd: sources, env, stdio: ["ignore", "ignore", "pipe"] }
+    execFileSync("go", ["mod", "download"], { ...options, timeout: downloadTimeout })
+    execFileSync("go", ["build", "-trimpath", "-o", built, "."], { ...options, timeout })
     renameSync(built, program)
   } catch (error) {
     console.error(`The peer of the private network is not built, and its tests are skipped: ${error.message.split("\n")[0]}`)
