@@ -14,10 +14,10 @@ import { describeServerOnEach, startServer, type TestServer } from "../../../../
 import { statementsOf } from "../../../../test/statements.js"
 
 let people = 0
-/** A user whose access token ends in a minute. */
+/** A user whose access token ends in a minute and a half: it is renewed in its last minute. */
 const somebody = (fields: Partial<DescribedIdentity> = {}): DescribedIdentity => {
   const name = `person${++people}`
-  return { linked_id: name, email: `${name}@example.com`, username: name, seconds: 60, refresh_token: `token of ${name}`, ...fields }
+  return { linked_id: name, email: `${name}@example.com`, username: name, seconds: 90, refresh_token: `token of ${name}`, ...fields }
 }
 
 const logIn = async (server: TestServer, identity: DescribedIdentity): Promise<string> => {

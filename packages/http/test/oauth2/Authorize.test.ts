@@ -63,7 +63,7 @@ describeInterface("an authorization request", (server) => {
       expect(answer.text).toContain(shown)
     expect(field(answer.text, "csrf_token")).not.toBe("")
     expect(answer.text).not.toContain("<script")
-    const cancel = new URL((/href="([^"]+)"/.exec(answer.text)?.[1] ?? "").replaceAll("&amp;", "&"))
+    const cancel = new URL((/<a [^>]*href="([^"]+)"/.exec(answer.text)?.[1] ?? "").replaceAll("&amp;", "&"))
     expect([
       cancel.origin,
       cancel.searchParams.get("error"),
@@ -149,7 +149,7 @@ describeInterface("an authorization request", (server) => {
     const answer = new URL((await consent(server(), inFragment, member)).headers.get("location") ?? "")
     const parameters = new URLSearchParams(answer.hash.slice(1))
     expect([answer.search, parameters.get("state"), parameters.get("code") === null]).toStrictEqual(["", "some state", false])
-    const denied = /href="([^"]+)"/.exec((await ask(server(), inFragment, member, html)).text)?.[1]
+    const denied = /<a [^>]*href="([^"]+)"/.exec((await ask(server(), inFragment, member, html)).text)?.[1]
     expect(denied).toContain("/callback#error=access_denied")
     const refused = await ask(server(), { ...inFragment, code_challenge: "short" }, member)
     expect(new URL(refused.headers.get("location") ?? "").hash).toContain("error=invalid_request")
