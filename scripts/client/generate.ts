@@ -1,9 +1,9 @@
 /** The generated sources of both clients and of the server's routes, from the contract as the sources have it. */
 import { appPaths } from "../../packages/http/src/apps/description.js"
-import { namesOf } from "../../packages/http/src/Brand.js"
+import { namesOf } from "../../packages/http/src/wire/Brand.js"
 import { Contract } from "../../packages/http/src/contract/Contract.js"
 import { describe } from "../../packages/http/src/swagger/describe.js"
-import { routesOf } from "../../packages/http/src/server/Routes.js"
+import { routesOf } from "../../packages/http/src/server/pipeline/Routes.js"
 import { type Description, emitClient, emitInputs, emitRoutes } from "./emit.js"
 
 const presented = { names: namesOf(), version: "v0.0.0", wire: "standard" } as const

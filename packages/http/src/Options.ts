@@ -8,9 +8,9 @@ import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { NodeInstanceVerifier } from "@atelier/node"
 import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
-import type { Names } from "./Brand.js"
-import type { Compatibility } from "./Compatibility.js"
-import type { Authenticate } from "./server/HostSessions.js"
+import type { Names } from "./wire/Brand.js"
+import type { Compatibility } from "./wire/Compatibility.js"
+import type { Authenticate } from "./server/credentials/HostSessions.js"
 
 /** The options of an embedding application. All but `accessUrl` and `storage` have a default. */
 export interface Options {

@@ -1,7 +1,7 @@
 /** Which scripts of other origins may read what an app on a host of its own answers. agents-and-apps.md §19. */
 import type { AppAddress } from "@atelier/core/workspaces"
-import { preflightVary } from "../server/Cors.js"
-import { type AppPath, noApp } from "./appPath.js"
+import { preflightVary } from "../server/request/Cors.js"
+import { type AppPath, noApp } from "../server/request/appPath.js"
 
 type Head = Readonly<Record<string, string | undefined>>
 type Headers = Record<string, string | Array<string>>

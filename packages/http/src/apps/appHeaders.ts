@@ -1,9 +1,9 @@
 /** What passes between a client and an app: neither the service's credentials, nor what only concerns one connection. agents-and-apps.md §19. */
 import { parseCredential } from "@atelier/core/identity"
-import type { Names } from "../Brand.js"
-import { sessionHeadersOf, sessionQueriesOf } from "../server/Credential.js"
-import { cookieName as csrfCookie } from "../server/Csrf.js"
-import { loginCookieTexts } from "../server/loginCookies.js"
+import type { Names } from "../wire/Brand.js"
+import { sessionHeadersOf, sessionQueriesOf } from "../server/credentials/Credential.js"
+import { cookieName as csrfCookie } from "../server/credentials/Csrf.js"
+import { loginCookieTexts } from "../server/credentials/loginCookies.js"
 
 /** Headers of one connection (RFC 9110 §7.6.1). */
 const hopByHop = new Set([

@@ -2,7 +2,7 @@
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { escaped, page, type PageBrand } from "../pages/page.js"
 import { text } from "../pages/text.js"
-import type { HttpSettings } from "../server/Settings.js"
+import type { HttpSettings } from "../server/request/Settings.js"
 
 export interface AppPage {
   readonly status: number

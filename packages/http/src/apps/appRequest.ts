@@ -2,8 +2,8 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { withoutTrailingSlashes } from "@atelier/core/platform"
 import { IncomingMessage } from "node:http"
-import * as Upgrades from "../server/Upgrades.js"
-import type { AppPath } from "./appPath.js"
+import * as Upgrades from "../server/connection/Upgrades.js"
+import type { AppPath } from "../server/request/appPath.js"
 import type { SignedRequest } from "./SignedAppTokens.js"
 
 type Request = HttpServerRequest.HttpServerRequest

@@ -1,6 +1,6 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect } from "effect"
-import type * as Upgrades from "../server/Upgrades.js"
+import type * as Upgrades from "../server/connection/Upgrades.js"
 import type { Answer } from "./forward.js"
 
 /** The connection of a client, taken out of HTTP. */

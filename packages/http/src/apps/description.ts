@@ -1,5 +1,5 @@
 /** The route of `AppSessions` in OpenAPI 3.1: it is no endpoint of the contract, since it answers a browser with redirections. */
-import type { Dialect } from "../dialect.js"
+import type { Dialect } from "../wire/dialect.js"
 
 /** The status that leads to the app. agents-and-apps.md §22 no. 7. */
 export const handOverStatus = (wire: Dialect): 303 | 307 => (wire === "reference" ? 303 : 307)

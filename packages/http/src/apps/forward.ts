@@ -8,7 +8,7 @@ import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
 import { connect as connectTls } from "node:tls"
 import type { AppConnections, Kept } from "./AppConnections.js"
-import * as Continue from "../server/Continue.js"
+import * as Continue from "../server/connection/Continue.js"
 
 /** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
 export class AppFailed extends Data.TaggedError("AppFailed")<{

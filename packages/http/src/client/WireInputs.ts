@@ -5,7 +5,7 @@ import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { type Effect, Option, ParseResult, Schema, SchemaAST as AST } from "effect"
-import { mapEndpoints } from "../mapEndpoints.js"
+import { mapEndpoints } from "../wire/mapEndpoints.js"
 import type { Inputs } from "./generated/inputs.js"
 
 /** The inputs of an operation; those of an operation that is not generated yet cannot be given. */

@@ -7,10 +7,10 @@ import * as HttpApiClient from "@effect/platform/HttpApiClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { Effect, Redacted } from "effect"
-import { namesOf } from "../Brand.js"
-import { type Compatibility, presentationFor } from "../Compatibility.js"
+import { namesOf } from "../wire/Brand.js"
+import { type Compatibility, presentationFor } from "../wire/Compatibility.js"
 import { Contract } from "../contract/Contract.js"
-import { apiIn } from "../dialect.js"
+import { apiIn } from "../wire/dialect.js"
 import { takingWireInputs, type WireClient, withoutRequests } from "./WireInputs.js"
 
 export interface Options {

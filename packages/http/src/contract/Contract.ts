@@ -28,7 +28,7 @@
  * `InternalError`, `Unavailable` and `StorageFull` need no declaration.
  */
 import * as HttpApi from "@effect/platform/HttpApi"
-import { commonRefusals } from "../errors.js"
+import { commonRefusals } from "../wire/errors.js"
 import { area as access } from "./areas/access.js"
 import { area as agents } from "./areas/agents.js"
 import { area as audit } from "./areas/audit.js"

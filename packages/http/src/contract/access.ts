@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
-import { Body, flag, map, text } from "../input.js"
+import { Body, flag, map, text } from "../wire/input.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 

@@ -17,8 +17,8 @@ import {
 } from "@atelier/core/agents"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { acknowledgement, dialectal, NullableUuid, ReferenceStatus } from "../dialect.js"
-import { refusals, Response } from "../errors.js"
+import { acknowledgement, dialectal, NullableUuid, ReferenceStatus } from "../wire/dialect.js"
+import { refusals, Response } from "../wire/errors.js"
 import {
   acceptNul,
   Body,
@@ -32,7 +32,7 @@ import {
   Query,
   required,
   text
-} from "../input.js"
+} from "../wire/input.js"
 import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated } from "./authentication.js"
 

@@ -2,7 +2,7 @@
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { type Actor, CurrentActor } from "@atelier/core/access"
 import { Context, type Option } from "effect"
-import { refusals } from "../errors.js"
+import { refusals } from "../wire/errors.js"
 
 /** A user with a session or an API token; handlers act as that user. */
 export class Authenticated extends HttpApiMiddleware.Tag<Authenticated>()("@atelier/http/Authenticated", {

@@ -1,6 +1,6 @@
 /** How an event is a message of a WebSocket. agents-and-apps.md §0. */
 import { Schema } from "effect"
-import { Response } from "../errors.js"
+import { Response } from "../wire/errors.js"
 
 /** An event with its type. */
 export interface EventMessage<A> {

@@ -7,9 +7,9 @@ import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } 
 import { ApiKey as StoredKey } from "@atelier/core/identity"
 import { Numbers } from "@atelier/core/platform"
 import { Either, ParseResult, Schema } from "effect"
-import { dialectal } from "../dialect.js"
-import { refusals } from "../errors.js"
-import { Body, exactIntegers, lenientFlag, list, Path, Query, text } from "../input.js"
+import { dialectal } from "../wire/dialect.js"
+import { refusals } from "../wire/errors.js"
+import { Body, exactIntegers, lenientFlag, list, Path, Query, text } from "../wire/input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 

@@ -3,7 +3,7 @@
  * even an anonymous caller learns that. authorization.md §14.
  */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
-import { refusals } from "../errors.js"
+import { refusals } from "../wire/errors.js"
 
 const refusing = { failure: refusals("Forbidden") }
 

@@ -3,8 +3,8 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { refusals } from "../errors.js"
-import { Body, needed, secret, text } from "../input.js"
+import { refusals } from "../wire/errors.js"
+import { Body, needed, secret, text } from "../wire/input.js"
 import { Limiter, operation } from "./annotations.js"
 
 export const passcodes = HttpApiGroup.make("passcodes")

@@ -17,8 +17,8 @@ import {
   zipTypes
 } from "@atelier/core/provisioning"
 import { Duration, ParseResult, Schema } from "effect"
-import { refusals } from "../errors.js"
-import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../input.js"
+import { refusals } from "../wire/errors.js"
+import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../wire/input.js"
 import { AlsoAnswers, Limiter, operation, TakesBytes, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 

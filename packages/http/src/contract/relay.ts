@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { refusals } from "../errors.js"
+import { refusals } from "../wire/errors.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 

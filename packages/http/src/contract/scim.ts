@@ -7,8 +7,8 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { Body, IntegerFromText, list, needed, Path, Query, text } from "../input.js"
-import { scimContentType, scimRefusals } from "../scim.js"
+import { Body, IntegerFromText, list, needed, Path, Query, text } from "../wire/input.js"
+import { scimContentType, scimRefusals } from "../wire/scim.js"
 import { BodyLimit, operation } from "./annotations.js"
 
 /** Lets identity providers in that have the deployment's key; handlers act as the one that provisions users. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { text } from "../input.js"
+import { text } from "../wire/input.js"
 
 /** How an app or a terminal is asked for. A signed token opens what it names, and nothing that differs in one of these. */
 export const SignedRequest = Schema.Struct({

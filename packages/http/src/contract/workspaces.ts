@@ -6,8 +6,8 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { BuildView, RequestedBuildReason, SharedActorView, WorkspaceHealth, WorkspaceView } from "@atelier/core/workspaces"
 import { Schema } from "effect"
-import { NullableUuid, ReferenceStatus } from "../dialect.js"
-import { refusals, Response } from "../errors.js"
+import { NullableUuid, ReferenceStatus } from "../wire/dialect.js"
+import { refusals, Response } from "../wire/errors.js"
 import {
   Body,
   boundedText,
@@ -24,7 +24,7 @@ import {
   Query,
   required,
   text
-} from "../input.js"
+} from "../wire/input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
 import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"

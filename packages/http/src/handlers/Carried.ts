@@ -6,9 +6,9 @@ import { StreamRights } from "@atelier/core/access"
 import { AuditRepository } from "@atelier/core/audit"
 import { Cryptography, EventBus, Ids, Locks, Transactor } from "@atelier/core/platform"
 import { Context, Layer } from "effect"
-import { Draining } from "../server/Draining.js"
-import { Heartbeat } from "../server/Heartbeat.js"
-import { Settings } from "../server/Settings.js"
+import { Draining } from "../server/operate/Draining.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
+import { Settings } from "../server/request/Settings.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 
 /** The services that use cases and the helpers of handlers need while they run. */

@@ -1,7 +1,7 @@
 import { AiBudgets, AiSpend } from "@atelier/core/groups"
 import { Effect } from "effect"
 import * as contract from "../contract/aiBudgets.js"
-import { attachment } from "../server/streams.js"
+import { attachment } from "../server/codec/streams.js"
 import * as Handlers from "./Handlers.js"
 
 export const groupAiBudgets = Handlers.group(contract.groupAiBudgets, (handlers) =>

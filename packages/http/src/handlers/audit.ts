@@ -3,7 +3,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { AuditPage, type ConnectionLog } from "../contract/audit.js"
 import * as contract from "../contract/audit.js"
-import { queryReader } from "../server/decode.js"
+import { queryReader } from "../server/codec/decode.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
 

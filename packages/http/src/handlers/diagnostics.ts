@@ -3,7 +3,7 @@ import { DeploymentMetrics, Health, HealthReport, Profiles } from "@atelier/core
 import { Invalid } from "@atelier/core/platform"
 import { Effect, Schema, Stream } from "effect"
 import * as contract from "../contract/diagnostics.js"
-import { CurrentRequest } from "../server/CurrentRequest.js"
+import { CurrentRequest } from "../server/request/CurrentRequest.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 import * as Handlers from "./Handlers.js"
 

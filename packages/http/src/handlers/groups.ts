@@ -3,7 +3,7 @@ import type { User } from "@atelier/core/identity"
 import { Effect, Stream } from "effect"
 import * as contract from "../contract/groups.js"
 import { Group, type ReducedUser } from "../contract/groups.js"
-import { jsonObject, jsonObjects } from "../server/streams.js"
+import { jsonObject, jsonObjects } from "../server/codec/streams.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
 

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as contract from "../contract/insights.js"
 import { OffsetQuery } from "../contract/insights.js"
-import { queryReader } from "../server/decode.js"
-import { credentialQueriesOf } from "../server/Credential.js"
-import { Settings } from "../server/Settings.js"
+import { queryReader } from "../server/codec/decode.js"
+import { credentialQueriesOf } from "../server/credentials/Credential.js"
+import { Settings } from "../server/request/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 export const insights = Handlers.group(contract.insights, (handlers) =>

@@ -4,7 +4,7 @@ import { Invalid } from "@atelier/core/platform"
 import { type JobLog, logLine } from "@atelier/core/provisioning"
 import { Effect, Stream } from "effect"
 import { ProvisionerJobLog } from "../contract/provisioning.js"
-import { jsonArray, textLines } from "../server/streams.js"
+import { jsonArray, textLines } from "../server/codec/streams.js"
 import { jsonSocket } from "../sockets/json.js"
 
 /** A request for a job's log, and the source of its rows. */

@@ -1,10 +1,10 @@
 import { LoginMethods, type OfferedLogins, Sessions, UserPasswords } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import * as contract from "../contract/logins.js"
-import { callInfo } from "../server/CurrentRequest.js"
-import { json } from "../server/respond.js"
-import { sessionCookie } from "../server/SessionCookie.js"
-import { Settings } from "../server/Settings.js"
+import { callInfo } from "../server/request/CurrentRequest.js"
+import { json } from "../server/codec/respond.js"
+import { sessionCookie } from "../server/credentials/SessionCookie.js"
+import { Settings } from "../server/request/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 /** There is no vendor whose GitHub client could be the default one. */

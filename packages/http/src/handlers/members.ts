@@ -3,7 +3,7 @@ import { CustomRoles, type Member, Members, type WithRoleNames } from "@atelier/
 import { Effect, Stream } from "effect"
 import * as contract from "../contract/members.js"
 import { MemberWithUserData, type Role } from "../contract/members.js"
-import { jsonArray } from "../server/streams.js"
+import { jsonArray } from "../server/codec/streams.js"
 import * as Handlers from "./Handlers.js"
 
 const memberView = ({ avatar_url, is_service_account, name, rbac_roles, ...member }: WithRoleNames<Member>): MemberWithUserData => ({

@@ -14,7 +14,7 @@ import { brandOf } from "../pages/brandOf.js"
 import { agentList, peerList } from "../pages/networkPages.js"
 import { page } from "../pages/page.js"
 import { text } from "../pages/text.js"
-import { Settings } from "../server/Settings.js"
+import { Settings } from "../server/request/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 interface Query {

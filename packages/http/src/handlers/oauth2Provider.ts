@@ -2,7 +2,7 @@ import { callbackUrl, type OAuth2App, OAuth2Apps, type OAuth2AppSecret } from "@
 import { Effect } from "effect"
 import * as contract from "../contract/oauth2Provider.js"
 import type { OAuth2ProviderApp } from "../contract/oauth2Provider.js"
-import { Settings } from "../server/Settings.js"
+import { Settings } from "../server/request/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 const appViewAt =

@@ -1,7 +1,7 @@
 import { Passcodes } from "@atelier/core/identity"
 import { Effect } from "effect"
 import * as contract from "../contract/passcodes.js"
-import { callInfo } from "../server/CurrentRequest.js"
+import { callInfo } from "../server/request/CurrentRequest.js"
 import * as Handlers from "./Handlers.js"
 
 export const passcodes = Handlers.group(contract.passcodes, (handlers) =>

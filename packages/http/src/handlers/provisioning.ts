@@ -2,8 +2,8 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Files, maximumFileSize, OrganizationJobs, ProvisionerDaemons } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import * as contract from "../contract/provisioning.js"
-import { readBody } from "../server/body.js"
-import { json } from "../server/respond.js"
+import { readBody } from "../server/request/body.js"
+import { json } from "../server/codec/respond.js"
 import * as Handlers from "./Handlers.js"
 
 /** A list that was not given does not restrict anything. */

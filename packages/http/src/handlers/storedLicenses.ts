@@ -3,7 +3,7 @@ import { Licenses } from "@atelier/core/deployment"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
 import * as contract from "../contract/storedLicenses.js"
-import { json } from "../server/respond.js"
+import { json } from "../server/codec/respond.js"
 import * as Handlers from "./Handlers.js"
 
 /** The number that a path names; none where the store could not hold it. */

@@ -1,9 +1,9 @@
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Either, ParseResult, Schema, type SchemaAST as AST } from "effect"
-import { encoder } from "../server/encoder.js"
-import { json } from "../server/respond.js"
-import { unchecked } from "../server/unchecked.js"
+import { encoder } from "../server/codec/encoder.js"
+import { json } from "../server/codec/respond.js"
+import { unchecked } from "../server/codec/unchecked.js"
 
 /** Writes the successes of an endpoint. */
 export interface SuccessWriter {

@@ -3,8 +3,8 @@ import { TaskConversations, Tasks } from "@atelier/core/tasks"
 import { Effect, ParseResult } from "effect"
 import * as contract from "../contract/tasks.js"
 import { maximumSnapshot, TaskSnapshot } from "../contract/tasks.js"
-import { BodyTimeout, readText } from "../server/body.js"
-import { bodyReader } from "../server/decode.js"
+import { BodyTimeout, readText } from "../server/request/body.js"
+import { bodyReader } from "../server/codec/decode.js"
 import * as Handlers from "./Handlers.js"
 
 export const tasks = Handlers.group(contract.tasks, (handlers) =>

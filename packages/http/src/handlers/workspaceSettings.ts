@@ -9,10 +9,10 @@ import {
 import { Effect, ParseResult, Redacted } from "effect"
 import * as contract from "../contract/workspaceSettings.js"
 import { maximumUsage, WorkspaceUse } from "../contract/workspaceSettings.js"
-import { startCommand } from "../initScript.js"
-import { BodyTimeout, readText } from "../server/body.js"
-import { bodyReader } from "../server/decode.js"
-import { Settings } from "../server/Settings.js"
+import { startCommand } from "../programs/initScript.js"
+import { BodyTimeout, readText } from "../server/request/body.js"
+import { bodyReader } from "../server/codec/decode.js"
+import { Settings } from "../server/request/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 export const workspaceSettings = Handlers.group(contract.workspaceSettings, (handlers) =>

@@ -4,7 +4,7 @@ import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces,
 import { Cause, Effect, Exit, Option } from "effect"
 import * as contract from "../contract/workspaces.js"
 import { Workspace } from "../contract/workspaces.js"
-import { StoreFaults } from "../server/StoreFaults.js"
+import { StoreFaults } from "../server/operate/StoreFaults.js"
 import { eventSocketOrEvents, type ServerEvent, serverSentEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"

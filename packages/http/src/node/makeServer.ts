@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https"
 import type { TlsOptions } from "node:tls"
-import * as Continue from "../server/Continue.js"
-import { stringify } from "../server/json.js"
+import * as Continue from "../server/connection/Continue.js"
+import { stringify } from "../server/codec/json.js"
 import { refuseMalformed } from "./refuseMalformed.js"
 import { serverOptions } from "./serverOptions.js"
 

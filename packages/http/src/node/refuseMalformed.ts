@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream"
-import { stringify } from "../server/json.js"
-import { responseOn } from "../server/responseOn.js"
+import { stringify } from "../server/codec/json.js"
+import { responseOn } from "../server/connection/responseOn.js"
 
 const refusals: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request's head is too large."],

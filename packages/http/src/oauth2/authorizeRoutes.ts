@@ -20,13 +20,13 @@ import { createHash } from "node:crypto"
 import type { Options } from "../Options.js"
 import { brandOf } from "../pages/brandOf.js"
 import { pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
-import { forgeryCheck, maskedToken } from "../server/Csrf.js"
-import { csrfTokenOf, type RequestInfo } from "../server/CurrentRequest.js"
-import { withQuery } from "../server/withQuery.js"
+import { forgeryCheck, maskedToken } from "../server/credentials/Csrf.js"
+import { csrfTokenOf, type RequestInfo } from "../server/request/CurrentRequest.js"
+import { withQuery } from "../server/codec/withQuery.js"
 import { notSignedIn, type ProtocolAnswers, type Request, type Response } from "./answering.js"
 import { consentDetails, consentPage, requestErrorPage } from "./consentPage.js"
-import { type Parameters, parametersOf, readForm } from "./form.js"
-import { oauthAnswer } from "./oauthErrors.js"
+import { type Parameters, parametersOf, readForm } from "../server/request/form.js"
+import { oauthAnswer } from "../server/codec/oauthErrors.js"
 
 /** Parameters that an authorization request may give once. */
 const authorizeParameters = [

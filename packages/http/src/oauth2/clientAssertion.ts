@@ -4,7 +4,7 @@ import { Timestamp } from "@atelier/core/platform"
 import { Clock, Effect } from "effect"
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, jwtVerify } from "jose"
 import type { makeClientKeys } from "./clientKeys.js"
-import { signatureAlgorithms } from "./signatureAlgorithms.js"
+import { signatureAlgorithms } from "../server/credentials/signatureAlgorithms.js"
 
 export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 

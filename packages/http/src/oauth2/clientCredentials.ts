@@ -3,7 +3,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { type AuthenticatedClient, invalidRequest, OAuth2Clients } from "@atelier/core/oauth2"
 import { Effect } from "effect"
 import { type AssertionCheck, assertionType, claimedClient } from "./clientAssertion.js"
-import type { Parameters } from "./form.js"
+import type { Parameters } from "../server/request/form.js"
 
 interface Pair {
   readonly id: string

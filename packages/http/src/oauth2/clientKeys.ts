@@ -3,7 +3,7 @@ import { keySetViolation, type OAuth2App } from "@atelier/core/oauth2"
 import { NodeKeySets } from "@atelier/node"
 import { Clock, Effect, Option } from "effect"
 import type { JSONWebKeySet } from "jose"
-import { parseFirst, Unreadable } from "../server/json.js"
+import { parseFirst, Unreadable } from "../server/codec/json.js"
 
 /** Milliseconds for which a fetched set is used, and after which an unknown key may make it be fetched again. */
 const keptFor = 10 * 60_000

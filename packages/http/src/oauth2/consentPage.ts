@@ -1,7 +1,7 @@
 /** The pages of `/oauth2/authorize`. oauth2-provider.md §4. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type OAuth2App, type ResponseMode, withParameters } from "@atelier/core/oauth2"
-import type { HttpSettings } from "../server/Settings.js"
+import type { HttpSettings } from "../server/request/Settings.js"
 import { escaped, page, type PageBrand } from "../pages/page.js"
 import type { ConsentDetails, RequestErrorDetails } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"

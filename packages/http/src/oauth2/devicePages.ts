@@ -7,10 +7,10 @@ import { type Asked, formPages, inputOf, noticeOf } from "../pages/forms.js"
 import { escaped, page } from "../pages/page.js"
 import { queryOf } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
-import type { Page } from "../server/HttpApplication.js"
-import { withQuery } from "../server/withQuery.js"
+import type { Page } from "../server/pipeline/HttpApplication.js"
+import { withQuery } from "../server/codec/withQuery.js"
 import { notSignedIn, type ProtocolAnswers, type Response } from "./answering.js"
-import { oauthAnswer } from "./oauthErrors.js"
+import { oauthAnswer } from "../server/codec/oauthErrors.js"
 import { permissionOf } from "./scopeTexts.js"
 
 /** Short, as people may have to type it. */

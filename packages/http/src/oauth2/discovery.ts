@@ -1,8 +1,8 @@
 /** The documents that clients find the authorization server by (RFC 8414, RFC 9728). oauth2-provider.md §12. */
 import { externalScopes } from "@atelier/core/access"
 import { authMethods, grantTypes, prompts, responseModes, responseTypes } from "@atelier/core/oauth2"
-import { signatureAlgorithms } from "./signatureAlgorithms.js"
-import type { HttpSettings } from "../server/Settings.js"
+import { signatureAlgorithms } from "../server/credentials/signatureAlgorithms.js"
+import type { HttpSettings } from "../server/request/Settings.js"
 
 /** The metadata of the authorization server. */
 export const serverMetadata = (accessUrl: string, registrationEnabled: boolean): object => ({

@@ -3,7 +3,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect } from "effect"
 import type { Options } from "../Options.js"
-import { withQuery } from "../server/withQuery.js"
+import { withQuery } from "../server/codec/withQuery.js"
 
 /**
  * A page of the host: its address, which is given the query of the request, or a function that answers the request. `details` are what the page

@@ -1,6 +1,6 @@
 import { DeploymentAppearance } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { Settings } from "../server/Settings.js"
+import { Settings } from "../server/request/Settings.js"
 import type { PageBrand } from "./page.js"
 
 /** The name, the logo and the documentation that pages show now. deployment.md §7. */

@@ -1,7 +1,7 @@
 /** What browsers see at an address that has no page. */
 import { Effect } from "effect"
 import type { Options } from "../Options.js"
-import { Settings } from "../server/Settings.js"
+import { Settings } from "../server/request/Settings.js"
 import { brandOf } from "./brandOf.js"
 import { escaped, page } from "./page.js"
 import { pagesOf } from "./PageOptions.js"

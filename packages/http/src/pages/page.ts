@@ -1,8 +1,8 @@
 /** Pages that people see: small, without scripts, and without anything from elsewhere. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { createHash } from "node:crypto"
-import { pageHeaders } from "../server/pageHeaders.js"
-import type { HttpSettings } from "../server/Settings.js"
+import { pageHeaders } from "./pageHeaders.js"
+import type { HttpSettings } from "../server/request/Settings.js"
 import { dataAddress, favicon } from "./icons.js"
 import { text } from "./text.js"
 

@@ -1,6 +1,6 @@
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { type Refusal, responseOf, statusOf } from "../errors.js"
-import type { HttpSettings } from "../server/Settings.js"
+import { type Refusal, responseOf, statusOf } from "../wire/errors.js"
+import type { HttpSettings } from "../server/request/Settings.js"
 import { escaped, page, type PageBrand } from "./page.js"
 import { text } from "./text.js"
 

@@ -2,7 +2,7 @@
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Passcodes } from "@atelier/core/identity"
 import { Effect } from "effect"
-import { callInfo } from "../server/CurrentRequest.js"
+import { callInfo } from "../server/request/CurrentRequest.js"
 import { type Asked, type FormPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
 import { page } from "./page.js"
 import type { PageReplacement } from "./PageOptions.js"

@@ -3,8 +3,8 @@ import { Background, reasonOf, StartError } from "@atelier/core/platform"
 import { Data, Effect, Redacted, Ref, Schema, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import type { Names } from "../Brand.js"
-import { version } from "../version.js"
+import type { Names } from "../wire/Brand.js"
+import { version } from "../programs/version.js"
 
 export interface Registrant {
   /** Where the proxy reaches the service. */

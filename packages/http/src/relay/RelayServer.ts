@@ -4,7 +4,7 @@ import { Relay } from "@atelier/core/network"
 import { Background } from "@atelier/core/platform"
 import { randomBytes } from "@atelier/node"
 import { Clock, Context, Effect, Layer } from "effect"
-import { Draining } from "../server/Draining.js"
+import { Draining } from "../server/operate/Draining.js"
 import { RelayClient, type RelayHouse, textOf } from "./RelayClient.js"
 import type { Wire, WireEvents } from "./Wire.js"
 

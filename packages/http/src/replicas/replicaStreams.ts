@@ -1,7 +1,7 @@
 /** Streams to agents that are connected to other processes of the deployment. agents-and-apps.md §17. */
 import { type AgentStream, AgentUnreachable, ReplicaStreams } from "@atelier/core/network"
 import { Chunk, Effect, Layer, Option, type Scope, Stream } from "effect"
-import { Heartbeat } from "../server/Heartbeat.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { type Connection, heartbeatScoped, open } from "../sockets/WebSockets.js"
 import { makeConnect } from "./connectProcess.js"
 import { ended, pieceBytes, streamsPath } from "./wire.js"

@@ -3,7 +3,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { StreamRight } from "@atelier/core/access"
 import { Deferred, Effect, Stream } from "effect"
-import { endOfTurn } from "../server/endOfTurn.js"
+import { endOfTurn } from "../server/codec/endOfTurn.js"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
 /** The connection of a session, or the bytes of a stream without one. */

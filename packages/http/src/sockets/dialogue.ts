@@ -2,7 +2,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { StreamRight } from "@atelier/core/access"
 import { type Duration, Effect, Either, type Schema, Stream } from "effect"
-import { bodyReader } from "../server/decode.js"
+import { bodyReader } from "../server/codec/decode.js"
 import { encoder } from "./json.js"
 import { CloseSocket, WebSockets } from "./WebSockets.js"
 

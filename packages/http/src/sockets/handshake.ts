@@ -1,8 +1,8 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Forbidden, Invalid } from "@atelier/core/platform"
-import { UpgradeRequired } from "../errors.js"
-import { refuse } from "../server/respond.js"
+import { UpgradeRequired } from "../wire/errors.js"
+import { refuse } from "../server/codec/respond.js"
 
 const noOrigins: ReadonlySet<string> = new Set()
 

@@ -3,8 +3,8 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { Entitled } from "@atelier/core/access"
 import { Feed } from "@atelier/core/platform"
 import { Effect, ParseResult, type Schema } from "effect"
-import { schemaIn, Wire } from "../dialect.js"
-import { stringify } from "../server/json.js"
+import { schemaIn, Wire } from "../wire/dialect.js"
+import { stringify } from "../server/codec/json.js"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
 /** Encodes values as documents that end in a line feed, in the dialect in force. wire.md §5.4. */

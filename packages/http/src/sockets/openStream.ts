@@ -2,8 +2,8 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
 import { Effect, type Scope } from "effect"
 import { Streaming } from "../contract/annotations.js"
-import { TooManyRequests } from "../errors.js"
-import { refuse } from "../server/respond.js"
+import { TooManyRequests } from "../wire/errors.js"
+import { refuse } from "../server/codec/respond.js"
 
 /**
  * Begins a stream of the endpoint that is being answered: every WebSocket and every event stream comes through here. Answers the response that

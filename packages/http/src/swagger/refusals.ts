@@ -1,7 +1,7 @@
 /** The refusals of the interface as named responses of its description. */
 import { Record } from "effect"
-import { type RefusalTag, statuses } from "../errors.js"
-import { isScimPath, scimContentType } from "../scim.js"
+import { type RefusalTag, statuses } from "../wire/errors.js"
+import { isScimPath, scimContentType } from "../wire/scim.js"
 
 /** The meaning of each refusal for the caller. */
 const meanings: Readonly<Record<RefusalTag, string>> = {

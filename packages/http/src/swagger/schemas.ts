@@ -1,8 +1,8 @@
 /** JSON schemas as the library makes them of the contract's schemas, and as the description shows them. */
 import { Schema, SchemaAST as AST } from "effect"
-import { filledKeyword } from "../input.js"
-import { maximumParameter } from "../server/decode.js"
-import { routerConfig } from "../server/Routes.js"
+import { filledKeyword } from "../wire/input.js"
+import { maximumParameter } from "../server/codec/decode.js"
+import { routerConfig } from "../server/pipeline/Routes.js"
 
 /** A schema of JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>

@@ -5,7 +5,7 @@ import { expect, it } from "vitest"
 import { anOrganization, join, licensed } from "../organizations/calls.js"
 import { sqlite } from "../../../../test/databases.js"
 import { type Answer, describeServerOnEach, type Person, startServer } from "../../../../test/server.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const Page = Schema.Struct({
   audit_logs: Schema.Array(

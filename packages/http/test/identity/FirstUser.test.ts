@@ -5,7 +5,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
 import { describeInterface, describeServerOnEach, startServer } from "../../../../test/server.js"
-import { isLocalCaller } from "../../src/server/setupCaller.js"
+import { isLocalCaller } from "../../src/server/request/setupCaller.js"
 
 const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace", password: "SomeSecurePassword!" }
 

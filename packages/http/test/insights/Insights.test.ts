@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { type Answer, describeServer, type Person } from "../../../../test/server.js"
 import { completed } from "../../../../test/workers.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const Users = Schema.Struct({
   report: Schema.Struct({

@@ -1,6 +1,6 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import { describe, expect, it } from "vitest"
-import { namesOf } from "../../src/Brand.js"
+import { namesOf } from "../../src/wire/Brand.js"
 import { bodyLimitOf } from "../../src/contract/annotations.js"
 import { Contract } from "../../src/contract/Contract.js"
 import { describe as describeApi } from "../../src/swagger/describe.js"

@@ -6,7 +6,7 @@ import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { refuseOldNode } from "../../src/version.js"
+import { refuseOldNode } from "../../src/programs/version.js"
 import { sqlite } from "../../../../test/databases.js"
 
 const storage = sqlite

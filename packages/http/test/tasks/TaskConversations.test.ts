@@ -15,7 +15,7 @@ import {
   workspaceSettled
 } from "../../../../test/taskCalls.js"
 import { Task } from "../../src/contract/tasks.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 describeInterface(
   "the conversation with a task",

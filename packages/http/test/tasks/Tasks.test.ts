@@ -11,7 +11,7 @@ import { aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aWorkspace, getWorkspace } from "../../../../test/workspaceCalls.js"
 import { Task } from "../../src/contract/tasks.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const List = Schema.Struct({ tasks: Schema.Array(Task), count: Schema.Number })
 const Queued = Schema.Struct({ workspace_build: WorkspaceBuild })

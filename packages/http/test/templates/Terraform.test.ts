@@ -15,7 +15,7 @@ import { describeInterface } from "../../../../test/server.js"
 import { anImportedVersion, fileIdOf, upload } from "../../../../test/templates.js"
 import { environment, missing } from "../../../../test/terraform.js"
 import { aBuild, aWorkspace } from "../../../../test/workspaceCalls.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const template = `
 terraform {

@@ -11,7 +11,7 @@ import { type Answer, describeServerOnEach, type TestServer } from "../../../../
 import { aTemplate, anImportedVersion, aVersion, ended } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 import { BuildTransition } from "@atelier/core/provisioning"
 
 const fields = (answer: Answer) => answer.as(Response).validations?.map(({ field }) => field)

@@ -8,7 +8,7 @@ import { type Answer, describeServerOnEach, type Person } from "../../../../test
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]
 const Statuses = Schema.Array(Schema.Struct({ status: Schema.String, attempts: Schema.Number }))

@@ -10,7 +10,7 @@ import { statementsOf } from "../../../../test/statements.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aQueuedWorkspace, aWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
 import { Workspaces } from "../../src/contract/workspaces.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]
 

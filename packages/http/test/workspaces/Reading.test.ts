@@ -9,7 +9,7 @@ import { type Answer, describeInterface, describeServer, type Person, type TestS
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aWorkspace, buildEnded, requestBuild, requestWorkspace } from "../../../../test/workspaceCalls.js"
 import { Workspace, WorkspaceBuild } from "../../src/contract/workspaces.js"
-import { Response } from "../../src/errors.js"
+import { Response } from "../../src/wire/errors.js"
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]
 

@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger, TestClock } from "effect"
 import { RelayServer } from "../../../src/relay/RelayServer.js"
 import type { Wire } from "../../../src/relay/Wire.js"
-import { Draining } from "../../../src/server/Draining.js"
+import { Draining } from "../../../src/server/operate/Draining.js"
 
 const services = RelayServer.layer.pipe(Layer.provide(Layer.merge(Relay.layer, Draining.layer)))
 

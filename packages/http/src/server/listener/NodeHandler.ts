@@ -1,0 +1,144 @@
+/**
+ * Runs an application for each request of a Node server: one fiber with one map of services, and one write for an answer that is a text or bytes,
+ * together with those of other requests.
+ * `NodeHttpServer.makeHandler` takes twice the time of what else a small request needs; docs/decisions.md.
+ */
+import * as Cookies from "@effect/platform/Cookies"
+import * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Cause, Context, Effect, Runtime, RuntimeFlags, Scope, Stream } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Readable } from "node:stream"
+import * as Endings from "./Endings.js"
+import type { HttpApplication } from "../pipeline/HttpApplication.js"
+import { LiveBody } from "../connection/LiveBody.js"
+import { NodeRequest } from "../connection/NodeRequest.js"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The headers as Node sends them, with a line for each cookie. */
+const headersOf = ({ cookies, headers }: Response): Record<string, string | Array<string>> => {
+  if (Cookies.isEmpty(cookies)) return headers
+  const own = headers["set-cookie"]
+  return { ...headers, "set-cookie": [...Cookies.toSetCookieHeaders(cookies), ...(own === undefined ? [] : [own].flat())] }
+}
+
+/** Cut, so that the client sees that the answer is not whole. */
+const cut = (target: ServerResponse) => Effect.sync(() => target.destroy())
+
+/** Sends the head, and returns how parts are written: no faster than the client reads them. */
+const begin = (target: ServerResponse): ((parts: Iterable<Uint8Array>) => Effect.Effect<void>) => {
+  const drained = Effect.unsafeMakeLatch(true)
+  target.on("drain", () => drained.unsafeOpen())
+  // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
+  setImmediate(() => target.flushHeaders())
+  return (parts) => {
+    let isFull = false
+    for (const part of parts) isFull = !target.write(part)
+    if (!isFull) return Effect.void
+    drained.unsafeClose()
+    return drained.await
+  }
+}
+
+const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unknown>): Effect.Effect<void> =>
+  body.pipe(
+    Stream.runForEachChunk(begin(target)),
+    Effect.interruptible,
+    Effect.matchCauseEffect({ onSuccess: () => Effect.sync(() => target.end()), onFailure: () => cut(target) })
+  )
+
+const sendLive = (target: ServerResponse, { run }: LiveBody): Effect.Effect<void> => {
+  const write = begin(target)
+  const running = run({
+    write: (part) => write([part]),
+    offer: (part) => void (target.writableNeedDrain || target.write(part))
+  })
+  return Effect.matchCauseEffect(Effect.interruptible(running), {
+    onSuccess: (last) => Effect.sync(() => void target.end(last)),
+    onFailure: () => cut(target)
+  })
+}
+
+/** Sends what a source has, no faster than the client reads it. `pipeline` of Node does the same with a tenth of a small request's cost. */
+const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    const over = (): void => resume(Effect.void)
+    source.on("data", (part: Uint8Array) => void (target.write(part) || source.pause()))
+    source.once("end", () => void target.end())
+    // The end of the connection follows, and is what counts
+    source.on("error", () => undefined)
+    source.once("close", () => void (source.readableEnded || target.destroy()))
+    target.on("drain", () => void source.resume())
+    target.once("finish", over).once("close", over)
+    if (source.destroyed) target.destroy()
+    return Effect.sync(() => void source.destroy())
+  })
+
+/** Sends an answer. A response that fails on its way has been logged by what made it. */
+const send = (method: string, target: ServerResponse, response: Response, endLater: Endings.End): Effect.Effect<void> => {
+  if (target.writableEnded) return Effect.void
+  target.writeHead(response.status, headersOf(response))
+  const { body, headers } = response
+  // What follows a refused head may be no HTTP, which Node would answer by itself
+  const end: Endings.End = headers["connection"] === undefined ? endLater : (target, rest) => void target.end(rest)
+  if (method === "HEAD" || body._tag === "Empty") end(target)
+  else if (body._tag === "Uint8Array") end(target, body.body)
+  else if (body._tag === "Stream") return sendStream(target, body.stream)
+  else if (body._tag === "Raw" && body.body instanceof Readable) {
+    return Effect.interruptible(sendReadable(target, body.body))
+  } else if (body._tag === "Raw" && body.body instanceof LiveBody) return sendLive(target, body.body)
+  else if (body._tag === "Raw") end(target, body.body)
+  else return Effect.dieMessage("no route answers a form")
+  return Effect.void
+}
+
+/** What is left of a request that nothing answered: a defect, or the end of the server or the client. */
+const abandon = (target: ServerResponse, cause: Cause.Cause<never>): Effect.Effect<never> =>
+  Effect.zipRight(
+    Effect.sync(() => {
+      if (target.headersSent) target.destroy()
+      else target.writeHead(Cause.isInterruptedOnly(cause) ? 503 : 500, { "content-length": "0" }).end()
+    }),
+    Effect.failCause(cause)
+  )
+
+/** A listener of a Node server's `request` event. With `tracing`, requests become spans, which the library makes. */
+export const make = (
+  application: HttpApplication,
+  runtime: Runtime.Runtime<never>,
+  { tracing }: { readonly tracing: boolean }
+): ((source: IncomingMessage, target: ServerResponse) => void) => {
+  // Every request's fiber begins uninterruptible: an endpoint says which of its work ends when the client goes
+  const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
+  const endLater = Endings.make((error) => void Runtime.runFork(runtime)(Effect.logError("an answer failed at its end", error)))
+  const lean = (target: ServerResponse, method: string, services: Map<string, unknown>) => {
+    const answered = Effect.matchCauseEffect(
+      Effect.flatMap(application, (response) => send(method, target, response, endLater)),
+      { onFailure: (cause) => abandon(target, cause), onSuccess: () => Effect.void }
+    )
+    return Effect.flatMap(Scope.make(), (scope) => {
+      services.set(Scope.Scope.key, scope)
+      return Effect.flatMap(Effect.exit(answered), (exit) => Effect.zipRight(Scope.close(scope, exit), exit))
+    })
+  }
+  return (source, target) => {
+    const request = new NodeRequest(source, target)
+    const services = new Map<string, unknown>([[HttpServerRequest.HttpServerRequest.key, request]])
+    const handled = tracing
+      ? HttpApp.toHandled(application, (_, response) => send(request.method, target, response, endLater))
+      : lean(target, request.method, services)
+    // A runtime of its own gives the fiber its services without another copy of them
+    const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({
+      ...runtime,
+      runtimeFlags,
+      context: Context.unsafeMake(services)
+    })
+    const fiber = Runtime.runFork(own)(handled)
+    target.on("close", () => {
+      if (!target.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+    })
+  }
+}

@@ -1,0 +1,111 @@
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { type Context, Effect, type Scope } from "effect"
+import { kept } from "./kept.js"
+import { loaded } from "./loaded.js"
+import { make as makePipeline } from "./Pipeline.js"
+import { parseAppPath } from "../request/appPath.js"
+import type { Unavailable } from "../../wire/errors.js"
+import { type Answer, type Implementation, makeRoutes, patternOf, type Route, type Routes } from "./Routes.js"
+import { Settings } from "../request/Settings.js"
+import { targetReader } from "../request/Target.js"
+
+/** Answers one request, whatever it is. */
+export type HttpApplication = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+
+/** A page, document or protocol's route beside the API. */
+export interface Page {
+  readonly method: "DELETE" | "GET" | "POST" | "PUT"
+  readonly path: `/${string}`
+  readonly handler: HttpApplication
+  /** Hosts have pages at such paths too: outside of the mount's prefix the path is theirs. */
+  readonly isCommon?: boolean
+}
+
+/** An interface that answers, and which paths are its own. */
+export interface Made {
+  readonly application: HttpApplication
+  /**
+   * Whether a URL's path is one of the interface's, with the mount's prefix or without it. `originalUrl` has the prefix where a host has removed it
+   * from the URL.
+   */
+  readonly owns: (url: string, originalUrl?: string) => boolean
+}
+
+/** Where each group of endpoints is implemented. */
+export type Implementations<Group extends string> = {
+  readonly [Name in Group]: () => Promise<Effect.Effect<Implementation<Name>, never, unknown>>
+}
+
+/** The services that implementations need. */
+type Needed<Groups extends Implementations<string>> = Effect.Effect.Context<Awaited<ReturnType<Groups[keyof Groups]>>>
+
+/**
+ * The interface as an application: endpoints whose groups are implemented, some pages, and what happens to every request.
+ *
+ * A group's implementation is loaded at the first request to one of its endpoints: the schemas of all endpoints took a third of a start, and
+ * a deployment never asks for many of them. `lost` is what browsers see at an address that has no page.
+ */
+export const make = <const Groups extends Implementations<string>>(
+  endpoints: ReadonlyArray<Route>,
+  groups: Groups,
+  pages: ReadonlyArray<Page> = [],
+  lost?: Effect.Effect<HttpServerResponse.HttpServerResponse>
+) =>
+  Effect.gen(function* () {
+    const services = yield* Effect.context<Needed<Groups>>()
+    const answers = new Map<string, Answer>(
+      // A client that goes ends what it has asked for
+      pages.map(({ handler, method, path }) => [keyOf({ method, path }), () => Effect.interruptible(handler)])
+    )
+    const implement = (load: Implementations<string>[string]) =>
+      kept(
+        Effect.gen(function* () {
+          const implementation = yield* loaded(load)
+          // Without the services of the request, which would be kept
+          const made = yield* Effect.mapInputContext<Implementation<string>, never, unknown, never>(
+            implementation,
+            () => services as Context.Context<unknown>
+          )
+          for (const { answer, method, path } of made.answers) answers.set(keyOf({ method, path }), answer)
+        })
+      )
+    const implemented = new Map<string, Effect.Effect<void, Unavailable>>()
+    for (const [group, load] of Object.entries(groups)) implemented.set(group, yield* implement(load))
+    const answerOf = (route: Route): Answer | Effect.Effect<Answer, Unavailable> =>
+      answers.get(keyOf(route)) ??
+      Effect.flatMap(implemented.get(route.group ?? "") ?? Effect.void, () => {
+        const answer = answers.get(keyOf(route))
+        return answer === undefined ? Effect.dieMessage(`nothing answers ${keyOf(route)}`) : Effect.succeed(answer)
+      })
+    const { basePath } = yield* Settings
+    const routes = makeRoutes([...endpoints, ...pages.map(routeOf)])
+    const application: HttpApplication = yield* makePipeline(routes, answerOf, lost)
+    return { application, owns: ownerOf(routes, basePath, pages) } satisfies Made
+  })
+
+const routeOf = ({ method, path }: Page): Route => ({
+  method,
+  path,
+  pattern: patternOf(path),
+  trailingSlash: false,
+  ids: [],
+  group: undefined
+})
+
+const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`
+
+/** An application for use within other effects, whose services stay as they are. What answers nothing but requests needs it not. */
+export const isolated = (application: HttpApplication): HttpApplication =>
+  Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
+
+const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>): Made["owns"] => {
+  const targetOf = targetReader(basePath, routes.isOwn)
+  const common = new Set<string>(pages.filter(({ isCommon }) => isCommon === true).map(({ path }) => path))
+  const isBelow = (url: string): boolean => url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`)
+  return (url, originalUrl = url) => {
+    if (parseAppPath(url, basePath) !== undefined) return true
+    const { path } = targetOf(url)
+    return routes.isOwn(path) && (!common.has(path) || basePath === "" || isBelow(originalUrl))
+  }
+}
