@@ -175,7 +175,8 @@ export const startServer = async (
       Effect.gen(function* () {
         const users = yield* UserRepository
         const organizations = yield* OrganizationRepository
-        const user = yield* aUser(fields)
+        // Who has a session has been seen, and does not become dormant
+        const user = yield* aUser({ last_seen_at: yield* Timestamp.now, ...fields })
         const hash = password === undefined ? null : yield* (yield* PasswordHasher).hash(Redacted.make(password))
         yield* users.insert(user, hash)
         if (organizationRoles === undefined) return { user, token: yield* session({ ...user, organization_ids: [] }) }

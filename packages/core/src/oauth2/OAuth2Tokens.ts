@@ -230,6 +230,7 @@ const make = Effect.gen(function* () {
         yield* keys.delete(key.id)
         return { refused: next.refused }
       }
+      yield* accounts.recordSeen(grant.user_id, now)
       yield* record(event === "redeem" ? "create" : "write", grant, event, Option.getOrUndefined(before), key)
       return {
         tokens: {

@@ -5,8 +5,9 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServerOnEach, type TestServer } from "../../../../test/server.js"
+import { describeServerOnEach, ownerPassword, type TestServer } from "../../../../test/server.js"
 import { orderedPlanOf, statementsOf } from "../../../../test/statements.js"
+import { aClient, aCode, redeem } from "../oauth2/OAuthClient.js"
 
 const sql = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 
@@ -96,8 +97,32 @@ describeServerOnEach("users whom nobody sees", (server, once) => {
     expect(rows.every(({ changes, entries }) => Number(changes) === 2 && Number(entries) === 1)).toBe(true)
   })
 
+  it("stay active once they have logged in, and so does the first user", async () => {
+    const never = { last_seen_at: Timestamp.never }
+    const [{ user }, person, idle] = await Promise.all([
+      server().aPerson({ fields: never, password: ownerPassword, organizationRoles: [] }),
+      server().aMember(never),
+      server().aMember(never)
+    ])
+    const body = { email: user.email, password: ownerPassword }
+    expect((await server().call("POST", "/users/login", { body })).status).toBe(201)
+    // The consent counts as seen by itself; the code is redeemed later
+    const client = await aClient(server())
+    const code = await aCode(server(), client, person)
+    await server().run(Effect.flatMap(sql, (sql) => sql`UPDATE users SET last_seen_at = ${Timestamp.never} WHERE id = ${person.user.id}`))
+    expect((await redeem(server(), client, code)).status).toBe(200)
+    await job(server())
+    expect(await Promise.all([user, person.user, idle.user].map((each) => statusOf(server(), each)))).toStrictEqual([
+      "active",
+      "active",
+      "dormant"
+    ])
+    const owner = server().owner().user
+    expect(owner.last_seen_at).toBe(owner.created_at)
+  })
+
   once("are active again with their first request, and stay so", async () => {
-    const { token, user } = await server().aMember()
+    const { token, user } = await server().aMember({ last_seen_at: Timestamp.never })
     await job(server())
     expect(await statusOf(server(), user)).toBe("dormant")
     expect((await server().call("GET", "/users/me", { token })).body).toMatchObject({ status: "active" })

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { PasswordHasher, UserRepository } from "@atelier/core/identity"
-import type { Uuid } from "@atelier/core/platform"
+import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
@@ -23,7 +23,7 @@ const statusLog = (server: TestServer, id: Uuid.Uuid) =>
 
 describeInterface("a suspended user", (server) => {
   it("is refused with a message, keeps its keys, and can use them after activation", async () => {
-    const { token, user } = await server().aMember()
+    const { token, user } = await server().aMember({ last_seen_at: Timestamp.never })
     const owner = server().owner()
     const suspended = await put(server(), owner.token, user.username, "suspend")
     expect([suspended.status, suspended.body]).toMatchObject([

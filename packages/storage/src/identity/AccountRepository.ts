@@ -56,6 +56,7 @@ export const layer = service(
             sql`UPDATE users SET username = ${username}, name = ${name}, avatar_url = ${avatar_url}, updated_at = ${updated_at} WHERE id = ${id}`
           )
         ),
+      recordSeen: (id, at) => run(sql`UPDATE users SET last_seen_at = ${at} WHERE id = ${id} AND NOT deleted`),
       updateRoles: ({ id, rbac_roles, updated_at }) =>
         run(sql`UPDATE users SET rbac_roles = ${JSON.stringify(rbac_roles)}, updated_at = ${updated_at} WHERE id = ${id}`),
       updateQuietHours: ({ id, quiet_hours_schedule, updated_at }) =>

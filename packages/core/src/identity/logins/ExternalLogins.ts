@@ -267,7 +267,7 @@ const make = Effect.gen(function* () {
     ) {
       const provider = yield* configured(type)
       const identity = yield* provider.complete(response)
-      const open = (user_id: UserId) => openSession(keys, options, { user_id, login_type: type })
+      const open = (user_id: UserId) => openSession({ accounts, keys }, options, { user_id, login_type: type })
       return Option.match(yield* letIn(provider, identity, { conversion, info }, open), {
         onNone: (): LoginOutcome => ({ _tag: "Converted" }),
         onSome: (token): LoginOutcome => ({ _tag: "Session", token })

@@ -14,6 +14,7 @@ import type { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/Lru.js"
 import type { Transactor } from "../../platform/Transactor.js"
 import { ApiKeyRepository } from "../sessions/ApiKeyRepository.js"
+import { AccountRepository } from "../users/AccountRepository.js"
 import { type SessionKey, storeSession } from "../sessions/SessionKey.js"
 import { Sessions } from "../sessions/Sessions.js"
 import { ExternalLogins } from "./ExternalLogins.js"
@@ -81,6 +82,7 @@ const ended = new Unauthenticated({ message: "The session has ended. Please sign
 const make = Effect.gen(function* () {
   const externalLogins = yield* ExternalLogins
   const sessions = yield* Sessions
+  const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
   const cryptography = yield* Cryptography
   const options = yield* DeploymentOptions
@@ -112,7 +114,7 @@ const make = Effect.gen(function* () {
       if (refusal !== undefined && refusal.until > now) return yield* refusal.error
       yield* externalLogins
         .admit(voucher, verifiedIdentity(identity), info, (user_id) =>
-          Effect.zipRight(keys.delete(key.id), storeSession(keys, options, key, { user_id, login_type: voucher.type }))
+          Effect.zipRight(keys.delete(key.id), storeSession({ accounts, keys }, options, key, { user_id, login_type: voucher.type }))
         )
         .pipe(
           Effect.mapError(({ detail, message }) => new Forbidden({ message, ...(detail === undefined ? {} : { detail }) })),

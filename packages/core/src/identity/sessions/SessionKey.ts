@@ -8,6 +8,7 @@ import type { Cryptography } from "../../platform/Cryptography.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { type KeyLoginType, newApiKey, newCredential } from "./ApiKey.js"
 import type { ApiKeyRepository } from "./ApiKeyRepository.js"
+import type { AccountRepository } from "../users/AccountRepository.js"
 import type { UserId } from "../users/User.js"
 
 /** A session's key as it is stored. */
@@ -16,15 +17,25 @@ export interface SessionKey {
   readonly hashedSecret: Uint8Array
 }
 
-/** Stores the key of a session. Fails with `Duplicate` where there is one with this id. */
+/** Where a login writes. */
+export interface SessionStore {
+  readonly keys: Pick<ApiKeyRepository["Type"], "insert">
+  readonly accounts: Pick<AccountRepository["Type"], "recordSeen">
+}
+
+/**
+ * Stores the key of a session, and that its user was seen: a user without a later request would otherwise become dormant. Runs in the caller's
+ * transaction, which has locked the user. Fails with `Duplicate` if a key with this id exists.
+ */
 export const storeSession = (
-  keys: ApiKeyRepository["Type"],
+  { accounts, keys }: SessionStore,
   { sessionDuration }: Pick<Options, "sessionDuration">,
   { hashedSecret, id }: SessionKey,
   { login_type, user_id }: { readonly user_id: UserId; readonly login_type: KeyLoginType }
 ): Effect.Effect<void, Duplicate, CurrentActor> =>
   Effect.gen(function* () {
     const { ip = "" } = yield* CurrentActor
+    const now = yield* Timestamp.now
     const session = newApiKey(
       {
         id,
@@ -36,19 +47,20 @@ export const storeSession = (
         allow_list: unrestrictedAllowList,
         lifetime: sessionDuration
       },
-      yield* Timestamp.now
+      now
     )
     yield* keys.insert(session, hashedSecret)
+    yield* accounts.recordSeen(user_id, now)
   })
 
-/** Stores the key of a session for a user who has just authenticated. Returns the token. identity.md §2.6. */
+/** Stores the key of a session for a user who has just authenticated, as `storeSession` does. Returns the token. identity.md §2.6. */
 export const openSession = (
-  keys: ApiKeyRepository["Type"],
+  store: SessionStore,
   options: Pick<Options, "sessionDuration">,
   holder: { readonly user_id: UserId; readonly login_type: KeyLoginType }
 ): Effect.Effect<Redacted.Redacted<string>, never, CurrentActor | Cryptography> =>
   Effect.gen(function* () {
     const { key, ...stored } = yield* newCredential
-    yield* Effect.orDie(storeSession(keys, options, stored, holder))
+    yield* Effect.orDie(storeSession(store, options, stored, holder))
     return key
   })

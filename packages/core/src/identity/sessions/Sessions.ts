@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
       }
       const status = yield* see(user)
       if (status !== "active") return yield* inactive(status)
-      return yield* openSession(keys, options, { user_id: user.id, login_type: "password" })
+      return yield* openSession({ accounts, keys }, options, { user_id: user.id, login_type: "password" })
     })
 
   /** Whether all passwords are hashed alike. Hashes of another scheme become fewer, and none is added, so that an old answer is a safe one. */

@@ -29,6 +29,8 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
     readonly rehashPassword: (id: UserId, from: string, to: string) => Effect.Effect<void>
     /** Fails with the index `users_username`. */
     readonly updateProfile: (user: Pick<User, "id" | "username" | "name" | "avatar_url" | "updated_at">) => Effect.Effect<void, Duplicate>
+    /** Writes when a user that is not deleted was last seen. Its `updated_at` stays: a login changes nothing of the account. */
+    readonly recordSeen: (id: UserId, at: Timestamp) => Effect.Effect<void>
     readonly updateRoles: (user: Pick<User, "id" | "rbac_roles" | "updated_at">) => Effect.Effect<void>
     readonly updateQuietHours: (user: Pick<User, "id" | "quiet_hours_schedule" | "updated_at">) => Effect.Effect<void>
     /** The roles a user was given in each organization that is not deleted; by organization. */

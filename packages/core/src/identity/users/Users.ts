@@ -121,6 +121,8 @@ const make = Effect.gen(function* () {
           name,
           status: "active",
           login_type: "password",
+          // Its creator is a person, who would otherwise become dormant before the first login
+          last_seen_at: now,
           rbac_roles: [ownerRole]
         },
         now
