@@ -7,7 +7,7 @@ import { present } from "../platform/Present.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { jobStatus } from "../provisioning/ProvisionerJob.js"
-import { buildStatus, WorkspaceStatus } from "../workspaces/WorkspaceBuild.js"
+import { buildStatus, WorkspaceStatus } from "../workspaces/builds/WorkspaceBuild.js"
 import { type TaskParts, TaskStatus, taskStatus, waitingFor } from "./Task.js"
 import type { TaskDetails } from "./TaskRepository.js"
 

@@ -5,7 +5,7 @@ import * as Name from "../platform/Name.js"
 import { parseSchedule, type Schedule } from "../platform/Schedule.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { WorkspaceAcl } from "./WorkspaceAcl.js"
+import { WorkspaceAcl } from "./sharing/WorkspaceAcl.js"
 
 export const WorkspaceId = Uuid
 export type WorkspaceId = Uuid

@@ -8,9 +8,9 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import type { Template } from "../templates/Template.js"
 import type { Workspace, WorkspaceId } from "./Workspace.js"
-import type { WorkspaceStatus } from "./WorkspaceBuild.js"
-import type { BuildDetails } from "./WorkspaceBuildRepository.js"
-import type { StoredOutline } from "./WorkspaceOutline.js"
+import type { WorkspaceStatus } from "./builds/WorkspaceBuild.js"
+import type { BuildDetails } from "./builds/WorkspaceBuildRepository.js"
+import type { StoredOutline } from "./views/WorkspaceOutline.js"
 
 /** The filter of a list of workspaces. Absent fields do not restrict it. Texts compare without regard to case. */
 export interface WorkspaceFilter {

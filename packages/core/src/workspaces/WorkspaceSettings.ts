@@ -12,9 +12,9 @@ import { resolveParameters } from "../templates/Parameters.js"
 import type { Template } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
-import { asleep, isDormant, woken } from "./Dormancy.js"
+import { asleep, isDormant, woken } from "./lifecycle/Dormancy.js"
 import { lockedTemplate } from "./LockedTemplate.js"
-import { nextScheduledStart } from "./NextScheduledStart.js"
+import { nextScheduledStart } from "./schedule/NextScheduledStart.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import {
   isPrebuild,
@@ -27,10 +27,10 @@ import {
   type WorkspaceId
 } from "./Workspace.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
-import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
-import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
+import { WorkspaceBuildRepository } from "./builds/WorkspaceBuildRepository.js"
+import { WorkspaceNotifications } from "./notifications/WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
-import { WorkspaceViews } from "./WorkspaceViews.js"
+import { WorkspaceViews } from "./views/WorkspaceViews.js"
 import * as Traced from "../platform/Traced.js"
 
 /** A workspace and its effective template at the instant of a change. */

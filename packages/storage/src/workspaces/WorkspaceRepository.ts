@@ -18,7 +18,7 @@ import { json, nullable, number, row, text, timestamp, uuid } from "../platform/
 import { all, applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
 import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
-import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./WorkspaceBuildRepository.js"
+import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./builds/WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
 
 const doomed = row({ id: uuid, name: text(), owner_id: uuid, organization_id: uuid, template_id: uuid, deleting_at: nullable(timestamp) })

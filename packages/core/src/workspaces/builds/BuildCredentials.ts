@@ -1,0 +1,85 @@
+import { Context, Effect, Option } from "effect"
+import { upstreamFailure } from "../../deployment/externalAuth/ExternalAuth.js"
+import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
+import { ExternalAuthTokens } from "../../deployment/externalAuth/ExternalAuthTokens.js"
+import { LinkTokens } from "../../identity/logins/LinkTokens.js"
+import { GitSshKeyPairs } from "../../identity/secrets/GitSshKeyPairs.js"
+import type { User } from "../../identity/users/User.js"
+import type { UpstreamFailure } from "../../platform/Errors.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import type { BuildMetadata, ExternalAuthToken } from "../../provisioning/ProvisionerEngine.js"
+import { TemplateVersionRepository } from "../../templates/TemplateVersionRepository.js"
+import { isPrebuild, type Workspace } from "../Workspace.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
+import { WorkspaceSessions } from "../sessions/WorkspaceSessions.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** Providers that are asked at once. */
+const concurrency = 8
+
+const make = Effect.gen(function* () {
+  const sessions = yield* WorkspaceSessions
+  const links = yield* LinkTokens
+  const sshKeys = yield* GitSshKeyPairs
+  const versions = yield* TemplateVersionRepository
+  const clients = yield* ExternalAuthClients
+  const tokens = yield* ExternalAuthTokens
+
+  /**
+   * What is not valid is left out: a template may name a provider that its users need not sign in to. A start fails if a provider cannot be
+   * asked; what ends a workspace goes on without it.
+   */
+  const externalAuthOf = (owner: User, { template_version_id, transition }: Pick<WorkspaceBuild, "template_version_id" | "transition">) =>
+    Effect.flatMap(versions.externalAuth(template_version_id), (needed) =>
+      Effect.forEach(
+        needed,
+        ({ id }): Effect.Effect<ReadonlyArray<ExternalAuthToken>, UpstreamFailure> => {
+          const client = clients.find(({ provider }) => provider.id === id)
+          if (client === undefined) return Effect.succeed([])
+          const current = Effect.map(tokens.current(owner.id, client), (standing) =>
+            standing.authenticated ? [{ id, access_token: standing.tokens.access_token }] : []
+          )
+          return transition === "start" ? Effect.mapError(current, upstreamFailure) : Effect.orElseSucceed(current, () => [])
+        },
+        { concurrency }
+      )
+    )
+
+  return {
+    /**
+     * The credentials of its owner that a build is given. A start opens the session of the workspace's programs, other builds end it.
+     * Prebuilt workspaces have none. Fails for a start whose providers cannot be asked. templates-and-provisioning.md §8.4.
+     */
+    of: Traced.fn("BuildCredentials.of")(function* (build: WorkspaceBuild, workspace: Workspace, owner: User) {
+      const isStart = build.transition === "start"
+      if (!isStart) yield* sessions.close(workspace)
+      if (isPrebuild(workspace)) return { metadata: {}, external_auth: [] }
+      // Before the session is opened, which a failure would leave behind
+      const external_auth = (yield* externalAuthOf(owner, build)).flat()
+      const pair = Option.getOrUndefined(yield* sshKeys.of(owner.id))
+      return {
+        metadata: {
+          owner_session_token: isStart ? yield* sessions.open(workspace, owner) : undefined,
+          owner_ssh_private_key: pair?.private_key,
+          owner_oidc_access_token:
+            owner.login_type === "oidc" ? Option.getOrUndefined(yield* links.accessToken(owner.id, "oidc")) : undefined
+        } satisfies Partial<BuildMetadata>,
+        external_auth
+      }
+    })
+  }
+})
+
+/** What engines are given to act for the owners of workspaces. */
+export class BuildCredentials extends Context.Tag("@atelier/core/BuildCredentials")<
+  BuildCredentials,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = standingOn(
+    service(BuildCredentials, make),
+    WorkspaceSessions.layer,
+    LinkTokens.layer,
+    GitSshKeyPairs.layer,
+    ExternalAuthTokens.layer
+  )
+}

@@ -1,0 +1,252 @@
+import { Context, Effect, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import type { UserWithOrganizations } from "../../identity/users/User.js"
+import { Conflict, Forbidden, Invalid, Unacceptable } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { nil, type Uuid } from "../../platform/Uuid.js"
+import type { BuildTransition } from "../../provisioning/BuildTransition.js"
+import type { TaskPrompt } from "../../provisioning/ProvisionerEngine.js"
+import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../../provisioning/ProvisionerJob.js"
+import { ProvisionerJobRepository } from "../../provisioning/ProvisionerJobRepository.js"
+import { ProvisionerJobs } from "../../provisioning/ProvisionerJobs.js"
+import { normalizeTags, overlayTags, type ProvisionerTags, tagsViolation } from "../../provisioning/ProvisionerTags.js"
+import type { ParameterValue } from "../../provisioning/SourceDefinitions.js"
+import { TemplateSources } from "../../provisioning/TemplateSources.js"
+import { type ImportedVersion, ParameterForms } from "../../templates/ParameterForms.js"
+import { matchingPreset, resolveParameters } from "../../templates/Parameters.js"
+import type { TemplateWithNames } from "../../templates/Template.js"
+import type { AuthoredVersion } from "../../templates/TemplateVersion.js"
+import type { TemplateVersionPreset } from "../../templates/TemplateVersionDefinitions.js"
+import { TemplateVersionRepository } from "../../templates/TemplateVersionRepository.js"
+import { BuildInputs } from "./BuildInputs.js"
+import { BuildStates } from "./BuildStates.js"
+import { noDeadlines } from "../schedule/Deadline.js"
+import type { Workspace } from "../Workspace.js"
+import type { BuildReason } from "../../provisioning/BuildReason.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
+import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** The workspace to build, its template, its owner and its previous build. */
+export interface BuildTarget {
+  readonly workspace: Workspace
+  /** As it is in force. */
+  readonly template: TemplateWithNames
+  readonly owner: UserWithOrganizations
+  /** The task to store with the workspace; absent without a task, or if both are stored. */
+  readonly task?: TaskPrompt | undefined
+  /** Null at the first build. */
+  readonly previous: BuildDetails | null
+}
+
+/** The kind of build that is ordered. */
+export interface BuildOrder {
+  readonly transition: BuildTransition
+  readonly reason: BuildReason
+  /** The previous build's unless given; the active one at the first. */
+  readonly template_version_id?: Uuid | undefined
+  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
+  /** Unless given, the preset that the values fulfil. */
+  readonly template_version_preset_id?: Uuid | undefined
+  /** The state that the engine starts from; the previous build's unless given. */
+  readonly state?: Uint8Array | undefined
+  readonly log_level?: "debug" | undefined
+  /** 1 creates a prebuilt workspace, 2 claims one. */
+  readonly prebuilt_workspace_stage?: 1 | 2 | undefined
+}
+
+/** A build that may be queued. */
+export interface PreparedBuild {
+  readonly target: BuildTarget
+  readonly order: BuildOrder
+  readonly version: AuthoredVersion
+  readonly source: ProvisionerJob
+  readonly tags: ProvisionerTags
+  readonly parameters: ReadonlyArray<ParameterValue>
+  readonly presetId: Uuid | null
+  /** The preset that the order names, or whose values it gives; a prebuilt workspace of it can be claimed. */
+  readonly chosen: TemplateVersionPreset | undefined
+  readonly state: Uint8Array
+}
+
+const importStatus = (status: JobStatus): Invalid | Unacceptable | undefined => {
+  if (status === "succeeded") return undefined
+  return isActive(status)
+    ? new Unacceptable({ message: "The template version is still being imported.", detail: `Its import is ${status}.` })
+    : new Invalid({ message: "The template version was not imported.", detail: `Its import is ${status}.` })
+}
+
+const busy = new Conflict({ message: "A workspace build is already active." })
+
+const make = Effect.gen(function* () {
+  const builds = yield* WorkspaceBuildRepository
+  const states = yield* BuildStates
+  const versions = yield* TemplateVersionRepository
+  const jobRows = yield* ProvisionerJobRepository
+  const jobs = yield* ProvisionerJobs
+  const inputs = yield* BuildInputs
+  const sources = yield* TemplateSources
+  const forms = yield* ParameterForms
+  const ids = yield* Ids
+
+  const versionOf = ({ previous, template }: BuildTarget, order: BuildOrder) =>
+    Effect.gen(function* () {
+      const id = order.template_version_id ?? previous?.template_version_id ?? template.active_version_id
+      const version = yield* versions.byId(id)
+      if (Option.isNone(version)) return yield* Invalid.field("template_version_id", "There is no template version with this id")
+      if (version.value.template_id !== template.id) {
+        return yield* Invalid.field("template_version_id", "The template version belongs to another template than the workspace")
+      }
+      return version.value
+    })
+
+  const presetOf = (version: AuthoredVersion, { previous }: BuildTarget, order: BuildOrder) =>
+    Effect.gen(function* () {
+      const presets = yield* versions.presets(version.id)
+      const { rich_parameter_values, template_version_preset_id: id } = order
+      const given = id === undefined ? undefined : presets.find((preset) => preset.id === id)
+      if (id !== undefined && given === undefined) {
+        return yield* Invalid.field("template_version_preset_id", "There is no such preset in the template version")
+      }
+      // A first build is given the values of the preset it names by its values
+      return { presets, chosen: given ?? (previous === null ? matchingPreset(presets, rich_parameter_values) : undefined) }
+    })
+
+  /**
+   * The parameters of the build: in the classic flow those that the import found, else those of the form with the build's values. A stop or
+   * delete goes on with the former if there is no form.
+   */
+  const definitionsOf = (
+    { owner, template }: BuildTarget,
+    { transition }: BuildOrder,
+    imported: ImportedVersion,
+    values: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
+  ) => {
+    const stored = versions.parameters(imported.version.id)
+    if (template.use_classic_parameter_flow) return stored
+    const ofForm = forms.definitions(imported, owner, values)
+    return transition === "start" ? ofForm : Effect.catchTag(ofForm, "Invalid", () => stored)
+  }
+
+  /** Tags of the template are expressions in the engine's language; most templates have none. */
+  const evaluatedTags = (prepared: Omit<PreparedBuild, "chosen" | "tags" | "presetId">) =>
+    Effect.gen(function* () {
+      const { order, parameters, source, target, version } = prepared
+      if (Object.keys(version.workspace_tags).length === 0) return {}
+      const session = yield* sources.openVersion(version, source.file_id)
+      if (session.workspaceTags === undefined) return version.workspace_tags
+      return yield* session.workspaceTags({
+        // The build has no id yet, and its tags depend on none
+        metadata: yield* inputs.metadata({ ...target, id: nil, transition: order.transition, version }),
+        variables: yield* versions.variables(version.id),
+        parameters
+      })
+    }).pipe(
+      Effect.scoped,
+      Effect.mapError(({ message }) => new Invalid({ message: "The workspace's tags cannot be evaluated.", detail: message }))
+    )
+
+  return {
+    /**
+     * Decides whether a build may be queued, and with which values, tags and state. Fails with the first rule that is broken, in the
+     * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business.
+     */
+    prepare: Traced.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
+      const { owner, previous, template } = target
+      const version = yield* versionOf(target, order)
+      const source = yield* Effect.flatMap(jobRows.byId(version.job_id), Effect.orDie)
+      const unfinished = importStatus(jobStatus(source))
+      if (unfinished !== undefined) return yield* unfinished
+
+      const features = yield* Entitlements
+      if (order.transition === "start" && version.has_external_agent === true && !features.has("workspace_external_agent")) {
+        return yield* new Forbidden({ message: "External agents are not part of this deployment's licence." })
+      }
+      if (previous !== null && isActive(jobStatus(previous.job))) return yield* busy
+
+      const before = previous === null ? null : yield* builds.parameters(previous.id)
+      const { chosen, presets } = yield* presetOf(version, target, order)
+      const given = [...order.rich_parameter_values, ...(chosen?.parameters ?? [])]
+      const parameters = yield* resolveParameters({
+        classic: template.use_classic_parameter_flow,
+        definitions: yield* definitionsOf(target, order, { version, job: source }, { given, previous: before ?? [] }),
+        given: order.rich_parameter_values,
+        preset: chosen?.parameters ?? [],
+        previous: before
+      })
+      const preset = chosen ?? matchingPreset(presets, parameters)
+      const state = order.state ?? (previous === null ? new Uint8Array() : yield* states.of(previous.id))
+      const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state })
+      const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
+      const violation = tagsViolation(tags)
+      if (violation !== undefined) return yield* Invalid.field("tags", violation, "The workspace's tags cannot be used.")
+
+      if (order.transition === "start" && template.require_active_version && version.id !== template.active_version_id) {
+        if (!(yield* Access.can("update", AccessObjects.template(template)))) {
+          return yield* new Forbidden({ message: "The template requires its active version." })
+        }
+      }
+      return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, chosen, state } satisfies PreparedBuild
+    }),
+
+    /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
+    enqueue: Traced.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
+      const { order, source, tags, target, version } = prepared
+      const actor = yield* CurrentActor
+      const id = yield* ids.next
+      const input: JobInput = {
+        workspace_build_id: id,
+        ...(order.log_level === undefined ? {} : { log_level: order.log_level }),
+        ...(order.prebuilt_workspace_stage === undefined ? {} : { prebuilt_workspace_stage: order.prebuilt_workspace_stage })
+      }
+      const job = yield* jobs.insert({
+        organization_id: target.template.organization_id,
+        initiator_id: actor.userId,
+        provisioner: source.provisioner,
+        type: "workspace_build",
+        file_id: source.file_id,
+        input,
+        tags
+      })
+      const now = yield* Timestamp.now
+      const build: WorkspaceBuild = {
+        id,
+        created_at: now,
+        updated_at: now,
+        workspace_id: target.workspace.id,
+        template_version_id: version.id,
+        build_number: (target.previous?.build_number ?? 0) + 1,
+        transition: order.transition,
+        initiator_id: actor.userId,
+        job_id: job.id,
+        ...noDeadlines,
+        reason: order.reason,
+        daily_cost: 0,
+        template_version_preset_id: prepared.presetId,
+        has_ai_task: null,
+        has_external_agent: null,
+        initiator_ip: actor.ip ?? ""
+      }
+      const made = { parameters: prepared.parameters, state: yield* states.seal(id, prepared.state) }
+      yield* Effect.catchTag(builds.insert(build, made), "Duplicate", () => busy)
+      return { ...build, job }
+    })
+  }
+})
+
+/** Decides whether ordered builds are allowed, and queues them, for callers and for schedules. */
+export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(
+    service(BuildOrders, make),
+    BuildStates.layer,
+    ProvisionerJobs.layer,
+    BuildInputs.layer,
+    ParameterForms.layer,
+    TemplateSources.layer
+  )
+}

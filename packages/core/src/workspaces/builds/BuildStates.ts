@@ -1,0 +1,122 @@
+import { Chunk, Context, Effect, Option, Stream } from "effect"
+import { AgentTokens } from "../../agents/AgentTokens.js"
+import { Encryption, type Sealed } from "../../platform/Encryption.js"
+import { Conflict } from "../../platform/Errors.js"
+import { openRow, type SealedColumn, SealedColumns } from "../../platform/Resealing.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import { nil, type Uuid } from "../../platform/Uuid.js"
+import type { Worker } from "../../platform/Worker.js"
+import { nextTurn } from "../../platform/Turns.js"
+import type { RunningWorkspace } from "../../provisioning/ProvisionerEngine.js"
+import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
+import { type PlainState, type StoredState, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+
+/** States that are held in memory at once: one may have megabytes. */
+const batchSize = 10
+
+/** The build's id is authenticated with its state. */
+const placeOf: SealedColumn["placeOf"] = ({ id }) => `workspace_builds.provisioner_state/${id}`
+
+const make = Effect.gen(function* () {
+  const repository = yield* WorkspaceBuildRepository
+  const encryption = yield* Encryption
+
+  const column: SealedColumn = {
+    name: "the state of a build",
+    placeOf,
+    batchSize,
+    sealedOtherwise: repository.statesSealedOtherwise,
+    reseal: repository.resealState
+  }
+
+  const seal = (id: WorkspaceBuildId, state: Uint8Array): Effect.Effect<Sealed | null> =>
+    state.length === 0 ? Effect.succeed(null) : encryption.seal(state, placeOf({ id, user_id: nil }))
+
+  const open = (stored: StoredState): Effect.Effect<Option.Option<Uint8Array>> =>
+    "value" in stored ? openRow(encryption, column, stored) : Effect.succeedSome(stored.state)
+
+  const sealOne = (plain: PlainState) =>
+    Effect.flatMap(encryption.seal(plain.state, placeOf({ id: plain.id, user_id: nil })), (sealed) => repository.sealState(plain, sealed))
+
+  /** Encrypts the states that were stored as plaintext, and answers how many. A call that ends early leaves the rest to the next one. */
+  const sealPlain: Effect.Effect<number> = Effect.gen(function* () {
+    let count = 0
+    let after: Uuid = nil
+    while (true) {
+      const batch = yield* repository.plainStates(after, batchSize)
+      const last = batch.at(-1)
+      if (last === undefined) return count
+      count += (yield* Effect.forEach(batch, sealOne)).filter((isSealed) => isSealed).length
+      after = last.id
+      yield* nextTurn
+    }
+  })
+
+  return {
+    column,
+    sealPlain,
+
+    /** A state as the row of its build stores it: null if it is empty. */
+    seal,
+
+    /**
+     * Returns what the engine keeps of a build; empty if it keeps nothing. Fails with `Conflict` if no key of the deployment opens the
+     * state: an engine that began from an empty one would make anew what exists.
+     */
+    of: (id: WorkspaceBuildId): Effect.Effect<Uint8Array, Conflict> =>
+      Effect.gen(function* () {
+        const stored = yield* repository.state(id)
+        if (Option.isNone(stored)) return new Uint8Array()
+        const state = yield* open(stored.value)
+        return Option.isSome(state)
+          ? state.value
+          : yield* new Conflict({
+              message: "The state of the workspace's build cannot be read.",
+              detail: "None of the deployment's encryption keys opens it."
+            })
+      }),
+
+    /** Every workspace that runs, read in batches. */
+    running: Stream.paginateChunkEffect(nil, (after: Uuid) =>
+      Effect.gen(function* () {
+        const batch = yield* repository.running(after, batchSize)
+        yield* nextTurn
+        const workspaces = yield* Effect.forEach(batch, ({ state, workspace_id }) =>
+          Effect.map(open(state), (opened): RunningWorkspace => ({ workspace_id, state: opened }))
+        )
+        return [
+          Chunk.unsafeFromArray(workspaces),
+          Option.map(Option.fromNullable(batch.at(-1)), ({ workspace_id }) => workspace_id)
+        ] as const
+      })
+    ),
+
+    /** Encrypts what was stored before states were. */
+    sealing: {
+      name: "seal-build-states",
+      every: "1 hour",
+      run: Effect.gen(function* () {
+        const sealed = yield* sealPlain
+        if (sealed > 0) yield* Effect.logInfo(`encrypted ${sealed} states of builds`)
+      })
+    } satisfies Worker<never>
+  }
+})
+
+/** The engines' states of builds, which are stored encrypted. */
+export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildStates, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = service(BuildStates, make)
+}
+
+/** The states of builds and the tokens of external agents, for the rotation of keys. */
+export const sealedColumns = standingOn(
+  service(
+    SealedColumns,
+    Effect.map(Effect.all([BuildStates, AgentTokens]), ([states, tokens]) => [
+      { column: states.column, sealPlain: states.sealPlain },
+      { column: tokens.column, sealPlain: Effect.succeed(0) }
+    ])
+  ),
+  BuildStates.layer,
+  AgentTokens.layer
+)

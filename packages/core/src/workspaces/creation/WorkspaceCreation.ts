@@ -1,0 +1,243 @@
+import { Context, Effect, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import type { CurrentActor } from "../../access/Actor.js"
+import * as Audit from "../../audit/Audit.js"
+import type { AuditRepository } from "../../audit/AuditRepository.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import { Organizations } from "../../organizations/Organizations.js"
+import { Conflict, Forbidden, Invalid, NotFound, refuseViolations, type Validation } from "../../platform/Errors.js"
+import type { EventBus } from "../../platform/EventBus.js"
+import { Ids } from "../../platform/Ids.js"
+import * as Measure from "../../platform/Measure.js"
+import { countChange } from "../../platform/Transactor.js"
+import * as Name from "../../platform/Name.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { TaskPrompt } from "../../provisioning/ProvisionerEngine.js"
+import type { ParameterValue } from "../../provisioning/SourceDefinitions.js"
+import { ExternalAuthRequirements } from "../../templates/ExternalAuthRequirements.js"
+import { effectiveTemplate } from "../../templates/EffectiveTemplate.js"
+import type { TemplateWithNames } from "../../templates/Template.js"
+import { TemplateRepository } from "../../templates/TemplateRepository.js"
+import { TemplateVersionRepository } from "../../templates/TemplateVersionRepository.js"
+import { BuildOrders } from "../builds/BuildOrders.js"
+import { awake } from "../lifecycle/Dormancy.js"
+import { nextScheduledStart } from "../schedule/NextScheduledStart.js"
+import { PrebuiltWorkspaces } from "../prebuilds/PrebuiltWorkspaces.js"
+import { neverStarts, takenWorkspace, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "../Workspace.js"
+import { auditedWorkspace, buildAuditFields, workspaceSubject } from "../WorkspaceAudit.js"
+import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
+import { WorkspaceOwners } from "../WorkspaceOwners.js"
+import { WorkspaceRepository } from "../WorkspaceRepository.js"
+import { WorkspaceViews } from "../views/WorkspaceViews.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
+export interface NewWorkspace {
+  readonly name: string
+  readonly template_id?: Uuid | undefined
+  readonly template_version_id?: Uuid | undefined
+  readonly template_version_preset_id?: Uuid | undefined
+  readonly autostart_schedule: string
+  /** Milliseconds; 0 for the template's default. */
+  readonly ttl_ms: number
+  /** `always`, `never`, or empty for `never`. */
+  readonly automatic_updates: string
+  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
+}
+
+/** The owner of a new workspace: a user, named alone or as a member of an organization. */
+export interface WorkspacePlace {
+  readonly user: string
+  readonly organization?: string | undefined
+}
+
+/** A task that a workspace is made for. It is stored in the workspace's transaction. */
+export interface CreatedTask extends TaskPrompt {
+  readonly store: (workspace: Workspace) => Effect.Effect<void, Conflict, AuditRepository | CurrentActor | EventBus | Ids>
+}
+
+const noUser = new NotFound({ resource: "user" })
+const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
+const noTemplate = Invalid.field("template_id", "There is no template with this id")
+
+const creations = Measure.counter("workspace_creation_total", "Workspaces that were created.", [
+  "organization_name",
+  "template_name",
+  "preset_name"
+])
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const templates = yield* TemplateRepository
+  const versions = yield* TemplateVersionRepository
+  const organizations = yield* Organizations
+  const owners = yield* WorkspaceOwners
+  const orders = yield* BuildOrders
+  const views = yield* WorkspaceViews
+  const notifications = yield* WorkspaceNotifications
+  const externalAuth = yield* ExternalAuthRequirements
+  const prebuilt = yield* PrebuiltWorkspaces
+  const ids = yield* Ids
+
+  const ownerOf = ({ organization, user }: WorkspacePlace) =>
+    Effect.gen(function* () {
+      if (organization === undefined) return yield* owners.known(user)
+      const place = yield* organizations.get(organization)
+      const owner = Option.getOrUndefined(yield* owners.find(user))
+      if (owner === undefined) return yield* noUser
+      yield* owners.requireMember(owner, place.id)
+      return owner
+    })
+
+  /** The version that is wanted, if one is; without a template it is readable in its organization. Rule 3. */
+  const versionOf = (id: Uuid | undefined) =>
+    Effect.gen(function* () {
+      if (id === undefined) return undefined
+      const version = Option.getOrUndefined(yield* versions.byId(id))
+      if (version === undefined) return yield* noVersion
+      if (version.template_id !== null) return version
+      const isReadable = yield* Access.can("read", AccessObjects.inOrganization("template", version.organization_id))
+      return yield* isReadable ? noTemplate : noVersion
+    })
+
+  /** The template that is wanted, as it is in force. Rules 3 to 6. */
+  const templateOf = (request: NewWorkspace) =>
+    Effect.gen(function* () {
+      const version = yield* versionOf(request.template_version_id)
+      const id = version?.template_id ?? request.template_id
+      const template = id === undefined ? undefined : Option.getOrUndefined(yield* templates.byId(id))
+      if (template === undefined || !(yield* Access.can("read", AccessObjects.template(template)))) {
+        return yield* version === undefined ? noTemplate : noVersion
+      }
+      if (version?.archived === true) return yield* Invalid.field("template_version_id", "The template version is archived")
+      if (template.deleted) return yield* new NotFound({ resource: "template" })
+      return effectiveTemplate(template, yield* Entitlements)
+    })
+
+  /** Returns the violations of a request by itself. Rules 1 and 2. */
+  const requestViolations = ({ name, template_id, template_version_id }: NewWorkspace): ReadonlyArray<Validation> => {
+    const detail = "exactly one of template_id and template_version_id has to be given"
+    const hasOneSource = (template_id === undefined) !== (template_version_id === undefined)
+    const sources = hasOneSource ? [] : ["template_id", "template_version_id"].map((field) => ({ field, detail }))
+    const violation = Name.violation(name)
+    return violation === undefined ? sources : [...sources, { field: "name", detail: violation }]
+  }
+
+  /** The settings the caller chose. Rules 11 to 13. */
+  const settingsOf = (request: NewWorkspace, template: TemplateWithNames) =>
+    Effect.gen(function* () {
+      const schedule = yield* validSchedule(request.autostart_schedule)
+      const ttl_ms = request.ttl_ms === 0 ? template.default_ttl_ms || null : yield* validTtl(request.ttl_ms)
+      const automatic_updates = yield* validAutomaticUpdates(request.automatic_updates || "never")
+      const now = yield* Timestamp.now
+      const scheduled = { ...awake, autostart_schedule: schedule === null ? null : request.autostart_schedule }
+      const next_start_at = nextScheduledStart(scheduled, template, now)
+      if (schedule !== null && next_start_at === null) return yield* neverStarts
+      return {
+        ...scheduled,
+        next_start_at,
+        ttl_ms,
+        automatic_updates
+      }
+    })
+
+  /** Rule 10: the owner, not the caller, is signed in to the providers that the version needs. */
+  const requireExternalAuth = (versionId: Uuid, ownerId: Uuid) =>
+    Effect.gen(function* () {
+      const missing = yield* externalAuth.missing(versionId, ownerId)
+      if (missing.length === 0) return
+      return yield* new Forbidden({
+        message: "The owner of the workspace has to sign in to the external authentication providers of the template first.",
+        validations: missing.map((detail) => ({ field: "external_auth", detail }))
+      })
+    })
+
+  return {
+    /**
+     * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
+     * callers that race for a name, one succeeds and the others fail with `Conflict`.
+     */
+    create: Traced.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {
+      const owner = yield* ownerOf(place)
+      yield* refuseViolations(requestViolations(request))
+      const template = yield* templateOf(request)
+      const { organization_id } = template
+      if (place.organization === undefined) yield* owners.requireReadableIn(owner, organization_id)
+      yield* Access.authorize("create", AccessObjects.ownedIn("workspace", organization_id, owner.id))
+      yield* Access.authorize("use", AccessObjects.template(template))
+      if (template.deprecated !== "") {
+        return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
+      }
+      yield* requireExternalAuth(request.template_version_id ?? template.active_version_id, owner.id)
+      const settings = yield* settingsOf(request, template)
+      if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* takenWorkspace(request.name)
+
+      const now = yield* Timestamp.now
+      const workspace: Workspace = {
+        id: yield* ids.next,
+        created_at: now,
+        updated_at: now,
+        owner_id: owner.id,
+        organization_id,
+        template_id: template.id,
+        deleted: false,
+        name: request.name,
+        last_used_at: now,
+        favorite: false,
+        user_acl: {},
+        group_acl: {},
+        task_id: task?.id ?? null,
+        ...settings
+      }
+      const prepared = yield* orders.prepare(
+        { workspace, template, owner, task, previous: null },
+        { ...request, transition: "start", reason: "initiator" }
+      )
+      const created = yield* Audit.audited(
+        {
+          ...workspaceSubject(workspace, "create"),
+          additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
+        },
+        Effect.gen(function* () {
+          // The lock keeps the template from being deleted
+          if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
+          yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
+          const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace) : undefined
+          if (claimed !== undefined) {
+            yield* notifications.created(prepared)
+            const value = yield* Effect.flatMap(workspaces.details(claimed.id), Effect.orDie)
+            return { value, id: claimed.id, after: auditedWorkspace(claimed) }
+          }
+          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => takenWorkspace(workspace.name))
+          if (!isStored) return yield* new NotFound({ resource: "user" })
+          yield* orders.enqueue(prepared)
+          if (task !== undefined) yield* task.store(workspace)
+          yield* notifications.created(prepared)
+          const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
+          return { value, after: auditedWorkspace(workspace) }
+        })
+      )
+      return yield* views.newWorkspace(created)
+    })
+  }
+})
+
+/** How workspaces come to be. */
+export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreation")<
+  WorkspaceCreation,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = standingOn(
+    service(WorkspaceCreation, make),
+    Organizations.layer,
+    WorkspaceOwners.layer,
+    BuildOrders.layer,
+    PrebuiltWorkspaces.layer,
+    WorkspaceNotifications.layer,
+    WorkspaceViews.layer,
+    ExternalAuthRequirements.layer
+  )
+}

@@ -1,0 +1,55 @@
+import { Context, Effect } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { AccessPredicate } from "../../access/AccessPredicate.js"
+import { UserDirectoryRepository } from "../../identity/users/UserDirectoryRepository.js"
+import { parseUserSearch } from "../../identity/users/UserSearch.js"
+import { Users } from "../../identity/users/Users.js"
+import { Organizations } from "../../organizations/Organizations.js"
+import type { Page } from "../../platform/Pagination.js"
+import { present } from "../../platform/Present.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
+import * as Traced from "../../platform/Traced.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const directory = yield* UserDirectoryRepository
+  const organizations = yield* Organizations
+  const parameters = yield* ParameterAutofillRepository
+
+  return {
+    /**
+     * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
+     * `Invalid` for an invalid search. workspaces.md §3.1.
+     */
+    availableOwners: Traced.fn("WorkspaceForms.availableOwners")(function* (organization: string, search: string, page: Page) {
+      const { id } = yield* organizations.get(organization)
+      yield* Access.authorize("create", AccessObjects.inOrganization("workspace", id))
+      const filter = yield* parseUserSearch(search)
+      const { users } = yield* directory.page({ ...page, filter, readable: AccessPredicate.True() })
+      return users.map(({ avatar_url, id, name, username }) => ({
+        id,
+        username,
+        ...present("name", name),
+        ...present("avatar_url", avatar_url)
+      }))
+    }),
+
+    /**
+     * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor
+     * may not read the user's personal data. identity.md §8.7.
+     */
+    lastParameterValues: Traced.fn("WorkspaceForms.lastParameterValues")(function* (reference: string, templateId: Uuid) {
+      const user = yield* users.get(reference)
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
+      return yield* parameters.latestValues(user.id, templateId)
+    })
+  }
+})
+
+/** What forms for new workspaces offer. */
+export class WorkspaceForms extends Context.Tag("@atelier/core/WorkspaceForms")<WorkspaceForms, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(WorkspaceForms, make), Users.layer, Organizations.layer)
+}

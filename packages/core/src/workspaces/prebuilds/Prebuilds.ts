@@ -1,0 +1,185 @@
+/** How many workspaces are kept that are made before their users ask for them. templates-and-provisioning.md §5. */
+import { Array as Arr, Context, Duration, Effect, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { prebuildsUserId } from "../../access/Decision.js"
+import { SystemActor } from "../../access/SystemActor.js"
+import * as Audit from "../../audit/Audit.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Entitlements, requireFeature } from "../../deployment/Entitlements.js"
+import * as Background from "../../platform/Background.js"
+import { Invalid, NotModified } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import * as Measure from "../../platform/Measure.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import { Uuid } from "../../platform/Uuid.js"
+import { ProvisionerJobs } from "../../provisioning/ProvisionerJobs.js"
+import { missingTemplate, type TemplateId } from "../../templates/Template.js"
+import { TemplateRepository } from "../../templates/TemplateRepository.js"
+import { visibleTemplate } from "../../templates/VisibleTemplate.js"
+import { reconcile } from "./PrebuildReconciliation.js"
+import { type PrebuildPreset, PrebuildRepository, type StoredPrebuild } from "./PrebuildRepository.js"
+import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
+import { WorkspaceBuildCreation } from "../builds/WorkspaceBuildCreation.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** Presets that are worked on at once. */
+const concurrency = 5
+
+const prebuildsOwner = Uuid.make(prebuildsUserId)
+
+/** The address of builds that no request caused. */
+const ownAddress = "127.0.0.1"
+
+const cycleSeconds = Measure.histogram(
+  "prebuilds_reconciliation_duration_seconds",
+  "How long the reconciliation of prebuilt workspaces took.",
+  [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
+  []
+)
+
+const make = Effect.gen(function* () {
+  const repository = yield* PrebuildRepository
+  const templates = yield* TemplateRepository
+  const prebuilt = yield* PrebuiltWorkspaces
+  const jobs = yield* ProvisionerJobs
+  const builds = yield* WorkspaceBuildCreation
+  const features = yield* Entitlements
+  const options = yield* DeploymentOptions
+  const ids = yield* Ids
+
+  const limits = {
+    backoffInterval: options.workspacePrebuildsReconciliationBackoffInterval,
+    lookback: options.workspacePrebuildsReconciliationBackoffLookbackPeriod,
+    hardLimit: options.workspacePrebuildsFailureHardLimit
+  }
+
+  /** A user may claim the workspace between the decision and the delete, which takes place only if it is the pool's as it was then. */
+  const remove = ({ build_id, id }: StoredPrebuild, orphan: boolean) =>
+    builds.create(id, {
+      transition: "delete",
+      rich_parameter_values: [],
+      orphan,
+      expected: { owner_id: prebuildsOwner, latest_build_id: build_id }
+    })
+
+  /** Logs why an action did not succeed; the next cycle decides again. */
+  const attempted = <A, E extends { readonly _tag: string }, R>(action: Effect.Effect<A, E, R>) =>
+    action.pipe(
+      Effect.asVoid,
+      // A user was faster: the workspace has changed, or belongs to the user, where the orchestrator may do nothing
+      Effect.catchIf(
+        ({ _tag }) => _tag === "Conflict" || _tag === "Forbidden",
+        () => Effect.void
+      ),
+      Effect.catchAllCause((cause) => Effect.logWarning("a prebuilt workspace could not be changed and is tried again", cause))
+    )
+
+  /** Creates workspaces until one is refused, which stops further attempts with this version. */
+  const createAll = (preset: PrebuildPreset, count: number) =>
+    Effect.gen(function* () {
+      for (let made = 0; made < count; made++) {
+        const refusal = yield* prebuilt.create(preset).pipe(
+          Effect.as(undefined),
+          Effect.catchIf(
+            (error): error is Invalid => error._tag === "Invalid",
+            (error) => Effect.succeed(error)
+          )
+        )
+        if (refusal === undefined) continue
+        yield* Effect.logWarning("prebuilt workspaces of a preset are refused", refusal)
+        return yield* repository.setStatus(preset.id, "validation_failed")
+      }
+    })
+
+  const act = (preset: PrebuildPreset, existing: ReadonlyArray<StoredPrebuild>, now: Timestamp.Timestamp) =>
+    Effect.gen(function* () {
+      const actions = reconcile(preset, existing, limits, now)
+      if (actions.status !== preset.status) yield* repository.setStatus(preset.id, actions.status)
+      const chosen = (ids: ReadonlyArray<Uuid>) => {
+        const wanted = new Set(ids)
+        return existing.filter(({ id }) => wanted.has(id))
+      }
+      yield* Effect.forEach(
+        chosen(actions.abandon),
+        (waiting) => attempted(Effect.zipRight(jobs.cancel(waiting.job_id, { expectStatus: "pending" }), remove(waiting, true))),
+        { discard: true }
+      )
+      yield* Effect.forEach(chosen(actions.delete), (unwanted) => attempted(remove(unwanted, false)), { discard: true })
+      yield* attempted(createAll(preset, actions.create))
+    }).pipe(Effect.annotateLogs({ preset: preset.id, template: preset.template_id }))
+
+  const cycle = Effect.gen(function* () {
+    if (!features.has("workspace_prebuilds")) return
+    if (Option.getOrElse(yield* repository.isPaused, () => false)) return
+    const presets = yield* repository.presets
+    if (presets.length === 0) return
+    const existing = Arr.groupBy(yield* repository.existing, ({ preset_id }) => preset_id)
+    const organizations = new Set(presets.map(({ organization_id }) => organization_id))
+    yield* Background.each("prebuild_reconciliation", organizations, prebuilt.join)
+    const now = yield* Timestamp.now
+    yield* Background.each("prebuild_reconciliation", presets, (preset) => act(preset, existing[preset.id] ?? [], now), { concurrency })
+  }).pipe(Access.actingAs({ ...SystemActor.prebuildsOrchestrator, ip: ownAddress }))
+
+  const measured = Effect.map(Effect.timed(cycle), ([took]) => cycleSeconds().update(Duration.toSeconds(took)))
+
+  return {
+    /** Whether the reconciliation is paused. §5.5. */
+    settings: Traced.fn("Prebuilds.settings")(function* () {
+      yield* requireFeature("workspace_prebuilds")
+      return { reconciliation_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
+    }),
+
+    /**
+     * Pauses or resumes the reconciliation; claims go on. Fails with `Forbidden` if the actor may not change the deployment, and with
+     * `NotModified` for what is stored. §5.5.
+     */
+    changeSettings: Traced.fn("Prebuilds.changeSettings")(function* (reconciliation_paused: boolean) {
+      yield* requireFeature("workspace_prebuilds")
+      yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
+      const changed = yield* transaction(
+        Effect.gen(function* () {
+          const before = Option.getOrElse(yield* repository.lockPaused, () => false)
+          if (before === reconciliation_paused) return false
+          yield* Audit.audited(
+            { action: "write", type: "prebuilds_settings", id: yield* ids.next, target: "" },
+            Effect.as(repository.setPaused(reconciliation_paused), {
+              value: undefined,
+              // An entry shows the new value alone, against that of a deployment without one
+              before: { reconciliation_paused: false },
+              after: { reconciliation_paused }
+            })
+          )
+          return true
+        })
+      )
+      if (!changed) return yield* new NotModified()
+      return { reconciliation_paused }
+    }),
+
+    /**
+     * Has the prebuilt workspaces of a template's active version replaced. Returns the names of its presets. Fails with `NotFound` if the
+     * actor may not change the template. §5.5.
+     */
+    invalidate: Traced.fn("Prebuilds.invalidate")(function* (id: TemplateId) {
+      yield* requireFeature("workspace_prebuilds")
+      const template = yield* Effect.flatMap(templates.byId(id), visibleTemplate)
+      yield* Access.authorizeOrHide("update", AccessObjects.template(template), missingTemplate)
+      return { invalidated: yield* repository.invalidate(id, yield* Timestamp.now) }
+    }),
+
+    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: measured }
+  }
+})
+
+/** Prebuilt workspaces: how many there are, and whether they are kept at all. */
+export class Prebuilds extends Context.Tag("@atelier/core/Prebuilds")<Prebuilds, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(
+    service(Prebuilds, make),
+    PrebuiltWorkspaces.layer,
+    ProvisionerJobs.layer,
+    WorkspaceBuildCreation.layer
+  )
+}

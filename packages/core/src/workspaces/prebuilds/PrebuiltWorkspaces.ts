@@ -1,0 +1,165 @@
+/** How prebuilt workspaces are made, and given to the users who ask for one. templates-and-provisioning.md §5. */
+import { Context, Effect, Option } from "effect"
+import { prebuildsUserId } from "../../access/Decision.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import { GroupMemberRepository } from "../../groups/GroupMemberRepository.js"
+import { GroupRepository } from "../../groups/GroupRepository.js"
+import { UserRepository } from "../../identity/users/UserRepository.js"
+import { MemberRepository } from "../../organizations/MemberRepository.js"
+import { Cryptography } from "../../platform/Cryptography.js"
+import { Ids } from "../../platform/Ids.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import { Uuid } from "../../platform/Uuid.js"
+import { effectiveTemplate } from "../../templates/EffectiveTemplate.js"
+import { TemplateRepository } from "../../templates/TemplateRepository.js"
+import { BuildOrders, type PreparedBuild } from "../builds/BuildOrders.js"
+import { BuildStates } from "../builds/BuildStates.js"
+import { awake } from "../lifecycle/Dormancy.js"
+import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
+import { takenWorkspace, type Workspace } from "../Workspace.js"
+import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
+import { WorkspaceRepository } from "../WorkspaceRepository.js"
+
+const owner_id = Uuid.make(prebuildsUserId)
+
+/** The letters of base32 (RFC 4648 §6) in lower case. */
+const base32 = "abcdefghijklmnopqrstuvwxyz234567"
+
+/** 15 letters of nine random bytes. */
+const randomSuffix = (random: Uint8Array): string => {
+  const bits = Array.from(random, (byte) => byte.toString(2).padStart(8, "0")).join("")
+  return (bits.match(/.{1,5}/g) ?? []).map((group) => base32[Number.parseInt(group.padEnd(5, "0"), 2)]).join("")
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* PrebuildRepository
+  const workspaces = yield* WorkspaceRepository
+  const templates = yield* TemplateRepository
+  const users = yield* UserRepository
+  const members = yield* MemberRepository
+  const groups = yield* GroupRepository
+  const groupMembers = yield* GroupMemberRepository
+  const orders = yield* BuildOrders
+  const states = yield* BuildStates
+  const features = yield* Entitlements
+  const cryptography = yield* Cryptography
+  const ids = yield* Ids
+  const { brand } = yield* DeploymentOptions
+
+  /** The group whose allowance administrators raise for prebuilt workspaces. §5.2. */
+  const groupName = `${brand.toLowerCase()}prebuiltworkspaces`
+
+  return {
+    /** Makes the owner of prebuilt workspaces a member of an organization and of its group there. */
+    join: (organization_id: Uuid) =>
+      transaction(
+        Effect.gen(function* () {
+          const now = yield* Timestamp.now
+          yield* members.insert({ organization_id, user_id: owner_id, created_at: now, updated_at: now, roles: [] })
+          yield* groupMembers.lock(organization_id, [owner_id])
+          if (!(yield* groups.lockOrganization(organization_id))) return
+          const found = Option.getOrUndefined(yield* groups.byName(organization_id, groupName))
+          const id = found?.id ?? (yield* ids.next)
+          if (found === undefined) {
+            yield* groups.insert({
+              id,
+              organization_id,
+              name: groupName,
+              display_name: "Prebuilt Workspaces",
+              avatar_url: "",
+              quota_allowance: 0,
+              source: "user"
+            })
+          }
+          if ((yield* groupMembers.ids(id, [owner_id])).length === 0) yield* groupMembers.add(id, [owner_id])
+        })
+      ).pipe(
+        // A replica or an administrator was faster
+        Effect.catchTag("Duplicate", () => Effect.void)
+      ),
+
+    /** Creates a workspace of a preset and queues its first build. Fails with `Invalid` if the preset's values make no workspace. */
+    create: (preset: PrebuildPreset) =>
+      Effect.gen(function* () {
+        const stored = Option.getOrUndefined(yield* templates.byId(preset.template_id))
+        const owner = Option.getOrUndefined(yield* users.byId(owner_id))
+        if (stored === undefined || owner === undefined) return
+        const now = yield* Timestamp.now
+        const workspace: Workspace = {
+          ...awake,
+          id: yield* ids.next,
+          created_at: now,
+          updated_at: now,
+          owner_id,
+          organization_id: preset.organization_id,
+          template_id: preset.template_id,
+          deleted: false,
+          name: `prebuild-${randomSuffix(yield* cryptography.randomBytes(9))}`,
+          autostart_schedule: null,
+          next_start_at: null,
+          ttl_ms: null,
+          automatic_updates: "never",
+          last_used_at: now,
+          favorite: false,
+          user_acl: {},
+          group_acl: {},
+          task_id: null
+        }
+        const prepared = yield* orders.prepare(
+          { workspace, template: effectiveTemplate(stored, features), owner, previous: null },
+          {
+            transition: "start",
+            reason: "initiator",
+            template_version_id: preset.template_version_id,
+            template_version_preset_id: preset.id,
+            rich_parameter_values: preset.parameters,
+            prebuilt_workspace_stage: 1
+          }
+        )
+        yield* transaction(
+          Effect.gen(function* () {
+            if (Option.isNone(yield* templates.lockShared(preset.template_id))) return
+            if (!(yield* workspaces.insert(workspace))) return
+            yield* orders.enqueue(prepared)
+            yield* publishWorkspaceEvent(owner_id, { kind: "state_change", workspace_id: workspace.id })
+          })
+        )
+      }),
+
+    /**
+     * Gives a prebuilt workspace of the chosen preset to the owner of a new workspace, and queues the build that makes it the owner's. Runs in
+     * the caller's transaction. Returns the claimed workspace, or undefined if none waits. §5.4.
+     */
+    claim: (prepared: PreparedBuild, { autostart_schedule, last_used_at, name, next_start_at, owner_id: claimant, ttl_ms }: Workspace) =>
+      Effect.gen(function* () {
+        const { chosen, target } = prepared
+        if ((chosen?.desired_prebuild_instances ?? 0) === 0 || chosen === undefined || !features.has("workspace_prebuilds"))
+          return undefined
+        const fields = { owner_id: claimant, name, autostart_schedule, next_start_at, ttl_ms, last_used_at, updated_at: last_used_at }
+        const id = Option.getOrUndefined(
+          yield* Effect.catchTag(repository.claim(chosen.id, fields), "Duplicate", () => takenWorkspace(name))
+        )
+        if (id === undefined) return undefined
+        const claimed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
+        yield* orders.enqueue({
+          ...prepared,
+          target: { ...target, workspace: claimed, previous: claimed.latest_build },
+          order: { ...prepared.order, prebuilt_workspace_stage: 2 },
+          state: yield* states.of(claimed.latest_build.id)
+        })
+        yield* publishWorkspaceEvent(owner_id, { kind: "state_change", workspace_id: id })
+        return claimed
+      })
+  }
+})
+
+/** Prebuilt workspaces, from their creation to the users who claim them. */
+export class PrebuiltWorkspaces extends Context.Tag("@atelier/core/PrebuiltWorkspaces")<
+  PrebuiltWorkspaces,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = standingOn(service(PrebuiltWorkspaces, make), BuildOrders.layer, BuildStates.layer)
+}

@@ -1,0 +1,90 @@
+import { Context, Effect, Option } from "effect"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import { Users } from "../../identity/users/Users.js"
+import type { OrganizationId } from "../../organizations/Organization.js"
+import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
+import { Organizations } from "../../organizations/Organizations.js"
+import type { EventBus } from "../../platform/EventBus.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import { transaction, type Transactor } from "../../platform/Transactor.js"
+import type { ClaimLost } from "../../provisioning/JobClaims.js"
+import type { ProvisionFailure } from "../../provisioning/ProvisionerEngine.js"
+import { insufficientQuota, type JobWork, quotaStage } from "../../provisioning/WorkspaceBuildJobs.js"
+import { affordable, type Quota, unbounded } from "./Quota.js"
+import { QuotaRepository } from "./QuotaRepository.js"
+import type { Workspace } from "../Workspace.js"
+import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"
+import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
+import * as Traced from "../../platform/Traced.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const organizations = yield* Organizations
+  const organizationRepository = yield* OrganizationRepository
+  const repository = yield* QuotaRepository
+  const builds = yield* WorkspaceBuildRepository
+  const features = yield* Entitlements
+
+  const quotaOf = (organizationId: OrganizationId, reference: string) =>
+    Effect.gen(function* () {
+      const { id } = yield* users.get(reference)
+      const quota: Quota = {
+        budget: features.has("template_rbac") ? yield* repository.budget(organizationId, id) : unbounded,
+        credits_consumed: yield* repository.consumed(organizationId, id)
+      }
+      return quota
+    })
+
+  return {
+    /**
+     * The budget and spend of a user, a member or not, in an organization. Fails with `NotFound` if the actor may not read one of them.
+     * authorization.md §10.
+     */
+    inOrganization: Traced.fn("WorkspaceQuotas.inOrganization")(function* (organization: string, user: string) {
+      const { id } = yield* organizations.get(organization)
+      return yield* quotaOf(id, user)
+    }),
+
+    /** As `inOrganization`, in the default one, which the actor need not be able to read. */
+    inDefault: Traced.fn("WorkspaceQuotas.inDefault")(function* (user: string) {
+      const { id } = yield* Effect.flatMap(organizationRepository.default, Effect.orDie)
+      return yield* quotaOf(id, user)
+    }),
+
+    /**
+     * Charges a planned build to its workspace's owner, and tells the log. An owner's builds are judged one at a time, so that together
+     * they exceed no budget. A build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build
+     * lowers the cost or is a stop, and without a charge where the job has been taken away. authorization.md §10.
+     */
+    charge: (
+      build: WorkspaceBuild,
+      { organization_id, owner_id }: Workspace,
+      cost: number,
+      work: JobWork
+    ): Effect.Effect<void, ProvisionFailure | ClaimLost, EventBus | Transactor> =>
+      Effect.gen(function* () {
+        if (cost === 0 || build.transition === "delete" || !features.has("template_rbac")) return
+        yield* work.announce(quotaStage)
+        const { budget, consumed, isAffordable } = yield* transaction(
+          Effect.gen(function* () {
+            yield* repository.lock(owner_id)
+            const budget = yield* repository.budget(organization_id, owner_id)
+            const consumed = yield* repository.consumed(organization_id, owner_id, build.id)
+            const before = yield* builds.byNumber(build.workspace_id, build.build_number - 1)
+            const previous = Option.match(before, { onNone: () => null, onSome: ({ daily_cost }) => daily_cost })
+            // A stop ends what costs more, and its owner needs it most when the budget is exceeded
+            const isAffordable = build.transition === "stop" || affordable({ budget, consumed, cost, previous })
+            if (isAffordable) yield* work.store(repository.charge(build.id, cost))
+            return { budget, consumed, isAffordable }
+          })
+        )
+        yield* work.charged({ isAffordable, cost, budget, consumed: isAffordable ? consumed + cost : consumed })
+        if (!isAffordable) return yield* insufficientQuota()
+      })
+  }
+})
+
+/** Limits on users' spend on workspaces. */
+export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(WorkspaceQuotas, make), Users.layer, Organizations.layer)
+}

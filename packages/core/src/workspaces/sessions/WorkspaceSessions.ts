@@ -1,0 +1,72 @@
+import { Context, Effect, Option } from "effect"
+import { unrestrictedAllowList } from "../../access/AllowList.js"
+import { publishRightsChange } from "../../access/RightsChanges.js"
+import { allScope } from "../../access/Scope.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { newApiKey, newCredential } from "../../identity/sessions/ApiKey.js"
+import { ApiKeyRepository } from "../../identity/sessions/ApiKeyRepository.js"
+import type { User } from "../../identity/users/User.js"
+import { Cryptography } from "../../platform/Cryptography.js"
+import { EventBus } from "../../platform/EventBus.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction, Transactor } from "../../platform/Transactor.js"
+import { isPrebuild, type Workspace } from "../Workspace.js"
+import { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
+import { service } from "../../platform/Standing.js"
+
+const make = Effect.gen(function* () {
+  const repository = yield* WorkspaceSessionRepository
+  const keys = yield* ApiKeyRepository
+  const { maxTokenLifetime } = yield* DeploymentOptions
+  const services = yield* Effect.context<Cryptography | EventBus | Transactor>()
+
+  /** Deletes the workspace's key. Requests with it are refused from now on. */
+  const close = (workspace: Pick<Workspace, "id" | "owner_id">) =>
+    Effect.gen(function* () {
+      const key = yield* repository.take(workspace.id)
+      if (Option.isNone(key) || !(yield* keys.delete(key.value))) return
+      yield* publishRightsChange({ user_id: workspace.owner_id })
+    })
+
+  return {
+    /** Replaces the workspace's key. Returns what its programs present, which is shown only here. Prebuilt workspaces have none. workspaces.md §4.5. */
+    open: (workspace: Workspace, owner: Pick<User, "id" | "username">) =>
+      Effect.gen(function* () {
+        if (isPrebuild(workspace)) return undefined
+        const { hashedSecret, id, key } = yield* newCredential
+        const stored = newApiKey(
+          {
+            id,
+            user_id: owner.id,
+            login_type: "password",
+            ip: "",
+            token_name: `${owner.username}_${workspace.name}_session_token`,
+            scopes: [allScope],
+            allow_list: unrestrictedAllowList,
+            lifetime: maxTokenLifetime
+          },
+          yield* Timestamp.now
+        )
+        yield* transaction(
+          Effect.gen(function* () {
+            yield* close(workspace)
+            // Only names of tokens are unique
+            yield* Effect.orDie(keys.insert(stored, hashedSecret))
+            yield* repository.put(workspace.id, id)
+          })
+        )
+        return key
+      }).pipe(Effect.provide(services)),
+
+    /** Ends the session of the workspace's programs, if they have one. */
+    close: (workspace: Pick<Workspace, "id" | "owner_id">) => Effect.provide(transaction(close(workspace)), services)
+  }
+})
+
+/** Tokens with which a workspace's programs act as its owner, from a start to the next stop. workspaces.md §4.5. */
+export class WorkspaceSessions extends Context.Tag("@atelier/core/WorkspaceSessions")<
+  WorkspaceSessions,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = service(WorkspaceSessions, make)
+}

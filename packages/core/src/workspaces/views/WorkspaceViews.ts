@@ -1,0 +1,91 @@
+import { Array as Arr, Context, Effect } from "effect"
+import { CurrentActor } from "../../access/Actor.js"
+import { viewContext } from "../../agents/AgentView.js"
+import type { BuildResource } from "../../agents/BuildResource.js"
+import { BuildResources } from "../../agents/BuildResources.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { jobStatus } from "../../provisioning/ProvisionerJob.js"
+import { ProvisionerJobs } from "../../provisioning/ProvisionerJobs.js"
+import { effectiveTemplate } from "../../templates/EffectiveTemplate.js"
+import { type BuildParts, buildView } from "../builds/BuildView.js"
+import type { BuildDetails } from "../builds/WorkspaceBuildRepository.js"
+import type { WorkspaceDetails } from "../WorkspaceRepository.js"
+import { workspaceView } from "./WorkspaceView.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** Jobs whose resources are read at once: statements have a limited number of parameters. */
+const jobsAtOnce = 1000
+
+const make = Effect.gen(function* () {
+  const jobs = yield* ProvisionerJobs
+  const resources = yield* BuildResources
+
+  const resourcesOf = (jobIds: ReadonlyArray<Uuid>): Effect.Effect<ReadonlyMap<string, ReadonlyArray<BuildResource>>> =>
+    Effect.map(
+      Effect.forEach(Arr.chunksOf(jobIds, jobsAtOnce), (some) => resources.ofJobs(some)),
+      (maps) => new Map(maps.flatMap((map) => Array.from(map)))
+    )
+
+  /** Reads the parts of builds beyond their rows: at most eight statements for a thousand builds. */
+  const withParts = <A>(items: ReadonlyArray<A>, buildOf: (item: A) => BuildDetails) =>
+    Effect.gen(function* () {
+      const queued = yield* jobs.withQueue(items.map((item) => buildOf(item).job))
+      const pending = queued.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
+      const matched = yield* jobs.matchedProvisioners(pending)
+      const made = yield* resourcesOf(queued.map(({ id }) => id))
+      return Arr.zipWith(items, queued, (item, job): readonly [A, BuildParts] => [
+        item,
+        { job, resources: made.get(job.id) ?? [], matched_provisioners: matched.get(job.id) }
+      ])
+    })
+
+  /** A build that has just been queued: it has no place yet, and made nothing. */
+  const newParts = (build: BuildDetails) =>
+    Effect.map(jobs.matchedProvisioners([build.job_id]), (matched): BuildParts => ({
+      job: { ...build.job, queue_position: 0, queue_size: 0 },
+      resources: [],
+      matched_provisioners: matched.get(build.job_id)
+    }))
+
+  /** How the actor sees workspaces at this moment. */
+  const viewer = Effect.gen(function* () {
+    const { userId } = yield* CurrentActor
+    const context = { agents: yield* viewContext(null), options: yield* DeploymentOptions, requester: userId }
+    const features = yield* Entitlements
+    return (workspace: WorkspaceDetails, parts: BuildParts) =>
+      workspaceView({ ...workspace, template: effectiveTemplate(workspace.template, features) }, parts, context)
+  })
+
+  return {
+    /** Workspaces as the actor sees them. */
+    workspaces: Traced.fn("WorkspaceViews.workspaces")(function* (found: ReadonlyArray<WorkspaceDetails>) {
+      const view = yield* viewer
+      return (yield* withParts(found, ({ latest_build }) => latest_build)).map(([workspace, parts]) => view(workspace, parts))
+    }),
+
+    /** Builds of one workspace. */
+    builds: Traced.fn("WorkspaceViews.builds")(function* (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) {
+      const context = yield* viewContext(null)
+      return (yield* withParts(found, (build) => build)).map(([build, parts]) => buildView(workspace, build, parts, context))
+    }),
+
+    /** A workspace as the answer to its creation shows it. */
+    newWorkspace: Traced.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
+      const latest_build = { ...created.latest_build, template_version_name: "" }
+      return (yield* viewer)({ ...created, latest_build }, yield* newParts(latest_build))
+    }),
+
+    /** A build as the answer to its creation shows it. */
+    newBuild: Traced.fn("WorkspaceViews.newBuild")(function* (workspace: WorkspaceDetails, created: BuildDetails) {
+      return buildView(workspace, { ...created, template_version_name: "" }, yield* newParts(created), yield* viewContext(null))
+    })
+  }
+})
+
+/** Builds the views of workspaces and builds, with a number of statements independent of their number. */
+export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(WorkspaceViews, make), ProvisionerJobs.layer, BuildResources.layer)
+}

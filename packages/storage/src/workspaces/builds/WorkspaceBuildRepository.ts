@@ -1,0 +1,181 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { prebuildsUserId } from "@atelier/core/access"
+import type { Sealed } from "@atelier/core/platform"
+import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
+import { Effect } from "effect"
+import { among } from "../../platform/Among.js"
+import { as, items } from "../../platform/Batch.js"
+import { dialectOf } from "../../platform/Dialect.js"
+import { limited, rowsWanted } from "../../platform/Limit.js"
+import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
+import { builds, initiators, jobs, versions } from "../columns.js"
+import { service } from "@atelier/core/platform"
+
+const parameter = row({ name: text(), value: text() })
+const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
+const sealed = row({ id: uuid, initiator_id: uuid, sealed_state_key_id: text(), sealed_state: bytes })
+const plain = row({ id: uuid, state: bytes })
+const progress = row({ id: uuid, has_ended: boolean })
+const running = row({ workspace_id: uuid })
+const runningBuild = row({
+  id: uuid,
+  deadline: nullable(timestamp),
+  max_deadline: nullable(timestamp),
+  completed: timestamp,
+  workspace_id: uuid,
+  owner_id: uuid,
+  ttl_ms: nullable(number),
+  autostart_schedule: nullable(text()),
+  quiet_hours_schedule: text()
+})
+
+/** Reads a build's state. A plain text was written by a version without encryption, perhaps after the rest of the row was encrypted. */
+const readState = (from: object): StoredState => {
+  const { id, initiator_id: user_id, provisioner_state: state, sealed_state: ciphertext, sealed_state_key_id: key_id } = stored(from)
+  return ciphertext === null || state.length > 0 ? { id, state } : { id, user_id, value: { key_id, ciphertext } }
+}
+
+/** The columns that hold a state. */
+const stateColumns = (state: Sealed | null) => ({
+  provisioner_state: new Uint8Array(),
+  sealed_state_key_id: state?.key_id ?? "",
+  sealed_state: state?.ciphertext ?? null
+})
+
+export const readDetails = (from: object): BuildDetails => ({
+  ...builds.read(from),
+  job: jobs.read(from),
+  template_version_name: versions.read(from).name,
+  initiator_username: initiators.read(from).username
+})
+
+/** The columns that `readDetails` reads, of a build `b`. */
+export const detailColumns = [builds.list, jobs.list, versions.list, initiators.list].join(", ")
+export const detailJoins = `JOIN provisioner_jobs j ON j.id = b.job_id
+  JOIN template_versions v ON v.id = b.template_version_id
+  JOIN users i ON i.id = b.initiator_id`
+
+export const layer = service(
+  WorkspaceBuildRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { boolean: bool } = dialectOf(sql)
+    const flag = (value: boolean | null) => (value === null ? null : bool(value))
+    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE OF b`, orElse: () => sql`` })
+    const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
+    const stateList = sql.literal("b.id, b.initiator_id, b.provisioner_state, b.sealed_state_key_id, b.sealed_state")
+    const one = (rest: Statement.Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
+
+    return WorkspaceBuildRepository.of({
+      byId: (id) => one(sql`WHERE b.id = ${id}`),
+      byNumber: (workspaceId, buildNumber) => one(sql`WHERE b.workspace_id = ${workspaceId} AND b.build_number = ${buildNumber}`),
+      latest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1`),
+      lockLatest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1 ${forUpdate}`),
+      progressOf: (ids, after) =>
+        all(
+          progress,
+          sql`SELECT b.id, j.completed_at IS NOT NULL AS has_ended FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
+              WHERE ${among(sql, sql`b.id`, ids)} OR b.id > ${after}
+            UNION SELECT b.id, j.completed_at IS NOT NULL FROM provisioner_jobs j JOIN workspace_builds b ON b.job_id = j.id
+              WHERE j.completed_at IS NULL
+            ORDER BY 1`
+        ),
+      list: (workspaceId, { after_number, limit, offset, since }) =>
+        all(
+          readDetails,
+          sql`SELECT ${selected} WHERE ${sql.and([
+            sql`b.workspace_id = ${workspaceId}`,
+            ...(since === undefined ? [] : [sql`b.created_at > ${since}`]),
+            ...(after_number === undefined ? [] : [sql`b.build_number > ${after_number}`])
+          ])} ORDER BY b.build_number DESC ${limited(sql, { limit: rowsWanted(limit), offset })}`
+        ),
+      parameters: (id) =>
+        all(parameter, sql`SELECT name, value FROM workspace_build_parameters WHERE workspace_build_id = ${id} ORDER BY name`),
+      state: (id) => first(readState, sql`SELECT ${stateList} FROM workspace_builds b WHERE b.id = ${id}`),
+      insert: (build, { parameters, state }) =>
+        runUnique(
+          Effect.gen(function* () {
+            yield* sql`INSERT INTO workspace_builds ${sql.insert({
+              ...build,
+              has_ai_task: flag(build.has_ai_task),
+              has_external_agent: flag(build.has_external_agent),
+              ...stateColumns(state)
+            })}`
+            if (parameters.length === 0) return
+            yield* sql`INSERT INTO workspace_build_parameters ${sql.insert(
+              parameters.map(({ name, value }) => ({ workspace_build_id: build.id, name, value }))
+            )}`
+          })
+        ),
+      complete: (id, { deadline, has_ai_task, has_external_agent, max_deadline, state, updated_at }) =>
+        run(
+          sql`UPDATE workspace_builds SET ${sql.update({
+            deadline,
+            max_deadline,
+            has_ai_task: flag(has_ai_task),
+            has_external_agent: flag(has_external_agent),
+            ...stateColumns(state),
+            updated_at
+          })} WHERE id = ${id}`
+        ),
+      setState: (id, state, at) =>
+        run(sql`UPDATE workspace_builds SET ${sql.update({ ...stateColumns(state), updated_at: at })} WHERE id = ${id}`),
+      plainStates: (after, limit) =>
+        all(
+          plain,
+          sql`SELECT id, provisioner_state AS state FROM workspace_builds
+            WHERE length(provisioner_state) > 0 AND id > ${after} ORDER BY id LIMIT ${limit}`
+        ),
+      sealState: ({ id, state }, to) =>
+        applied(
+          sql`UPDATE workspace_builds SET ${sql.update(stateColumns(to))} WHERE id = ${id} AND provisioner_state = ${state} RETURNING id`
+        ),
+      statesSealedOtherwise: (keyId, after, limit) =>
+        all(
+          (from) => {
+            const { id, initiator_id: user_id, sealed_state: ciphertext, sealed_state_key_id: key_id } = sealed(from)
+            return { id, user_id, value: { key_id, ciphertext } }
+          },
+          sql`SELECT id, initiator_id, sealed_state_key_id, sealed_state FROM workspace_builds
+            WHERE id > ${after} AND sealed_state_key_id <> ${keyId} AND sealed_state_key_id <> '' ORDER BY id LIMIT ${limit}`
+        ),
+      resealState: (id, from, to) =>
+        applied(
+          sql`UPDATE workspace_builds SET sealed_state_key_id = ${to.key_id}, sealed_state = ${to.ciphertext}
+            WHERE id = ${id} AND sealed_state_key_id = ${from.key_id} AND sealed_state = ${from.ciphertext} RETURNING id`
+        ),
+      moveDeadline: (id, from, to, at) =>
+        applied(
+          sql`UPDATE workspace_builds SET deadline = ${to}, updated_at = ${at}
+            WHERE id = ${id} AND deadline = ${from} AND (max_deadline IS NULL OR max_deadline >= ${to}) RETURNING id`
+        ),
+      runningOf: (templateId, { after, limit, stops_after }) =>
+        all(
+          runningBuild,
+          sql`SELECT b.id, b.deadline, b.max_deadline, j.completed_at AS completed, w.id AS workspace_id, w.owner_id, w.ttl_ms,
+              w.autostart_schedule, u.quiet_hours_schedule
+            FROM workspaces w
+            JOIN workspace_builds b ON b.id = w.latest_build_id
+            JOIN provisioner_jobs j ON j.id = b.job_id
+            JOIN users u ON u.id = w.owner_id
+            WHERE w.template_id = ${templateId} AND w.list_rank = 0 AND NOT w.deleted AND w.owner_id <> ${prebuildsUserId}
+              AND (b.max_deadline IS NULL OR b.max_deadline >= ${stops_after}) ${after === undefined ? sql`` : sql`AND b.id > ${after}`}
+            ORDER BY b.id LIMIT ${limit} ${forUpdate}`
+        ),
+      setDeadlines: (changes, at) =>
+        run(
+          sql`UPDATE workspace_builds SET deadline = ${as(sql, "timestamp", sql`value ->> 'deadline'`)},
+              max_deadline = ${as(sql, "timestamp", sql`value ->> 'max_deadline'`)}, updated_at = ${at}
+            FROM ${items(sql, changes)} WHERE id = ${as(sql, "uuid", sql`value ->> 'id'`)}`
+        ),
+      running: (after, limit) =>
+        all(
+          (from) => ({ workspace_id: running(from).workspace_id, state: readState(from) }),
+          sql`SELECT w.id AS workspace_id, ${stateList}
+            FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
+            WHERE w.latest_status = 'running' AND NOT w.deleted AND w.id > ${after} ORDER BY w.id LIMIT ${limit}`
+        )
+    })
+  })
+)
