@@ -82,7 +82,7 @@ const areas = [
 const againstTheOrder = [
   // What agents tell of themselves goes to who watches their workspace
   "agents/AgentEvents.ts: workspaces",
-  "agents/AgentLogs.ts: workspaces"
+  "agents/logs/AgentLogs.ts: workspaces"
 ]
 
 /** Parts of a package that run in browsers too. */

@@ -4,10 +4,10 @@ import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { ApiKeyScope } from "../provisioning/ProvisionedResource.js"
 import type { AgentLifecycle, StartTimes } from "./AgentLifecycle.js"
-import type { ScriptTiming } from "./AgentScript.js"
+import type { ScriptTiming } from "./manifest/AgentScript.js"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 import type { AgentSubsystem, WorkspaceAgentId } from "./WorkspaceAgent.js"
-import type { AppHealth, AppState, AppStatus } from "./WorkspaceApp.js"
+import type { AppHealth, AppState, AppStatus } from "./apps/WorkspaceApp.js"
 
 /** An agent that may act now, with the rights it acts with. */
 export interface AgentSession extends AgentWorkspace {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { AgentLifecycle } from "../agents/AgentLifecycle.js"
-import type { AppHealth } from "../agents/WorkspaceApp.js"
+import type { AppHealth } from "../agents/apps/WorkspaceApp.js"
 import { NotFound } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Either, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { AgentSessions } from "../agents/AgentSessions.js"
+import { AgentSessions } from "../agents/credentials/AgentSessions.js"
 import { Conflict, Invalid, UpstreamFailure } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { missingTask, type TaskId, taskStatus } from "./Task.js"

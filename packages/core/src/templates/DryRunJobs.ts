@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { BuildResources } from "../agents/BuildResources.js"
+import { BuildResources } from "../agents/resources/BuildResources.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { service, standingOn } from "../platform/Standing.js"
 import { DryRunJobs } from "../provisioning/DryRunJobs.js"

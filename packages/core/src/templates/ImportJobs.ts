@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { BuildResources } from "../agents/BuildResources.js"
+import { BuildResources } from "../agents/resources/BuildResources.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"

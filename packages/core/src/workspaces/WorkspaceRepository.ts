@@ -1,7 +1,7 @@
 import { Context, type Duration, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { AgentStatus } from "../agents/AgentStatus.js"
-import type { AppStatus } from "../agents/WorkspaceApp.js"
+import type { AppStatus } from "../agents/apps/WorkspaceApp.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"

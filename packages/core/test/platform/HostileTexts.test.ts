@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { addressOf } from "../../src/agents/UsageReports.js"
+import { addressOf } from "../../src/agents/reports/UsageReports.js"
 import { parseQuietHours } from "../../src/identity/settings/QuietHoursSchedule.js"
 import { parseRange } from "../../src/insights/InsightsRange.js"
 import { keyBytes } from "../../src/notifications/PushSubscription.js"

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
-import { prebuildClaimed } from "../../agents/AgentManifests.js"
-import { externalAgentType } from "../../agents/AgentTokens.js"
+import { prebuildClaimed } from "../../agents/manifest/AgentManifests.js"
+import { externalAgentType } from "../../agents/credentials/AgentTokens.js"
 import { NotFound } from "../../platform/Errors.js"
 import type { EventBus } from "../../platform/EventBus.js"
 import { service, standingOn } from "../../platform/Standing.js"

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import { SystemActor } from "../../access/SystemActor.js"
-import { BuildResources, type InsertedAgent } from "../../agents/BuildResources.js"
+import { BuildResources, type InsertedAgent } from "../../agents/resources/BuildResources.js"
 import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { diff } from "../../audit/AuditedFields.js"

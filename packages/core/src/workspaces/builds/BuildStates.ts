@@ -1,5 +1,5 @@
 import { Chunk, Context, Effect, Option, Stream } from "effect"
-import { AgentTokens } from "../../agents/AgentTokens.js"
+import { AgentTokens } from "../../agents/credentials/AgentTokens.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { Conflict } from "../../platform/Errors.js"
 import { openRow, type SealedColumn, SealedColumns } from "../../platform/Resealing.js"

@@ -1,8 +1,8 @@
 /** How long the parts of a build took. workspaces.md §4.6. */
 import { Context, Effect, Option, Schema } from "effect"
-import { BuildResources } from "../../agents/BuildResources.js"
-import { BuildResourceRepository } from "../../agents/BuildResourceRepository.js"
-import { ScriptTimingView } from "../../agents/AgentScript.js"
+import { BuildResources } from "../../agents/resources/BuildResources.js"
+import { BuildResourceRepository } from "../../agents/resources/BuildResourceRepository.js"
+import { ScriptTimingView } from "../../agents/manifest/AgentScript.js"
 import { NotFound } from "../../platform/Errors.js"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"

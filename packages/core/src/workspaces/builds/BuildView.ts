@@ -1,8 +1,8 @@
 /** Builds as readers see them. workspaces.md §2, §4.3. */
 import { Schema } from "effect"
 import type { ViewContext } from "../../agents/AgentView.js"
-import type { BuildResource } from "../../agents/BuildResource.js"
-import { resourceView, ResourceView } from "../../agents/ResourceView.js"
+import type { BuildResource } from "../../agents/resources/BuildResource.js"
+import { resourceView, ResourceView } from "../../agents/resources/ResourceView.js"
 import * as Numbers from "../../platform/Numbers.js"
 import { present } from "../../platform/Present.js"
 import { Timestamp } from "../../platform/Timestamp.js"

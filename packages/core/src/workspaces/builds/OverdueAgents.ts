@@ -1,5 +1,5 @@
 import { Duration, Effect, Scope } from "effect"
-import type { InsertedAgent } from "../../agents/BuildResources.js"
+import type { InsertedAgent } from "../../agents/resources/BuildResources.js"
 import * as Background from "../../platform/Background.js"
 import { EventBus } from "../../platform/EventBus.js"
 import type { Workspace } from "../Workspace.js"

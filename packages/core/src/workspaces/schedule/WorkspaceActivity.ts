@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
-import { ActivityReports } from "../../agents/ActivityReports.js"
-import { makeBatch } from "../../agents/Batch.js"
+import { ActivityReports } from "../../agents/reports/ActivityReports.js"
+import { makeBatch } from "../../agents/reports/Batch.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { storedSchedule } from "../../platform/Schedule.js"
 import * as Timestamp from "../../platform/Timestamp.js"

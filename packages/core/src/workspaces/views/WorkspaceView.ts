@@ -1,8 +1,8 @@
 /** Workspaces as readers see them: the stored fields, and those derived from them. workspaces.md §2. */
 import { Schema } from "effect"
 import type { ViewContext } from "../../agents/AgentView.js"
-import { appStatusView, AppStatusView } from "../../agents/AppView.js"
-import { failingAgents } from "../../agents/ResourceView.js"
+import { appStatusView, AppStatusView } from "../../agents/apps/AppView.js"
+import { failingAgents } from "../../agents/resources/ResourceView.js"
 import type { Options } from "../../deployment/DeploymentOptions.js"
 import { present } from "../../platform/Present.js"
 import * as Numbers from "../../platform/Numbers.js"

@@ -1,0 +1,99 @@
+import { Clock, Context, Deferred, Duration, Effect } from "effect"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import * as Background from "../../platform/Background.js"
+import { Ids } from "../../platform/Ids.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { publishAgentEvent } from "../AgentEvents.js"
+import { observeFirstConnection } from "../reports/AgentMetrics.js"
+import { AgentRepository } from "../AgentRepository.js"
+import { inactivityTimeout } from "../AgentStatus.js"
+import type { AgentWorkspace } from "../AgentWorkspace.js"
+import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
+
+/** Why a connection has to be closed: its agent does not answer, or was replaced by one of a newer build. */
+export type Retired = "unresponsive" | "outdated"
+
+/** How long noting the end of a connection may take. */
+const lastWrite: Duration.DurationInput = "30 seconds"
+
+/** Every connection has both loops. A store that is away fails all of them at once, which is one log line. */
+const startPinging = Background.repeating("agent_connection_ping")
+const startChecking = Background.repeating("agent_connection_check")
+
+const make = Effect.gen(function* () {
+  const repository = yield* AgentRepository
+  const ids = yield* Ids
+  const { agentConnectionUpdateInterval: interval } = yield* DeploymentOptions
+  const inactive = Duration.toMillis(inactivityTimeout(interval))
+
+  const connect = (agent: AgentWorkspace) =>
+    Effect.gen(function* () {
+      const connectionId = yield* ids.next
+      const now = yield* Timestamp.now
+      const isFirst = yield* transaction(
+        Effect.zipLeft(repository.connect(agent.agent_id, connectionId, now), publishAgentEvent(agent, "agt_connection_update"))
+      )
+      if (isFirst) yield* observeFirstConnection(agent, Timestamp.toMillis(now) - Timestamp.toMillis(agent.agent_created_at))
+      return connectionId
+    })
+
+  const disconnect = (agent: AgentWorkspace, connectionId: Uuid) =>
+    Effect.gen(function* () {
+      yield* repository.disconnect(agent.agent_id, connectionId, yield* Timestamp.now)
+      yield* publishAgentEvent(agent, "agt_connection_update")
+    }).pipe(
+      transaction,
+      Effect.disconnect,
+      Effect.timeoutOption(lastWrite),
+      Effect.catchAllCause((cause) => Effect.logError("the end of an agent's connection could not be stored", cause))
+    )
+
+  return {
+    /**
+     * Keeps an agent's status while it is connected: run it as long as the connection is open. `ping` asks the agent for a sign of life.
+     * Completes when the connection has to be closed. agents-and-apps.md §3.
+     */
+    monitor: Traced.fn("AgentConnections.monitor")(function* (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
+      const watching = (connectionId: Uuid) =>
+        Effect.gen(function* () {
+          const retired = yield* Deferred.make<Retired>()
+          let answered = yield* Clock.currentTimeMillis
+
+          const pinging = ping.pipe(
+            Effect.zipRight(Clock.currentTimeMillis),
+            Effect.tap((now) => Effect.sync(() => void (answered = now))),
+            Effect.ignore,
+            Effect.delay(interval)
+          )
+          const check = Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            if (now - answered > inactive) {
+              yield* Deferred.succeed(retired, "unresponsive")
+              return
+            }
+            yield* repository.touch(agent.agent_id, connectionId, Timestamp.fromMillis(now))
+            if (!(yield* repository.isLatest(agent.agent_id))) yield* Deferred.succeed(retired, "outdated")
+          })
+          yield* startPinging(pinging)
+          yield* startChecking(Effect.delay(check, interval))
+          return yield* Deferred.await(retired)
+        })
+      return yield* Effect.acquireUseRelease(
+        connect(agent),
+        (connectionId) => Effect.scoped(watching(connectionId)),
+        (connectionId) => disconnect(agent, connectionId)
+      )
+    })
+  }
+})
+
+/** Which agents are connected. */
+export class AgentConnections extends Context.Tag("@atelier/core/AgentConnections")<
+  AgentConnections,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = service(AgentConnections, make)
+}

@@ -1,0 +1,95 @@
+import { Clock, Context, Effect, Option, Redacted } from "effect"
+import { type Actor, agentActor, type CallInfo, CurrentActor } from "../../access/Actor.js"
+import * as ReadWithActor from "../../access/ReadWithActor.js"
+import { rightTo } from "../../access/StreamRights.js"
+import type { Subject } from "../../access/Subject.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Cryptography, hashSecret } from "../../platform/Cryptography.js"
+import { Unauthenticated } from "../../platform/Errors.js"
+import * as Lru from "../../platform/Lru.js"
+import { parse } from "../../platform/Uuid.js"
+import { AgentRepository, type AgentSession } from "../AgentRepository.js"
+import type { AgentWorkspace } from "../AgentWorkspace.js"
+import { service } from "../../platform/Standing.js"
+
+/** Subjects kept between requests: one for each agent that calls. */
+const subjectCapacity = 1024
+
+const unknownToken = new Unauthenticated({ message: "The agent token is invalid, or a newer build of its workspace has replaced it." })
+
+const make = Effect.gen(function* () {
+  const repository = yield* AgentRepository
+  const options = yield* DeploymentOptions
+  const cryptography = yield* Cryptography
+
+  const subjects = Lru.make<string, Subject>(subjectCapacity)
+  /** Compiled once for the exact rights: a change of any of them makes another key. */
+  const subjectOf = (session: AgentSession): Subject => {
+    const { agent_id, api_key_scope, owner_rights, task_id, template_id, template_version_id, workspace_id } = session
+    const key = [agent_id, template_id, template_version_id, task_id, api_key_scope, owner_rights.fingerprint].join("\n")
+    const known = subjects.get(key)
+    if (known !== undefined) return known
+    const { subject } = agentActor({
+      agentId: agent_id,
+      owner: { ...owner_rights.read(), options },
+      workspaceId: workspace_id,
+      templateId: template_id,
+      templateVersionId: template_version_id,
+      taskId: task_id,
+      apiKeyScope: api_key_scope
+    })
+    subjects.set(key, subject)
+    return subject
+  }
+
+  const own = ReadWithActor.make<AgentWorkspace>()
+
+  const authenticate = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
+    Effect.gen(function* () {
+      const id = parse(Redacted.value(token))
+      if (id === undefined) return yield* unknownToken
+      const found = yield* repository.byToken(yield* hashSecret(cryptography, id))
+      if (Option.isNone(found)) return yield* unknownToken
+      const session = found.value
+      const actor: Actor = {
+        ...info,
+        subject: subjectOf(session),
+        userId: session.owner_id,
+        username: session.owner_name,
+        agentId: session.agent_id,
+        workspaceId: session.workspace_id,
+        credential: { renew: Effect.suspend(() => authenticate(token, info)) }
+      }
+      own.keep(actor, () => session, yield* Clock.currentTimeMillis)
+      return actor
+    })
+
+  const current = Effect.gen(function* () {
+    const actor = yield* CurrentActor
+    const { agentId } = actor
+    if (agentId === undefined) return yield* new Unauthenticated({ message: "Only a workspace's agent may do this." })
+    const kept = own.take(actor, yield* Clock.currentTimeMillis)
+    if (kept !== undefined) return kept
+    const agent = yield* repository.byId(agentId)
+    return Option.isSome(agent) ? agent.value : yield* unknownToken
+  })
+
+  return {
+    /**
+     * The actor an agent's token authenticates: the workspace's owner, on nothing but what the workspace is made of. The token works as
+     * long as the agent belongs to the workspace's latest build, and while a stop of that build is under way. agents-and-apps.md §1.
+     */
+    authenticate,
+
+    /** The acting agent. Fails with `Unauthenticated` if the actor is not an agent, or the agent was deleted since it authenticated. */
+    current,
+
+    /** The same agent, with the right to stay connected: it ends with the token. */
+    rightToConnect: rightTo("agent", current)
+  }
+})
+
+/** Which agent calls, by the token presented. */
+export class AgentSessions extends Context.Tag("@atelier/core/AgentSessions")<AgentSessions, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = service(AgentSessions, make)
+}

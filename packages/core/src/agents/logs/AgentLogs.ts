@@ -1,0 +1,232 @@
+import { Array as Arr, Chunk, Context, Data, Duration, Effect, Option, Stream } from "effect"
+import * as Access from "../../access/Access.js"
+import type { Entitled } from "../../access/StreamRights.js"
+import { pictureViolation } from "../../platform/Address.js"
+import { Invalid, TooLarge } from "../../platform/Errors.js"
+import { EventBus, listen } from "../../platform/EventBus.js"
+import { LogLevel } from "../../platform/LogLevel.js"
+import { makeLineTimes } from "../../platform/LineTimes.js"
+import type * as Feed from "../../platform/Feed.js"
+import { following, makeSharedReads } from "../../platform/SharedReads.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { publish } from "../../platform/Transactor.js"
+import { nextTurn } from "../../platform/Turns.js"
+import { nil, type Uuid } from "../../platform/Uuid.js"
+import { workspaceEvents } from "../../workspaces/watching/WorkspaceEvents.js"
+import { agentLogs, publishAgentEvent } from "../AgentEvents.js"
+import { type AgentLog, externalSource, maximumLogsLength, type NewAgentLog, sanitize, sourceName } from "./AgentLog.js"
+import { AgentLogRepository } from "./AgentLogRepository.js"
+import { AgentRepository } from "../AgentRepository.js"
+import { Agents } from "../Agents.js"
+import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
+import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** Log sources of one agent. */
+const maximumSources = 1000
+
+/** Characters of a source's icon. */
+const maximumIcon = 256
+
+/** Lines read at a time. */
+const pageSize = 1000
+
+/** Lines stored at a time. What a statement of more lines costs grows faster than their number, and keeps the event loop. */
+const linesAtOnce = 2000
+
+/** How often a follower looks for new lines without being told of any. */
+const recheck: Duration.DurationInput = "60 seconds"
+
+/** A line as an agent sends it; an empty level is `info`. */
+export interface SentLog {
+  readonly level: string
+  readonly output: string
+}
+
+export interface SentLogs {
+  /** Absent or nil: the external source. */
+  readonly log_source_id: Uuid | undefined
+  readonly logs: ReadonlyArray<SentLog>
+}
+
+const levels: ReadonlySet<string> = new Set(LogLevel.literals)
+
+/** `Schema.is` takes longer than all else that is done with a line. */
+const isLevel = (level: string): level is LogLevel => levels.has(level)
+
+const tooMany = new TooLarge({
+  message: "Logs limit exceeded",
+  detail: `An agent's logs may have ${maximumLogsLength} bytes.`
+})
+
+/** The key of an agent's log events. */
+const keyOf = ({ agent_id, owner_id, workspace_id }: AgentWorkspace) => Data.struct({ agent_id, owner_id, workspace_id })
+type AgentKey = ReturnType<typeof keyOf>
+
+const make = Effect.gen(function* () {
+  const repository = yield* AgentLogRepository
+  const bus = yield* EventBus
+  const agents = yield* AgentRepository
+  const readers = yield* Agents
+  const lineTimes = makeLineTimes()
+
+  const addSource = (agent: AgentWorkspace, source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }) =>
+    Effect.gen(function* () {
+      const stored = {
+        workspace_agent_id: agent.agent_id,
+        id: source.id,
+        created_at: yield* Timestamp.now,
+        display_name: sourceName(source.display_name),
+        icon: source.icon
+      }
+      if (!(yield* repository.addSource(stored, maximumSources))) {
+        return yield* new Invalid({ message: `An agent has at most ${maximumSources} log sources` })
+      }
+      return stored
+    })
+
+  /** Stores lines until some do not fit, and returns whether all did: those before a failure stay. Followers and watchers are told either way. */
+  const store = (agent: AgentWorkspace, { log_source_id, logs }: SentLogs, afterOverflow: boolean) =>
+    Effect.gen(function* () {
+      yield* Access.authorize("update", reportingObject(agent))
+      const nextTime = yield* lineTimes
+      for (let start = 0; start < logs.length; start += linesAtOnce) {
+        if (start > 0) yield* nextTurn
+        const lines: Array<NewAgentLog> = []
+        let bytes = 0
+        for (const { level: sent, output } of logs.slice(start, start + linesAtOnce)) {
+          const level = sent === "" ? "info" : sent
+          if (!isLevel(level)) {
+            return yield* Invalid.field("level", `${JSON.stringify(level.slice(0, 32))} is not one of ${LogLevel.literals.join(", ")}`)
+          }
+          const sanitized = sanitize(output)
+          bytes += sanitized.bytes
+          lines.push({ level, output: sanitized.output })
+        }
+        if (!Arr.isNonEmptyReadonlyArray(lines)) break
+        const isExternal = log_source_id === undefined || log_source_id === nil
+        if (isExternal && start === 0) yield* addSource(agent, externalSource)
+        const source_id = isExternal ? externalSource.id : log_source_id
+        const batch = { agent_id: agent.agent_id, source_id, created_at: nextTime(lines.length), lines, bytes, afterOverflow }
+        const length = yield* repository.append(batch, maximumLogsLength)
+        if (Option.isNone(length)) {
+          if (yield* repository.markOverflowed(agent.agent_id)) yield* publishAgentEvent(agent, "agt_logs_overflow")
+          return false
+        }
+        yield* publish(agentLogs(agent.agent_id), {})
+        if (start === 0 && length.value === bytes) yield* publishAgentEvent(agent, "agt_first_logs")
+      }
+      return true
+    })
+
+  /** Lines behind an id, oldest first, in pages. */
+  const pages = (id: WorkspaceAgentId, after: number): Stream.Stream<AgentLog> =>
+    Stream.paginateChunkEffect(after, (cursor) =>
+      Effect.map(repository.after(id, cursor, pageSize), (rows) => {
+        const last = rows.at(-1)
+        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < pageSize ? Option.none() : Option.some(last.id)] as const
+      })
+    )
+
+  /** Checks whether the agent was replaced after each change that can replace it. */
+  const reads = yield* makeSharedReads((agent: AgentKey, changed, every) =>
+    Effect.gen(function* () {
+      yield* listen(agentLogs(agent.agent_id), changed)
+      yield* listen(workspaceEvents(agent.owner_id), (change) => {
+        if (change._tag === "Lost" || (change.event.kind === "state_change" && change.event.workspace_id === agent.workspace_id)) changed()
+      })
+      yield* every(recheck, changed)
+    }).pipe(Effect.provideService(EventBus, bus))
+  )
+
+  const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
+    following(reads(keyOf(agent)), (shared, changed) => {
+      let cursor = after
+      let isFirst = true
+      let isFull = false
+      let isLast = false
+      /** The next lines behind the cursor. Full pages are followed by others at once. */
+      const round: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.gen(function* () {
+        if (!isFull) yield* changed
+        // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
+        const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
+        const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
+        cursor = rows.at(-1)?.id ?? cursor
+        isFull = rows.length === pageSize
+        isLast = !isLatest && !isFull
+        const isSent = isFirst || rows.length > 0
+        isFirst = false
+        return isSent ? Option.some(rows) : Option.none()
+      })
+      const next: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.suspend(() =>
+        isLast ? Effect.succeedNone : Effect.flatMap(round, (rows) => (Option.isSome(rows) ? Effect.succeed(rows) : next))
+      )
+      return next
+    })
+
+  return {
+    /**
+     * Makes a log source known. One that the agent has already stays as it is, and what was sent is answered. Fails with `Invalid` when
+     * the agent has too many. agents-and-apps.md §5.
+     */
+    addSource: Traced.fn("AgentLogs.addSource")(function* (
+      agent: AgentWorkspace,
+      source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
+    ) {
+      yield* Access.authorize("update", reportingObject(agent))
+      const violation = pictureViolation(source.icon, maximumIcon)
+      if (violation !== undefined) return yield* Invalid.field("icon", violation)
+      return yield* addSource(agent, source)
+    }),
+
+    /**
+     * Stores lines. All carry the current time, and their order is that of their ids. Fails with `Invalid` if there are no lines or a level
+     * is unknown, and with `TooLarge` if they exceed an agent's limit. Of more than 2,000 lines, each 2,000 are stored if they fit; fewer lines
+     * are stored whole or not at all. Smaller batches that fit are still stored after that.
+     */
+    // Without a span, which captures a stack: 14 µs, also where spans are off
+    append: Effect.fnUntraced(function* (agent: AgentWorkspace, sent: SentLogs) {
+      if (sent.logs.length === 0) return yield* Invalid.field("logs", "must not be empty", "No logs provided")
+      if (!(yield* store(agent, sent, true))) return yield* tooMany
+    }),
+
+    /** As `append`, for agents that stop sending when they are told that a batch did not fit: nothing is stored after that. */
+    report: Traced.fn("AgentLogs.report")(function* (agent: AgentWorkspace, sent: SentLogs) {
+      return { log_limit_exceeded: !(yield* store(agent, sent, false)) }
+    }),
+
+    /** The lines of an agent behind an id, oldest first. Fails with `NotFound` if the actor may not read the workspace. */
+    read: Traced.fn("AgentLogs.read")(function* (id: WorkspaceAgentId, after: number) {
+      yield* readers.readable(id)
+      return pages(id, after)
+    }),
+
+    /** The same as text: time, level, where it comes from, output. */
+    readText: Traced.fn("AgentLogs.readText")(function* (id: WorkspaceAgentId, after: number) {
+      const agent = yield* readers.readable(id)
+      const sources = new Map((yield* repository.sourcesOf(id)).map((source) => [source.id, source.display_name]))
+      return Stream.map(pages(id, after), (log) => textLine(log, agent.agent_name, sources.get(log.source_id) ?? ""))
+    }),
+
+    /**
+     * The lines behind an id as they are stored: what there is now, then each batch of new ones, until the agent is no longer part of
+     * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
+     */
+    follow: Traced.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
+      const [right, agent] = yield* readers.rightToRead(id)
+      return { right, values: batches(agent, after) } satisfies Entitled<ReadonlyArray<AgentLog>>
+    })
+  }
+})
+
+/** `2026-01-31T23:59:59Z [info] [agent.main|Startup Script] output`. §5. */
+export const textLine = (log: AgentLog, agentName: string, source: string): string => {
+  const origin = `agent${agentName === "" ? "" : `.${agentName}`}${source === "" ? "" : `|${source}`}`
+  return `${log.created_at.slice(0, 19)}Z [${log.level}] [${origin}] ${log.output}\n`
+}
+
+/** The logs of agents. */
+export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(AgentLogs, make), Agents.layer)
+}

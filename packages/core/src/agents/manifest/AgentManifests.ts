@@ -1,0 +1,133 @@
+import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
+import * as Access from "../../access/Access.js"
+import { prebuildsUserId } from "../../access/Decision.js"
+import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
+import { isGit } from "../../deployment/options/externalAuth.js"
+import { type DeliveredSecret, SecretValues } from "../../identity/secrets/SecretValues.js"
+import { Conflict, NotFound } from "../../platform/Errors.js"
+import { type Channel, channelsOf, type Delivery, EventBus, listen } from "../../platform/EventBus.js"
+import { Uuid } from "../../platform/Uuid.js"
+import type { AgentMetadata } from "../metadata/AgentMetadata.js"
+import { AgentMetadataRepository } from "../metadata/AgentMetadataRepository.js"
+import { AgentRepository } from "../AgentRepository.js"
+import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
+import type { TemplateDevcontainer } from "./Devcontainer.js"
+import { assembleAgents, type BuildAgent } from "../resources/BuildResource.js"
+import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** The settings that an agent works with. agents-and-apps.md §14. */
+export interface AgentManifest {
+  readonly workspace: AgentWorkspace
+  readonly agent: BuildAgent
+  readonly metadata: ReadonlyArray<AgentMetadata>
+  /** Those that the template gives the agent. */
+  readonly devcontainers: ReadonlyArray<TemplateDevcontainer>
+  /** Those of the workspace's owner. */
+  readonly secrets: ReadonlyArray<DeliveredSecret>
+  /** The number of configured providers that give tokens for git. */
+  readonly git_auth_configs: number
+}
+
+/** A prebuilt workspace's agent learns that the workspace has an owner. */
+export const AgentReinitialization = Schema.Struct({
+  workspace_id: Uuid,
+  reason: Schema.Literal("prebuild_claimed"),
+  owner_id: Uuid
+})
+export interface AgentReinitialization extends Schema.Schema.Type<typeof AgentReinitialization> {}
+
+/** A claim's build has succeeded; by the workspace's id. */
+export const prebuildClaimed: (workspaceId: Uuid) => Channel<AgentReinitialization> = channelsOf("prebuild_claimed", AgentReinitialization)
+
+/** How often the store is read without an event: events may be lost. */
+const recheck = "60 seconds"
+
+const unclaimable = ({ workspace_name }: AgentWorkspace) =>
+  new Conflict({
+    message: "The workspace is not a claimed prebuilt workspace.",
+    detail: `The workspace is ${workspace_name}.`
+  })
+
+const make = Effect.gen(function* () {
+  const agents = yield* AgentRepository
+  const resources = yield* BuildResourceRepository
+  const metadata = yield* AgentMetadataRepository
+  const secrets = yield* SecretValues
+  const bus = yield* EventBus
+  const git_auth_configs = (yield* ExternalAuthClients).filter(({ provider }) => isGit(provider)).length
+
+  return {
+    /** The manifest of the agent that acts. */
+    of: Traced.fn("AgentManifests.of")(function* (workspace: AgentWorkspace) {
+      yield* Access.authorize("read", reportingObject(workspace))
+      const [agent] = assembleAgents(yield* resources.ofAgent(workspace.agent_id))
+      if (agent === undefined) return yield* new NotFound({ resource: "workspace_agent" })
+      const manifest: AgentManifest = {
+        workspace,
+        agent,
+        metadata: yield* metadata.ofAgent(workspace.agent_id),
+        devcontainers: yield* resources.devcontainersOf(workspace.agent_id),
+        secrets: yield* secrets.ofAgent(workspace.owner_id),
+        git_auth_configs
+      }
+      return manifest
+    }),
+
+    /**
+     * Tells the agent that acts when its prebuilt workspace has an owner and was built for it, which is one event. With `wait`, fails with
+     * `Conflict` for a workspace that can no longer be claimed, and for a claim that failed: the agent then asks no more; a claim that
+     * has succeeded is told at once. agents-and-apps.md §13.
+     */
+    reinitializations: Traced.fn("AgentManifests.reinitializations")(function* (workspace: AgentWorkspace, wait: boolean) {
+      const event = (owner_id: Uuid): AgentReinitialization => ({
+        workspace_id: workspace.workspace_id,
+        reason: "prebuild_claimed",
+        owner_id
+      })
+      /** The event of a claim that has succeeded, None before. */
+      const claim = Effect.gen(function* () {
+        const found = Option.getOrUndefined(yield* agents.claimOf(workspace.workspace_id))
+        const none = Option.none<AgentReinitialization>()
+        if (found === undefined || found.first_initiator_id !== prebuildsUserId) return yield* unclaimable(workspace)
+        if (found.is_claim) {
+          if (found.status === "running") return Option.some(event(found.latest_initiator_id))
+          return found.status === "pending" || found.status === "starting" ? none : yield* unclaimable(workspace)
+        }
+        return found.latest_initiator_id === prebuildsUserId ? none : yield* unclaimable(workspace)
+      })
+      if (wait) yield* claim
+      const known = claim.pipe(Effect.catchTag("Conflict", () => Effect.succeed(Option.none<AgentReinitialization>())))
+      return Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const deliveries = yield* Queue.sliding<Delivery<AgentReinitialization>>(1)
+          yield* Effect.provideService(
+            listen(prebuildClaimed(workspace.workspace_id), (delivery) => void deliveries.unsafeOffer(delivery)),
+            EventBus,
+            bus
+          )
+          const already = yield* known
+          // Without `wait`, a claim that the agent has begun anew for is not told again
+          const missed = !wait && Option.isSome(already) ? Effect.succeedNone : known
+          const next = Effect.flatMap(Effect.timeoutOption(deliveries.take, recheck), (delivery) =>
+            Option.isSome(delivery) && delivery.value._tag === "Event" ? Effect.succeedSome(delivery.value.event) : missed
+          )
+          return Stream.concat(
+            Stream.fromIterable(wait ? Option.toArray(already) : []),
+            Stream.filterMap(Stream.repeatEffect(next), (claimed) => claimed)
+          )
+        })
+      ).pipe(
+        Stream.take(1),
+        // The agent ends the stream when it begins anew
+        Stream.concat(Stream.never)
+      )
+    })
+  }
+})
+
+/** The manifests that agents read when they connect. */
+export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(AgentManifests, make), SecretValues.layer)
+}

@@ -1,0 +1,189 @@
+import { Context, Effect, Either, Option, type Redacted } from "effect"
+import * as Access from "../../access/Access.js"
+import { publishRightsChange } from "../../access/RightsChanges.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import { Cryptography, hashSecret } from "../../platform/Cryptography.js"
+import { Invalid, NotFound, type Validation } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import { service, standingOn, together } from "../../platform/Standing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { type DisplayApp, isWithinLevel, type ProvisionedAgent, type ProvisionedApp } from "../../provisioning/ProvisionedResource.js"
+import { publishAgentEvent } from "../AgentEvents.js"
+import { AgentTokens } from "../credentials/AgentTokens.js"
+import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
+import { BuildResourceRepository, type StoredSubAgent } from "../resources/BuildResourceRepository.js"
+import { BuildResources } from "../resources/BuildResources.js"
+import { agentViolations, appViolations, containsNul } from "../resources/ResourceRules.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** Sub agents that one agent has at a time, those that it makes in all, and apps of each. */
+const maximumSubAgents = 100
+const maximumMade = 1_000
+const maximumApps = 100
+
+/** What an agent asks for: an agent in a container beside it, for example. */
+export interface NewSubAgent {
+  readonly name: string
+  readonly directory: string
+  readonly architecture: string
+  readonly operating_system: string
+  readonly display_apps: ReadonlyArray<DisplayApp>
+  /** Each is an app, or the reason why the request for it is refused. */
+  readonly apps: ReadonlyArray<Either.Either<ProvisionedApp, Validation>>
+}
+
+/** An app that was not made: its place in the request, and why. */
+export interface AppRefusal {
+  readonly index: number
+  readonly field: string
+  readonly error: string
+}
+
+/** A sub agent, as its parent sees it. */
+export interface SubAgent {
+  readonly id: Uuid
+  readonly name: string
+  readonly token: Redacted.Redacted<string>
+}
+
+const unknown = new NotFound({ message: "The agent has no such sub agent." })
+
+/** The first 40 bits of a hash as 8 digits of base32hex (RFC 4648 §7), in lower case. */
+const digitsOf = (hash: Uint8Array): string =>
+  hash
+    .subarray(0, 5)
+    .reduce((number, byte) => number * 256 + byte, 0)
+    .toString(32)
+    .padStart(8, "0")
+
+const make = Effect.gen(function* () {
+  const repository = yield* BuildResourceRepository
+  const resources = yield* BuildResources
+  const tokens = yield* AgentTokens
+  const cryptography = yield* Cryptography
+  const features = yield* Entitlements
+  const ids = yield* Ids
+
+  /** Sub agents whose tokens a key of the deployment opens. */
+  const opened = (stored: ReadonlyArray<StoredSubAgent>) =>
+    Effect.map(
+      Effect.forEach(stored, ({ id, name, token }) =>
+        Effect.map(
+          tokens.open(token),
+          Option.map((token): SubAgent => ({ id, name, token }))
+        )
+      ),
+      (agents) => agents.flatMap(Option.toArray)
+    )
+
+  /** The apps as they are stored, and those that cannot be. Agents of one workspace may have apps of the same slug. */
+  const appsOf = (name: string, apps: NewSubAgent["apps"], maximum: ProvisionedApp["sharing_level"]) =>
+    Effect.gen(function* () {
+      const stored: Array<ProvisionedApp> = []
+      const refused: Array<AppRefusal> = []
+      const slugs = new Set<string>()
+      const violationOf = (app: ProvisionedApp): Validation | undefined =>
+        slugs.has(app.slug) ? { field: "slug", detail: `${JSON.stringify(app.slug)} is already in use` } : appViolations(app, { name })[0]
+      for (const [index, asked] of apps.entries()) {
+        const violation = Either.isLeft(asked) ? asked.left : violationOf(asked.right)
+        if (violation !== undefined) refused.push({ index, field: violation.field, error: violation.detail })
+        if (violation !== undefined || Either.isLeft(asked)) continue
+        const app = asked.right
+        slugs.add(app.slug)
+        const digits = digitsOf(yield* hashSecret(cryptography, `${name}/${app.slug}`))
+        const sharing_level = isWithinLevel(app.sharing_level, maximum) ? app.sharing_level : maximum
+        stored.push({ ...app, slug: `${digits}-${app.slug}`, sharing_level })
+      }
+      return { stored, refused }
+    })
+
+  /** The sub agents of one agent. Each use fails with `Forbidden` where the agent lost its rights. */
+  const of = (agent: AgentWorkspace) => {
+    const object = reportingObject(agent)
+    const list = Effect.flatMap(repository.subAgentsOf(agent.agent_id), opened)
+    const find = (id: Uuid) =>
+      Effect.flatMap(list, (agents) =>
+        Option.match(Option.fromNullable(agents.find((one) => one.id === id)), { onNone: () => unknown, onSome: Effect.succeed })
+      )
+
+    return {
+      /**
+       * Makes a sub agent on the agent's resource. Apps that break a rule are left out and told. Fails with `Invalid` for a name that breaks its
+       * rule or is taken.
+       */
+      create: Traced.fn("SubAgents.create")(function* (request: NewSubAgent) {
+        yield* Access.authorize("create_agent", object)
+        if (agent.agent_parent_id !== null) return yield* new Invalid({ message: "A sub agent cannot have sub agents" })
+        if (request.apps.length > maximumApps) return yield* Invalid.field("apps", `must be at most ${maximumApps}`)
+        if (containsNul(request)) return yield* new Invalid({ message: "A text contains a NUL character" })
+        return yield* transaction(
+          Effect.gen(function* () {
+            const parent = yield* repository.lockParent(agent.agent_id, request.name)
+            const provisioned: ProvisionedAgent = {
+              ...request,
+              apps: [],
+              environment_variables: {},
+              auth: { _tag: "Token", token: yield* ids.secret },
+              connection_timeout_seconds: parent.connection_timeout_seconds,
+              troubleshooting_url: parent.troubleshooting_url,
+              motd_file: "",
+              api_key_scope: parent.api_key_scope,
+              order: 0,
+              scripts: [],
+              metadata: []
+            }
+            const [violation] = agentViolations(provisioned)
+            if (violation !== undefined) return yield* Invalid.field(violation.field, violation.detail)
+            if (parent.is_taken)
+              return yield* Invalid.field("name", `${JSON.stringify(request.name)} is the name of another agent of the build`)
+            if (parent.children >= maximumSubAgents) return yield* new Invalid({ message: `The agent has ${maximumSubAgents} sub agents` })
+            if (parent.made >= maximumMade) return yield* new Invalid({ message: `The agent has made ${maximumMade} sub agents` })
+            const maximum = features.has("control_shared_ports") ? parent.max_port_share_level : "public"
+            const { refused, stored } = yield* appsOf(request.name, request.apps, maximum)
+            const place = { id: agent.agent_id, job_id: agent.build_job_id, resource_id: parent.resource_id }
+            const id = yield* resources.insertSubAgent(place, { ...provisioned, apps: stored })
+            yield* publishAgentEvent(agent, "agt_connection_update")
+            return { agent: yield* find(id), refused }
+          })
+        )
+      }),
+
+      /** Takes over a sub agent that the template has made. Fails with `NotFound`, unless it is one of the agent's. */
+      adopt: Traced.fn("SubAgents.adopt")(function* (
+        id: Uuid,
+        changes: { readonly directory: string; readonly display_apps: ReadonlyArray<DisplayApp> }
+      ) {
+        yield* Access.authorize("update_agent", object)
+        const found = yield* find(id)
+        if (containsNul(changes) || changes.directory.length > 4096)
+          return yield* Invalid.field("directory", "must be a path of at most 4096 characters")
+        yield* repository.adoptSubAgent(id, changes, yield* Timestamp.now)
+        return found
+      }),
+
+      /** The agent's sub agents, oldest first. */
+      list: Effect.zipRight(Access.authorize("read", object), list),
+
+      /** Deletes a sub agent: its token stops working. Fails with `NotFound`, unless it is one of the agent's. */
+      remove: Traced.fn("SubAgents.remove")(function* (id: Uuid) {
+        yield* Access.authorize("delete_agent", object)
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* repository.deleteSubAgent(agent.agent_id, id))) return yield* unknown
+            yield* publishRightsChange({ workspace_id: agent.workspace_id })
+            yield* publishAgentEvent({ ...agent, agent_id: id }, "agt_connection_update")
+          })
+        )
+      })
+    }
+  }
+
+  return { of }
+})
+
+/** Agents that an agent makes beside itself, such as those of dev containers. agents-and-apps.md §14, "Sub agents". */
+export class SubAgents extends Context.Tag("@atelier/core/SubAgents")<SubAgents, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(SubAgents, make), together(AgentTokens.layer, BuildResources.layer))
+}

@@ -1,0 +1,104 @@
+/** The resources of a job with everything in them, as lists show them. agents-and-apps.md §3, workspaces.md §2. */
+import type { AgentLogSource } from "../logs/AgentLog.js"
+import type { AgentScript } from "../manifest/AgentScript.js"
+import type { WorkspaceAgent } from "../WorkspaceAgent.js"
+import type { AppStatus, WorkspaceApp } from "../apps/WorkspaceApp.js"
+import type { WorkspaceResource } from "./WorkspaceResource.js"
+
+/** An app with what was reported of it, newest first. */
+export interface BuildApp extends WorkspaceApp {
+  readonly statuses: ReadonlyArray<AppStatus>
+}
+
+/** An agent with all its parts, in the order in which they are shown. */
+export interface BuildAgent extends WorkspaceAgent {
+  readonly apps: ReadonlyArray<BuildApp>
+  readonly scripts: ReadonlyArray<AgentScript>
+  readonly log_sources: ReadonlyArray<AgentLogSource>
+}
+
+export interface BuildResource extends WorkspaceResource {
+  readonly agents: ReadonlyArray<BuildAgent>
+}
+
+/** The parts as a store answers them, in any order. */
+export interface ResourceParts extends AgentParts {
+  readonly resources: ReadonlyArray<WorkspaceResource>
+}
+
+export interface AgentParts {
+  readonly agents: ReadonlyArray<WorkspaceAgent>
+  readonly apps: ReadonlyArray<WorkspaceApp>
+  readonly statuses: ReadonlyArray<AppStatus>
+  readonly scripts: ReadonlyArray<AgentScript>
+  readonly log_sources: ReadonlyArray<AgentLogSource>
+}
+
+type Compare<A> = (left: A, right: A) => number
+
+const by = <A>(...keys: ReadonlyArray<(value: A) => string | number>): Compare<A> => {
+  return (left, right) => {
+    for (const key of keys) {
+      const [a, b] = [key(left), key(right)]
+      if (a !== b) return a < b ? -1 : 1
+    }
+    return 0
+  }
+}
+
+const appOrder: Compare<WorkspaceApp> = by(
+  (app) => app.display_order,
+  (app) => app.display_name,
+  (app) => app.slug
+)
+const agentOrder: Compare<WorkspaceAgent> = by(
+  (agent) => agent.display_order,
+  (agent) => agent.name
+)
+const resourceOrder: Compare<BuildResource> = by(
+  (resource) => Math.min(...resource.agents.map((agent) => agent.display_order)),
+  (resource) => resource.name
+)
+const newestFirst: Compare<AppStatus> = (left, right) =>
+  by<AppStatus>(
+    (status) => status.created_at,
+    (status) => status.id
+  )(right, left)
+/** Parts of a build are made in one instant: their ids, which count up, tell their order. */
+const oldestFirst: Compare<{ readonly created_at: string; readonly id: string }> = by(
+  (part) => part.created_at,
+  (part) => part.id
+)
+
+const grouped = <A>(rows: ReadonlyArray<A>, key: (row: A) => string, order: Compare<A>): ((id: string) => ReadonlyArray<A>) => {
+  const groups = new Map<string, Array<A>>()
+  for (const row of rows) {
+    const group = groups.get(key(row))
+    if (group === undefined) groups.set(key(row), [row])
+    else group.push(row)
+  }
+  for (const group of groups.values()) group.sort(order)
+  return (id) => groups.get(id) ?? []
+}
+
+/** Agents with their parts, by display order, then name. */
+export const assembleAgents = (parts: AgentParts): ReadonlyArray<BuildAgent> => {
+  const statusesOf = grouped(parts.statuses, (status) => status.app_id, newestFirst)
+  const appsOf = grouped(parts.apps, (app) => app.agent_id, appOrder)
+  const scriptsOf = grouped(parts.scripts, (script) => script.workspace_agent_id, oldestFirst)
+  const sourcesOf = grouped(parts.log_sources, (source) => source.workspace_agent_id, oldestFirst)
+  return parts.agents.toSorted(agentOrder).map((agent) => ({
+    ...agent,
+    apps: appsOf(agent.id).map((app) => ({ ...app, statuses: statusesOf(app.id) })),
+    scripts: scriptsOf(agent.id),
+    log_sources: sourcesOf(agent.id)
+  }))
+}
+
+/** Resources by job: by their agents' smallest display order, then name; those without agents last. */
+export const assembleResources = (parts: ResourceParts): ReadonlyMap<string, ReadonlyArray<BuildResource>> => {
+  const agentsOf = grouped(assembleAgents(parts), (agent) => agent.resource_id, agentOrder)
+  const resources = parts.resources.map((resource): BuildResource => ({ ...resource, agents: agentsOf(resource.id) }))
+  const ofJob = grouped(resources, (resource) => resource.job_id, resourceOrder)
+  return new Map(parts.resources.map(({ job_id }) => [job_id, ofJob(job_id)]))
+}

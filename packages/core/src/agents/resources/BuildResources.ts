@@ -1,0 +1,217 @@
+import { Context, Effect } from "effect"
+import { Cryptography, hashSecret } from "../../platform/Cryptography.js"
+import { Invalid } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { BuildTransition } from "../../provisioning/BuildTransition.js"
+import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../../provisioning/ProvisionedResource.js"
+import { AgentTokens, externalAgentType } from "../credentials/AgentTokens.js"
+import { assembleResources, type BuildResource } from "./BuildResource.js"
+import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
+import { resourcesViolation } from "./ResourceRules.js"
+import { containedAgent, devcontainerScript, type TemplateDevcontainer } from "../manifest/Devcontainer.js"
+import { initialHealth, type WorkspaceApp } from "../apps/WorkspaceApp.js"
+import type { WorkspaceResource } from "./WorkspaceResource.js"
+import * as Traced from "../../platform/Traced.js"
+
+/** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
+export interface MakingJob {
+  readonly job_id: Uuid
+  readonly transition: BuildTransition
+}
+
+/** The parts of a stored agent that callers of `insert` use. */
+export interface InsertedAgent {
+  readonly id: Uuid
+  readonly name: string
+  readonly connection_timeout_seconds: number
+  readonly apps: ReadonlyArray<{ readonly id: Uuid; readonly slug: string }>
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* BuildResourceRepository
+  const ids = yield* Ids
+  const cryptography = yield* Cryptography
+  const tokens = yield* AgentTokens
+
+  const appOf = (app: ProvisionedApp, agentId: Uuid, now: Timestamp.Timestamp): Effect.Effect<WorkspaceApp> =>
+    Effect.map(ids.next, (fresh) => ({
+      id: app.id ?? fresh,
+      created_at: now,
+      agent_id: agentId,
+      slug: app.slug,
+      display_name: app.display_name,
+      icon: app.icon,
+      command: app.command,
+      url: app.url,
+      healthcheck_url: app.healthcheck?.url ?? "",
+      healthcheck_interval: app.healthcheck?.interval ?? 0,
+      healthcheck_threshold: app.healthcheck?.threshold ?? 0,
+      health: initialHealth(app.healthcheck?.url ?? ""),
+      subdomain: app.subdomain,
+      sharing_level: app.sharing_level,
+      external: app.external,
+      display_order: app.order,
+      display_group: app.group,
+      hidden: app.hidden,
+      open_in: app.open_in,
+      tooltip: app.tooltip
+    }))
+
+  const scriptOf = (script: ProvisionedScript) => Effect.all({ id: ids.next, log_source_id: ids.next, script: Effect.succeed(script) })
+
+  const agentOf = (
+    agent: ProvisionedAgent,
+    { isGivenOut, parentId, resourceId }: { readonly isGivenOut: boolean; readonly parentId: Uuid | null; readonly resourceId: Uuid },
+    now: Timestamp.Timestamp
+  ): Effect.Effect<NewAgent> =>
+    Effect.gen(function* () {
+      const id = yield* ids.next
+      const environment = Object.entries(agent.environment_variables)
+      const token = agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret
+      return {
+        row: {
+          id,
+          created_at: now,
+          updated_at: now,
+          resource_id: resourceId,
+          parent_id: parentId,
+          name: agent.name,
+          architecture: agent.architecture,
+          operating_system: agent.operating_system,
+          directory: agent.directory,
+          expanded_directory: "",
+          environment_variables: environment.length === 0 ? null : agent.environment_variables,
+          auth_instance_id: agent.auth._tag === "InstanceIdentity" ? agent.auth.instance_id : null,
+          api_key_scope: agent.api_key_scope,
+          version: "",
+          api_version: "",
+          subsystems: [],
+          display_apps: agent.display_apps,
+          display_order: agent.order,
+          motd_file: agent.motd_file,
+          troubleshooting_url: agent.troubleshooting_url,
+          connection_timeout_seconds: agent.connection_timeout_seconds,
+          first_connected_at: null,
+          last_connected_at: null,
+          disconnected_at: null,
+          lifecycle_state: "created",
+          started_at: null,
+          ready_at: null,
+          logs_length: 0,
+          logs_overflowed: false
+        },
+        hashed_token: yield* hashSecret(cryptography, token),
+        sealed_token: isGivenOut ? yield* tokens.seal(id, token) : null,
+        apps: yield* Effect.forEach(agent.apps, (app) => appOf(app, id, now)),
+        scripts: yield* Effect.forEach(agent.scripts, scriptOf),
+        metadata: agent.metadata,
+        monitors: agent.monitors ?? [],
+        devcontainers: []
+      }
+    })
+
+  /** An agent with its dev containers, and the agents inside these. */
+  const withContainers = (agent: ProvisionedAgent, parent: NewAgent, now: Timestamp.Timestamp) =>
+    Effect.gen(function* () {
+      const contained: Array<NewAgent> = []
+      const devcontainers: Array<TemplateDevcontainer> = []
+      const scripts: Array<NewAgent["scripts"][number]> = []
+      for (const container of agent.devcontainers ?? []) {
+        const id = yield* ids.next
+        const inner = containedAgent(agent, container)
+        const place = { isGivenOut: true, parentId: parent.row.id, resourceId: parent.row.resource_id }
+        const auth = { _tag: "Token", token: yield* ids.secret } as const
+        const made = inner === undefined ? undefined : yield* agentOf({ ...inner, auth }, place, now)
+        if (made !== undefined) contained.push(made)
+        const { config_path, name, workspace_folder } = container
+        devcontainers.push({ id, name, workspace_folder, config_path, subagent_id: made?.row.id ?? null })
+        // Clients find the log of a dev container by its id
+        scripts.push({ id, log_source_id: yield* ids.next, script: devcontainerScript(container) })
+      }
+      return [{ ...parent, scripts: [...parent.scripts, ...scripts], devcontainers }, ...contained]
+    })
+
+  return {
+    /**
+     * Stores what a job made, in the caller's transaction; agents of a stop or delete are left out. Fails with `Invalid`, which fails
+     * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
+     */
+    insert: Traced.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
+      const violation = resourcesViolation(provisioned)
+      if (violation !== undefined) return yield* violation
+      const now = yield* Timestamp.now
+      const resources: Array<WorkspaceResource> = []
+      const agents: Array<NewAgent> = []
+      for (const resource of provisioned) {
+        const id = yield* ids.next
+        const row: WorkspaceResource = {
+          id,
+          created_at: now,
+          job_id: job.job_id,
+          transition: job.transition,
+          type: resource.type,
+          name: resource.name,
+          hide: resource.hide,
+          icon: resource.icon,
+          instance_type: resource.instance_type,
+          daily_cost: resource.daily_cost,
+          module_path: resource.module_path,
+          metadata: resource.metadata
+        }
+        resources.push(row)
+        if (job.transition !== "start") continue
+        for (const agent of resource.agents) {
+          const isGivenOut = resource.type === externalAgentType || agent.auth._tag === "InstanceIdentity"
+          const made = yield* agentOf(agent, { isGivenOut, parentId: null, resourceId: id }, now)
+          agents.push(...(yield* withContainers(agent, made, now)))
+        }
+      }
+      const rows: NewResources = { job_id: job.job_id, created_at: now, resources, agents }
+      yield* transaction(
+        Effect.catchTag(repository.insert(rows), "ForeignApp", ({ id }) =>
+          Effect.fail(new Invalid({ message: `The app id ${id} belongs to another workspace` }))
+        )
+      )
+      return agents.map(({ apps, row }): InsertedAgent => ({
+        id: row.id,
+        name: row.name,
+        connection_timeout_seconds: row.connection_timeout_seconds,
+        apps: apps.map((app) => ({ id: app.id, slug: app.slug }))
+      }))
+    }),
+
+    /** Stores an agent that one of a build has made, in the caller's transaction. Its token is given out to its parent. agents-and-apps.md §14, "Sub agents". */
+    insertSubAgent: Traced.fn("BuildResources.insertSubAgent")(function* (
+      parent: { readonly id: Uuid; readonly resource_id: Uuid; readonly job_id: Uuid },
+      provisioned: ProvisionedAgent
+    ) {
+      const now = yield* Timestamp.now
+      const agent = yield* agentOf(provisioned, { isGivenOut: true, parentId: parent.id, resourceId: parent.resource_id }, now)
+      // Its apps have new ids
+      yield* Effect.orDie(repository.insert({ job_id: parent.job_id, created_at: now, resources: [], agents: [agent] }))
+      return agent.row.id
+    }),
+
+    /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */
+    ofJobs: Traced.fn("BuildResources.ofJobs")(function* (jobIds: ReadonlyArray<Uuid>) {
+      if (jobIds.length === 0) return new Map<string, ReadonlyArray<BuildResource>>()
+      return assembleResources(yield* repository.ofJobs(jobIds))
+    }),
+
+    /** Deletes the agents of all builds of a workspace but one: their tokens stop working. Call it when that build completes. §1. */
+    retireAgents: (builds: { readonly workspaceId: Uuid; readonly exceptBuildJob: Uuid }): Effect.Effect<void> =>
+      repository.deleteAgents(builds.workspaceId, builds.exceptBuildJob),
+
+    /** Deletes all agents of a workspace: it has been deleted. */
+    retireAllAgents: (workspaceId: Uuid): Effect.Effect<void> => repository.deleteAgents(workspaceId, null)
+  }
+})
+
+/** The resources of jobs: written when a job succeeds, read wherever builds and template versions are shown. */
+export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(BuildResources, make), AgentTokens.layer)
+}

@@ -1,0 +1,145 @@
+import { AgentConnections, AgentRepository } from "@atelier/core/agents"
+import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
+import { workspaceEvents } from "@atelier/core/workspaces"
+import { expect, layer } from "@effect/vitest"
+import { Clock, Context, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
+import { aBuild } from "../../../../../test/agentWorkspaces.js"
+import { databases, type sqlite } from "../../../../../test/databases.js"
+import { aRunningAgent, rowOf, until } from "../runningAgent.js"
+import { agentServices } from "../services.js"
+
+/** Whether the store is away for the signs of life of agents. */
+let isAway = false
+
+const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
+  Layer.map(database, (context) => {
+    const repository = Context.get(context, AgentRepository)
+    const touch: typeof repository.touch = (...args) =>
+      isAway ? Effect.die(new StoreUnavailable({ reason: "away", cause: undefined })) : repository.touch(...args)
+    return Context.add(context, AgentRepository, { ...repository, touch })
+  })
+
+for (const [name, database] of databases) {
+  layer(agentServices(failing(database)))(`connections on ${name}`, (it) => {
+    /** Watches an agent whose answers to pings are given. */
+    const monitored = (ping: Effect.Effect<unknown, unknown>) =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
+        const { monitor } = yield* AgentConnections
+        const fiber = yield* Effect.fork(agent.act((self) => monitor(self, ping)))
+        const connected = yield* Stream.runHead(events)
+        return { ...agent, connected, fiber }
+      })
+
+    it.scoped("are noted when they begin, every 15 seconds, and when they end", () =>
+      Effect.gen(function* () {
+        const began = yield* Timestamp.now
+        const { connected, fiber, id, owner, workspace } = yield* monitored(Effect.void)
+        expect(connected).toStrictEqual(
+          Option.some({ _tag: "Event", event: { kind: "agt_connection_update", workspace_id: workspace.id, agent_id: id } })
+        )
+        expect(yield* rowOf(id)).toMatchObject({ first_connected_at: began, last_connected_at: began, disconnected_at: null })
+        for (let seconds = 15; seconds <= 60; seconds += 15) {
+          yield* TestClock.adjust("15 seconds")
+          const seen = Timestamp.plus(began, `${seconds} seconds`)
+          expect(yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at === seen)).toMatchObject({
+            first_connected_at: began
+          })
+        }
+        const events = yield* Events.subscribe(workspaceEvents(owner.id))
+        yield* TestClock.adjust("1 second")
+        const ended = yield* Timestamp.now
+        yield* Fiber.interrupt(fiber)
+        expect(yield* rowOf(id)).toMatchObject({ last_connected_at: Timestamp.plus(began, "60 seconds"), disconnected_at: ended })
+        expect(yield* Stream.runHead(events)).toMatchObject(Option.some({ event: { kind: "agt_connection_update" } }))
+      })
+    )
+
+    it.scoped("are noted again after the store has failed", () =>
+      Effect.gen(function* () {
+        const { fiber, id } = yield* monitored(Effect.void)
+        const began = (yield* rowOf(id)).last_connected_at
+        isAway = true
+        yield* TestClock.adjust("31 seconds")
+        isAway = false
+        expect((yield* rowOf(id)).last_connected_at).toBe(began)
+        yield* TestClock.adjust("20 seconds")
+        yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== began)
+        expect(yield* Fiber.poll(fiber)).toStrictEqual(Option.none())
+      }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+    )
+
+    it.scoped("end when the agent has not answered for 30 seconds", () =>
+      Effect.gen(function* () {
+        const { fiber, id } = yield* monitored(Effect.never)
+        const start = yield* Clock.currentTimeMillis
+        for (let round = 1; round <= 2; round++) {
+          yield* TestClock.adjust("15 seconds")
+          yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at === Timestamp.fromMillis(start + round * 15_000))
+        }
+        yield* TestClock.adjust("15 seconds")
+        expect(yield* Fiber.join(fiber)).toBe("unresponsive")
+        expect((yield* rowOf(id)).disconnected_at).toBe(yield* Timestamp.now)
+      })
+    )
+
+    it.scoped("end when a newer build has begun", () =>
+      Effect.gen(function* () {
+        const agent = yield* monitored(Effect.void)
+        yield* aBuild(agent, { status: "pending" })
+        yield* TestClock.adjust("15 seconds")
+        expect(yield* Fiber.join(agent.fiber)).toBe("outdated")
+      })
+    )
+
+    it.scoped("that were replaced do not make the agent disconnected", () =>
+      Effect.gen(function* () {
+        const { act, fiber, id } = yield* monitored(Effect.void)
+        const { monitor } = yield* AgentConnections
+        const first = (yield* rowOf(id)).last_connected_at
+        yield* TestClock.adjust("1 second")
+        const latter = yield* Effect.fork(act((self) => monitor(self, Effect.void)))
+        yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== first)
+        yield* Fiber.interrupt(fiber)
+        expect((yield* rowOf(id)).disconnected_at).toBeNull()
+        yield* Fiber.interrupt(latter)
+        expect((yield* rowOf(id)).disconnected_at).not.toBeNull()
+      })
+    )
+
+    it.scoped("that were replaced do not make the agent connected again", () =>
+      Effect.gen(function* () {
+        const { act, fiber, id } = yield* monitored(Effect.never)
+        const { monitor } = yield* AgentConnections
+        const first = (yield* rowOf(id)).last_connected_at
+        yield* TestClock.adjust("1 second")
+        const latter = yield* Effect.fork(act((self) => monitor(self, Effect.void)))
+        const { last_connected_at } = yield* until(rowOf(id), (row) => row.last_connected_at !== first)
+        yield* Fiber.interrupt(latter)
+        yield* until(Effect.zipRight(TestClock.adjust("15 seconds"), Fiber.poll(fiber)), Option.isSome)
+        expect((yield* rowOf(id)).last_connected_at).toBe(last_connected_at)
+      })
+    )
+
+    it.scoped("are observed when they are the agent's first", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent({ name: `slow-${name.toLowerCase()}` })
+        const { monitor } = yield* AgentConnections
+        yield* TestClock.adjust("40 seconds")
+        for (let connection = 0; connection < 2; connection++) {
+          const fiber = yield* Effect.fork(agent.act((self) => monitor(self, Effect.void)))
+          yield* until(rowOf(agent.id), ({ last_connected_at }) => last_connected_at !== null)
+          yield* Fiber.interrupt(fiber)
+          yield* TestClock.adjust("1 second")
+        }
+        const observed = (yield* Metric.snapshot).flatMap(({ metricKey, metricState }) =>
+          metricKey.name === "agents_first_connection_seconds" && metricKey.tags.some(({ value }) => value === `slow-${name.toLowerCase()}`)
+            ? [metricState]
+            : []
+        )
+        expect(observed).toMatchObject([{ count: 1, sum: 40 }])
+      })
+    )
+  })
+}
