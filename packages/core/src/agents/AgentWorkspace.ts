@@ -3,7 +3,7 @@ import { prebuildsUserId } from "../access/Decision.js"
 import type { AccessObject, Acl } from "../access/Resource.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { BuildTransition } from "../provisioning/BuildTransition.js"
+import type { BuildTransition } from "../provisioning/jobs/BuildTransition.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
 /** An agent that is not deleted, of a workspace that is not deleted: what every use case about one agent starts from. */

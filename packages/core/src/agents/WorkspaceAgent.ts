@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { ApiKeyScope, DisplayApp } from "../provisioning/ProvisionedResource.js"
+import { ApiKeyScope, DisplayApp } from "../provisioning/engines/ProvisionedResource.js"
 import { AgentLifecycle } from "./AgentLifecycle.js"
 
 export const WorkspaceAgentId = Uuid

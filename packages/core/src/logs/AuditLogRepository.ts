@@ -3,7 +3,7 @@ import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { AuditAction, AuditedType } from "../audit/AuditEntry.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { BuildReason } from "../provisioning/BuildReason.js"
+import type { BuildReason } from "../provisioning/jobs/BuildReason.js"
 import type { FoundEntry } from "./AuditLog.js"
 
 /** The filter of the audit log. Absent fields do not restrict it. */

@@ -1,6 +1,6 @@
 /** The query language of the audit log. notifications-audit-insights.md §B5. */
 import * as SearchQuery from "../platform/SearchQuery.js"
-import { BuildReason } from "../provisioning/BuildReason.js"
+import { BuildReason } from "../provisioning/jobs/BuildReason.js"
 import { AuditAction, AuditedType } from "../audit/AuditEntry.js"
 
 const language = SearchQuery.language(

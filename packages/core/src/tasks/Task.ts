@@ -4,8 +4,8 @@ import type { AppHealth } from "../agents/apps/WorkspaceApp.js"
 import { NotFound } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import type { BuildTransition } from "../provisioning/BuildTransition.js"
-import type { JobStatus } from "../provisioning/ProvisionerJob.js"
+import type { BuildTransition } from "../provisioning/jobs/BuildTransition.js"
+import type { JobStatus } from "../provisioning/jobs/ProvisionerJob.js"
 
 export const TaskId = Uuid
 export type TaskId = Uuid

@@ -1,7 +1,7 @@
 /** Rules for the definitions of a source as a whole. templates-and-provisioning.md §4.2, §5.1. */
 import { isUnsafeAddress } from "../platform/Address.js"
 import { compilePattern } from "../platform/Pattern.js"
-import type { Plan } from "../provisioning/ProvisionerEngine.js"
+import type { Plan } from "../provisioning/engines/ProvisionerEngine.js"
 
 const maximumPresetDescription = 128
 const maximumIcon = 256

@@ -6,8 +6,8 @@ import {
   type FormStyling,
   type FormValidation,
   type ParameterForm
-} from "../provisioning/ParameterForm.js"
-import type { ParameterValue, RichParameter } from "../provisioning/SourceDefinitions.js"
+} from "../provisioning/engines/ParameterForm.js"
+import type { ParameterValue, RichParameter } from "../provisioning/engines/SourceDefinitions.js"
 import { optionValueViolation, brokenRuleOf } from "./ParameterValueRules.js"
 
 /** What an engine knows of a parameter beyond its definition. */

@@ -1,7 +1,7 @@
 /** Sources of versions that stay open between the evaluations of their forms. */
 import { Data, Duration, Effect, RcMap, type Scope } from "effect"
-import type { FileId } from "../provisioning/File.js"
-import type { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import type { FileId } from "../provisioning/files/File.js"
+import type { ProvisionFailure } from "../provisioning/engines/ProvisionerEngine.js"
 import type { TemplateVersionId } from "./TemplateVersion.js"
 
 /** How long a source stays open after its last use: a user who fills in a form causes an evaluation every few seconds. */

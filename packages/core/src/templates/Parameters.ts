@@ -4,7 +4,7 @@
  */
 import { Either } from "effect"
 import { Invalid } from "../platform/Errors.js"
-import type { ParameterValue, RichParameter } from "../provisioning/SourceDefinitions.js"
+import type { ParameterValue, RichParameter } from "../provisioning/engines/SourceDefinitions.js"
 import { parameterValueViolation } from "./ParameterValueRules.js"
 import type { TemplateVersionPreset } from "./TemplateVersionDefinitions.js"
 

@@ -4,7 +4,7 @@ import { Conflict, NotFound } from "../platform/Errors.js"
 import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
+import { ProvisionerType } from "../provisioning/jobs/ProvisionerJob.js"
 import { TemplateAcl } from "./TemplateAcl.js"
 
 export const TemplateId = Uuid

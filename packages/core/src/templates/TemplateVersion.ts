@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
+import { ProvisionerTags } from "../provisioning/queue/ProvisionerTags.js"
 
 export const TemplateVersionId = Uuid
 export type TemplateVersionId = Uuid

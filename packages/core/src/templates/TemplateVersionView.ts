@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { present } from "../platform/Present.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
-import { JobView, jobView, MatchedProvisionersView } from "../provisioning/JobView.js"
-import type { MatchedProvisioners, QueuedJob } from "../provisioning/ProvisionerJob.js"
+import { JobView, jobView, MatchedProvisionersView } from "../provisioning/jobs/JobView.js"
+import type { MatchedProvisioners, QueuedJob } from "../provisioning/jobs/ProvisionerJob.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
 
 export const TemplateVersionView = Schema.Struct({

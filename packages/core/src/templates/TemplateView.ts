@@ -5,7 +5,7 @@ import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
 import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
+import { ProvisionerType } from "../provisioning/jobs/ProvisionerJob.js"
 import { autostartDays, effectiveTemplate } from "./EffectiveTemplate.js"
 import { BuildTimeStats, CorsBehavior, PortShareLevel, type TemplateWithNames } from "./Template.js"
 

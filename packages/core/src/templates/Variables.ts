@@ -1,7 +1,7 @@
 /** The values of a source's variables. templates-and-provisioning.md §4.1. */
 import { Either } from "effect"
-import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
-import type { TemplateVariable, UserVariableValue } from "../provisioning/SourceDefinitions.js"
+import { ProvisionFailure } from "../provisioning/engines/ProvisionerEngine.js"
+import type { TemplateVariable, UserVariableValue } from "../provisioning/engines/SourceDefinitions.js"
 import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 
 /** Each variable with its value in an import: the first given value, else the active version's, else the default. */

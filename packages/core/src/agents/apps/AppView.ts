@@ -4,7 +4,7 @@ import { present } from "../../platform/Present.js"
 import * as Numbers from "../../platform/Numbers.js"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { AppOpenIn, SharingLevel } from "../../provisioning/ProvisionedResource.js"
+import { AppOpenIn, SharingLevel } from "../../provisioning/engines/ProvisionedResource.js"
 import type { BuildApp } from "../resources/BuildResource.js"
 import { AppHealth, AppState, type AppStatus } from "./WorkspaceApp.js"
 

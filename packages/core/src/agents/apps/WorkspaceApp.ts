@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { AppOpenIn, SharingLevel } from "../../provisioning/ProvisionedResource.js"
+import { AppOpenIn, SharingLevel } from "../../provisioning/engines/ProvisionedResource.js"
 import { WorkspaceAgentId } from "../WorkspaceAgent.js"
 
 /** The result of the agent's checks of the app; `disabled` without a check. Any may follow any other. */

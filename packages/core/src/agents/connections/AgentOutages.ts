@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as Background from "../../platform/Background.js"
 import { EventBus } from "../../platform/EventBus.js"
 import * as Worker from "../../platform/Worker.js"
-import { ProvisionerEngines, type TellOutage } from "../../provisioning/ProvisionerEngine.js"
+import { ProvisionerEngines, type TellOutage } from "../../provisioning/engines/ProvisionerEngine.js"
 import { AgentLogs } from "../logs/AgentLogs.js"
 import { AgentSessions } from "../credentials/AgentSessions.js"
 

@@ -5,7 +5,7 @@ import type {
   ProvisionedDevcontainer,
   ProvisionedResource,
   ProvisionedScript
-} from "../../provisioning/ProvisionedResource.js"
+} from "../../provisioning/engines/ProvisionedResource.js"
 
 /** A dev container as its agent sees it. */
 export interface TemplateDevcontainer {

@@ -9,7 +9,12 @@ import { service, standingOn, together } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
-import { type DisplayApp, isWithinLevel, type ProvisionedAgent, type ProvisionedApp } from "../../provisioning/ProvisionedResource.js"
+import {
+  type DisplayApp,
+  isWithinLevel,
+  type ProvisionedAgent,
+  type ProvisionedApp
+} from "../../provisioning/engines/ProvisionedResource.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { AgentTokens } from "../credentials/AgentTokens.js"
 import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"

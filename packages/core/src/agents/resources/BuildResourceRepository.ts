@@ -10,7 +10,7 @@ import type {
   ProvisionedApp,
   ProvisionedMonitor,
   ProvisionedScript
-} from "../../provisioning/ProvisionedResource.js"
+} from "../../provisioning/engines/ProvisionedResource.js"
 import type { ScriptTimingView } from "../manifest/AgentScript.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
 import type { TemplateDevcontainer } from "../manifest/Devcontainer.js"

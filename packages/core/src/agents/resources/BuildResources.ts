@@ -6,8 +6,13 @@ import { service, standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
-import type { BuildTransition } from "../../provisioning/BuildTransition.js"
-import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../../provisioning/ProvisionedResource.js"
+import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
+import type {
+  ProvisionedAgent,
+  ProvisionedApp,
+  ProvisionedResource,
+  ProvisionedScript
+} from "../../provisioning/engines/ProvisionedResource.js"
 import { AgentTokens, externalAgentType } from "../credentials/AgentTokens.js"
 import { assembleResources, type BuildResource } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"

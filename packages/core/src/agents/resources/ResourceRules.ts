@@ -6,7 +6,7 @@ import type {
   ProvisionedApp,
   ProvisionedDevcontainer,
   ProvisionedResource
-} from "../../provisioning/ProvisionedResource.js"
+} from "../../provisioning/engines/ProvisionedResource.js"
 import { allAgents } from "../manifest/Devcontainer.js"
 
 const agentName = /^[a-z0-9](-?[a-z0-9])*$/i

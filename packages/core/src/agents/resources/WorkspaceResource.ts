@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { BuildTransition } from "../../provisioning/BuildTransition.js"
-import { ResourceMetadata } from "../../provisioning/ProvisionedResource.js"
+import { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
+import { ResourceMetadata } from "../../provisioning/engines/ProvisionedResource.js"
 
 /** Something a job's engine made, or would make: a machine, a disk, a network. Agents run in some of them. */
 export const WorkspaceResource = Schema.Struct({

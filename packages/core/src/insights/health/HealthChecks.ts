@@ -6,7 +6,7 @@ import { primaryName, WorkspaceProxies } from "../../deployment/proxies/Workspac
 import { proxyView } from "../../deployment/proxies/WorkspaceProxyView.js"
 import { UpstreamUnavailable } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { daemonTimeout, provisionerApiVersion } from "../../provisioning/ProvisionerDaemon.js"
+import { daemonTimeout, provisionerApiVersion } from "../../provisioning/daemons/ProvisionerDaemon.js"
 import { MetricsRepository } from "../metrics/MetricsRepository.js"
 import { type Answer, checkTimeout, HealthProbes, reachThrough, timed } from "./HealthProbes.js"
 import { daemonWarnings, failed, type HealthMessage, type HealthReport, type Outcome, spanText, well, worst } from "./HealthReport.js"

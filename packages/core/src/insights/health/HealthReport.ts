@@ -4,7 +4,7 @@ import { WorkspaceProxyView } from "../../deployment/proxies/WorkspaceProxyView.
 import { RelayNode, RelayRegion } from "../../network/RelayMap.js"
 import * as Numbers from "../../platform/Numbers.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { ProvisionerDaemon } from "../../provisioning/ProvisionerDaemon.js"
+import { ProvisionerDaemon } from "../../provisioning/daemons/ProvisionerDaemon.js"
 
 /** The checks by the names under which they are dismissed. */
 export const HealthSection = Schema.Literal(

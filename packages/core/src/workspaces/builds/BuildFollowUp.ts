@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { ParameterValue } from "../../provisioning/SourceDefinitions.js"
+import { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 
 /** `dropped` was not wanted any more, `failed` was refused. */
 export const FollowUpStatus = Schema.Literal("pending", "queued", "dropped", "failed")

@@ -7,7 +7,7 @@ import { service, standingOn } from "../../platform/Standing.js"
 import { nil, type Uuid } from "../../platform/Uuid.js"
 import type { Worker } from "../../platform/Worker.js"
 import { nextTurn } from "../../platform/Turns.js"
-import type { RunningWorkspace } from "../../provisioning/ProvisionerEngine.js"
+import type { RunningWorkspace } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type PlainState, type StoredState, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { BuildReason } from "../../provisioning/BuildReason.js"
-import { BuildTransition } from "../../provisioning/BuildTransition.js"
-import type { JobStatus } from "../../provisioning/ProvisionerJob.js"
+import { BuildReason } from "../../provisioning/jobs/BuildReason.js"
+import { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
+import type { JobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 
 export const WorkspaceBuildId = Uuid
 export type WorkspaceBuildId = Uuid

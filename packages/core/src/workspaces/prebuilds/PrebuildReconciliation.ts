@@ -2,9 +2,9 @@
 import { Duration } from "effect"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
-import type { PrebuildPolicy } from "../../provisioning/SourceDefinitions.js"
+import type { PrebuildPolicy } from "../../provisioning/engines/SourceDefinitions.js"
 import type { PrebuildStatus } from "../../templates/TemplateVersionDefinitions.js"
-import { scheduledInstances } from "../../provisioning/PrebuildSchedule.js"
+import { scheduledInstances } from "../../provisioning/engines/PrebuildSchedule.js"
 import type { WorkspaceStatus } from "../builds/WorkspaceBuild.js"
 
 /** A preset, and whether new workspaces of it are wanted at all. */

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { AgentStatus } from "../../agents/AgentStatus.js"
 import { Invalid } from "../../platform/Errors.js"
 import * as SearchQuery from "../../platform/SearchQuery.js"
-import type { ParameterValue } from "../../provisioning/SourceDefinitions.js"
+import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 import { WorkspaceStatus } from "../builds/WorkspaceBuild.js"
 import type { WorkspaceFilter } from "../WorkspaceRepository.js"
 

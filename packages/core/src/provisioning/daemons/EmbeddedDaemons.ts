@@ -1,0 +1,174 @@
+/** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
+import { type Cause, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Replicas } from "../../deployment/Replicas.js"
+import { Organizations } from "../../organizations/Organizations.js"
+import * as Background from "../../platform/Background.js"
+import { listen } from "../../platform/EventBus.js"
+import { Ids } from "../../platform/Ids.js"
+import { storeUnavailable } from "../../platform/StoreUnavailable.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { afterwards } from "../../platform/Transactor.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import * as Worker from "../../platform/Worker.js"
+import { makeEngineSelection } from "../engines/EngineSelection.js"
+import { JobClaims, type JobSelection, unrepeatableGrace } from "../queue/JobClaims.js"
+import { jobPosted } from "../jobs/JobEvents.js"
+import { JobRunner } from "../jobs/JobRunner.js"
+import { type JobTurns, makeJobTurns } from "../queue/JobTurns.js"
+import { daemonTimeout, embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
+import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
+import { ProvisionerEngines } from "../engines/ProvisionerEngine.js"
+import { JobQueueRepository } from "../queue/JobQueueRepository.js"
+import { tagsContain, untagged } from "../queue/ProvisionerTags.js"
+import { noticeInterval, sayRefusals } from "../queue/WaitingJobs.js"
+import { WorkspaceBuildJobs } from "../jobs/WorkspaceBuildJobs.js"
+
+/** The host name and version that daemons report. */
+export interface EmbeddedDaemonOptions {
+  /** Of this machine: daemons are named after it. */
+  readonly hostname: string
+  /** Of the server. */
+  readonly version: string
+}
+
+const maximumName = 64
+
+/** How often daemons show that they are alive. §7.1. */
+const seenInterval = Duration.seconds(60)
+
+/** Registers as many daemons under the first names of the host that no other process uses, until the scope ends. */
+const register = (options: EmbeddedDaemonOptions, count: number) =>
+  Effect.gen(function* () {
+    const organization = yield* (yield* Organizations).ensureDefault
+    const repository = yield* ProvisionerDaemonRepository
+    const queue = yield* JobQueueRepository
+    // By which other processes know whose claims end with this one
+    const { id: process_id } = yield* Replicas
+    const now = yield* Timestamp.now
+    // A store of one process at a time: every name is free
+    const free_since = queue.isShared ? Timestamp.minus(now, daemonTimeout) : now
+    yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.sandbox(repository.release(process_id))))
+    const registered: Array<ProvisionerDaemon> = []
+    for (let index = 0; registered.length < count; index++) {
+      const daemon = yield* repository.registerEmbedded(yield* embeddedDaemon(options, organization.id, index), { process_id, free_since })
+      if (Option.isSome(daemon)) registered.push(daemon.value)
+    }
+    return registered
+  })
+
+const embeddedDaemon = (options: EmbeddedDaemonOptions, organizationId: Uuid, index: number) =>
+  Effect.gen(function* () {
+    const now = yield* Timestamp.now
+    const suffix = `-${index}`
+    const daemon: ProvisionerDaemon = {
+      id: yield* (yield* Ids).next,
+      created_at: now,
+      organization_id: organizationId,
+      name: options.hostname.slice(0, maximumName - suffix.length) + suffix,
+      // Which engine runs a source depends on its files, not on what its author calls it
+      provisioners: ["terraform", "echo"],
+      tags: untagged,
+      version: options.version,
+      api_version: provisionerApiVersion,
+      key_id: embeddedKeyId,
+      last_seen_at: now
+    }
+    return daemon
+  })
+
+/**
+ * Lets engines take up the workspaces that run on this machine. Recovery may be slow, as ending agents may be. Engines skip workspaces that
+ * a job of this process has touched, so jobs need not wait for recovery, nor for the list of workspaces that should run.
+ */
+const recover = Effect.gen(function* () {
+  const engines = yield* ProvisionerEngines
+  const recovering = engines.flatMap((engine) => engine.recover ?? [])
+  const { running } = yield* WorkspaceBuildJobs
+  const all = Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true })
+  yield* Background.once("recovery_of_workspaces", Effect.zipRight(Worker.begun, all))
+})
+
+const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
+
+const startWorking = Background.repeating("provisioner_daemon")
+
+/** Starts one daemon: takes a job, runs it, and takes the next. */
+const work = (daemon: ProvisionerDaemon, turns: JobTurns, selection: JobSelection) =>
+  Effect.gen(function* () {
+    const claims = yield* JobClaims
+    const runner = yield* JobRunner
+    yield* startWorking(
+      Effect.zipRight(
+        Worker.begun,
+        Effect.uninterruptible(Effect.flatMap(turns.next(claims.takeSelected(daemon, selection)), (job) => runner.run(job)))
+      )
+    )
+  })
+
+/** Registers the daemons, and lets each take jobs until the scope closes. */
+const start = (options: EmbeddedDaemonOptions, count: number) =>
+  Effect.gen(function* () {
+    const queue = yield* JobQueueRepository
+    const repository = yield* ProvisionerDaemonRepository
+    // A store of one process at a time: the process that held a lease is gone, for certain
+    if (!queue.isShared) yield* queue.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
+    // A daemon without an engine could run nothing
+    if (count === 0 || (yield* ProvisionerEngines).length === 0) return
+    const daemons = yield* register(options, count)
+    const turns = makeJobTurns()
+    yield* listen(jobPosted, (delivery) => {
+      if (delivery._tag === "Lost") return turns.lost()
+      const { event } = delivery
+      const isTaken = daemons.some(
+        ({ organization_id, tags }) => organization_id === event.organization_id && tagsContain(tags, event.tags)
+      )
+      if (isTaken) turns.posted()
+    })
+    const ids = daemons.map(({ id }) => id)
+    const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now))
+    yield* Background.repeat("provisioner_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(seen, Effect.sleep(seenInterval))))
+    const selection = yield* makeEngineSelection(ids)
+    const saying = Effect.zipRight(sayRefusals(selection.refusalOf), Effect.sleep(noticeInterval))
+    yield* Background.repeat("provisioner_refusals", Effect.zipRight(Worker.begun, saying))
+    yield* Effect.forEach(daemons, (daemon) => work(daemon, turns, selection), { discard: true })
+  })
+
+/** How long after a failure the daemons are started again. */
+const startInterval = Duration.seconds(1)
+
+/**
+ * Starts `DeploymentOptions.provisioner.daemons` daemons. When the layer is released, they return their unfinished jobs to the queue. A store
+ * that takes no writes at present, because its disk is full, delays the daemons and not the server.
+ */
+export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const { provisionerDaemons } = yield* DeploymentOptions
+      if (provisionerDaemons > 0) yield* recover
+      const starting = start(options, provisionerDaemons)
+      const later = (cause: Cause.Cause<never>) =>
+        Effect.zipRight(
+          Effect.logWarning("the store takes no writes: provisioner daemons start later", cause),
+          Effect.retry(Effect.sandbox(starting), Schedule.spaced(startInterval)).pipe(
+            Effect.delay(startInterval),
+            afterwards,
+            Effect.forkScoped
+          )
+        )
+      yield* Effect.catchSomeCause(starting, (cause) => Option.as(storeUnavailable(cause), later(cause)))
+    })
+  )
+
+/** How long a daemon that is not heard of stays in lists. §7.1. */
+const forgottenAfter = Duration.days(7)
+
+/** Removes daemons that have not been heard of for long. */
+export const daemonCleaner = {
+  name: "provisioner_daemon_cleaner",
+  every: Duration.minutes(10),
+  run: Effect.gen(function* () {
+    const repository = yield* ProvisionerDaemonRepository
+    yield* repository.deleteUnseen(Timestamp.minus(yield* Timestamp.now, forgottenAfter))
+  })
+}

@@ -1,0 +1,130 @@
+import { Context, Effect, Either, Option, type Scope, Stream } from "effect"
+import { Archives } from "../files/Archives.js"
+import type { FileId } from "../files/File.js"
+import { FileRepository } from "../files/FileRepository.js"
+import { ModuleArchives } from "../files/ModuleArchives.js"
+import * as Lru from "../../platform/Lru.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { Charge } from "../jobs/WorkspaceBuildJobs.js"
+import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
+
+/** A source that an engine works on, and what of that work can be done again. */
+export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<Engine, "repeatable"> {
+  /** The stored archive of the modules that plans have downloaded; None without any. */
+  readonly modules: Effect.Effect<Option.Option<FileId>, ProvisionFailure>
+  /** Hears what an owner's builds cost once the cost of this one is judged. Absent where the job's log tells it. */
+  readonly charged?: (charge: Charge) => Effect.Effect<void>
+  /** Bytes of the source, and of the modules that it was opened with. */
+  readonly size: number
+}
+
+/** The first engine that understands a source with these file paths. Fails without such an engine. */
+export const engineFor = (engines: ReadonlyArray<Engine>, paths: ReadonlyArray<string>): Effect.Effect<Engine, ProvisionFailure> => {
+  const engine = engines.find(({ understands }) => understands(paths))
+  if (engine !== undefined) return Effect.succeed(engine)
+  const shown = paths.slice(0, 10).join(", ") || "none"
+  return new ProvisionFailure({ message: `No provisioner of this server understands the template. Its files are: ${shown}.` })
+}
+
+/** Sources that were read last, at least. A file never changes, and the jobs of a template read the same one. */
+const keptSources = 32
+
+/** Why no engine of a process runs a source; undefined where one does. */
+export interface Opinion {
+  readonly refusal: string | undefined
+}
+
+const understood: Opinion = { refusal: undefined }
+
+/** Sources that a process has compared with its engines. */
+const keptOpinions = 1_000
+
+/** Bytes of a source that is kept: most templates have a few kilobytes. */
+const maximumKept = 128 * 1024
+
+const make = Effect.gen(function* () {
+  const files = yield* FileRepository
+  const archives = yield* Archives
+  const engines = yield* ProvisionerEngines
+  const archivesOfModules = yield* ModuleArchives
+
+  const kept = Lru.make<FileId, Uint8Array>(keptSources)
+
+  const read = (id: FileId): Effect.Effect<Uint8Array, ProvisionFailure> =>
+    Effect.gen(function* () {
+      const known = kept.get(id)
+      if (known !== undefined) return known
+      const file = yield* files.byId(id)
+      if (Option.isNone(file)) return yield* new ProvisionFailure({ message: "The template's source does not exist any more." })
+      const source = new Uint8Array(file.value.size)
+      let offset = 0
+      yield* Stream.runForEach(files.content(id), (chunk) =>
+        Effect.sync(() => {
+          source.set(chunk, offset)
+          offset += chunk.length
+        })
+      )
+      if (source.length <= maximumKept) kept.set(id, source)
+      return source
+    })
+
+  const open = (id: FileId, log: LogSink, modules?: FileId): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
+    Effect.gen(function* () {
+      const source = yield* read(id)
+      const paths = yield* Effect.mapError(
+        archives.paths(source),
+        ({ detail = "", message }) => new ProvisionFailure({ message, validations: [{ field: "file_id", detail: detail || message }] })
+      )
+      const engine = yield* engineFor(engines, paths)
+      const downloaded = modules === undefined ? undefined : yield* read(modules)
+      const session = yield* engine.open(source, log, downloaded)
+      return {
+        ...session,
+        repeatable: engine.repeatable,
+        size: source.length + (downloaded?.length ?? 0),
+        modules: Effect.flatMap(
+          session.modules ?? Effect.succeedNone,
+          Option.match({
+            onNone: () => Effect.succeedNone,
+            onSome: (tar) => Effect.asSome(archivesOfModules.store(tar))
+          })
+        )
+      }
+    })
+
+  const opinions = Lru.make<FileId, Opinion>(keptOpinions)
+
+  return {
+    /** What this process knows of a source already: whether an engine of its own understands it. */
+    opinionOf: (id: FileId): Option.Option<Opinion> => Option.fromNullable(opinions.get(id)),
+
+    /** Looks whether an engine of this process understands a source. One that is gone or is no archive is for any daemon to refuse. */
+    judge: (id: FileId): Effect.Effect<Opinion> =>
+      Effect.gen(function* () {
+        const paths = yield* Effect.option(Effect.flatMap(read(id), archives.paths))
+        const engine = Option.isNone(paths) ? Either.right(undefined) : yield* Effect.either(engineFor(engines, paths.value))
+        const opinion: Opinion = Either.isRight(engine) ? understood : { refusal: engine.left.message }
+        opinions.set(id, opinion)
+        return opinion
+      }),
+
+    /** The archive of a template, a tar. Fails when it is gone. */
+    read,
+
+    /**
+     * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. `modules` are those that the
+     * source's import has downloaded. Fails when the source is gone, is not an archive, or no engine of this server understands it.
+     */
+    open,
+
+    /** As `open`, without a log, for an evaluation: with the modules that the import of a version has downloaded. */
+    openVersion: (version: { readonly id: Uuid }, source: FileId) =>
+      Effect.flatMap(archivesOfModules.ofVersion(version.id), (modules) => open(source, () => Effect.void, Option.getOrUndefined(modules)))
+  }
+})
+
+/** Sources of templates, opened with the engines of this process. */
+export class TemplateSources extends Context.Tag("@atelier/core/TemplateSources")<TemplateSources, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(TemplateSources, make), ModuleArchives.layer)
+}

@@ -1,0 +1,41 @@
+import { Context, Effect, Option } from "effect"
+import { service, standingOn } from "../../platform/Standing.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { File, FileId } from "./File.js"
+import { FileRepository } from "./FileRepository.js"
+import { Files } from "./Files.js"
+import { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
+
+const make = Effect.gen(function* () {
+  const files = yield* Files
+  const contents = yield* FileRepository
+  const repository = yield* ModuleArchiveRepository
+
+  return {
+    /** Stores an archive, a tar, once for the same content. It is purged after a day unless it is linked to a version. */
+    store: files.storeModules,
+
+    /** Notes the archive of the modules that a version's import has downloaded. */
+    link: repository.link,
+
+    /** The archive of a version; None if its import has downloaded nothing. */
+    ofVersion: repository.ofVersion,
+
+    /** An archive for a daemon of an organization; None if it belongs to no version of the organization. */
+    inOrganization: (id: FileId, organizationId: Uuid): Effect.Effect<Option.Option<ModuleArchive>> =>
+      Effect.map(
+        repository.inOrganization(id, organizationId),
+        Option.map((file) => ({ ...file, content: contents.content(id) }))
+      )
+  }
+})
+
+/** A stored archive; its content is read while it is sent. */
+export interface ModuleArchive extends File {
+  readonly content: ReturnType<FileRepository["Type"]["content"]>
+}
+
+/** The modules that imports have downloaded, which the builds of their versions use again. templates-and-provisioning.md §8.4. */
+export class ModuleArchives extends Context.Tag("@atelier/core/ModuleArchives")<ModuleArchives, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(service(ModuleArchives, make), Files.layer)
+}

@@ -1,0 +1,197 @@
+import { Chunk, Context, Duration, Effect, Option, Stream } from "effect"
+import { ExpectationMismatch, Invalid, NotFound } from "../../platform/Errors.js"
+import { EventBus, listen } from "../../platform/EventBus.js"
+import { Ids } from "../../platform/Ids.js"
+import type * as Feed from "../../platform/Feed.js"
+import { following, makeSharedReads } from "../../platform/SharedReads.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { publish, transaction } from "../../platform/Transactor.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { jobCanceled, jobLogs, jobPosted } from "./JobEvents.js"
+import type { JobLog } from "../logs/JobLog.js"
+import { JobLogRepository } from "../logs/JobLogRepository.js"
+import { JobQueueRepository } from "../queue/JobQueueRepository.js"
+import { daemonTimeout } from "../daemons/ProvisionerDaemon.js"
+import {
+  isActive,
+  type JobStatus,
+  jobStatus,
+  type MatchedProvisioners,
+  type NewJob,
+  progress,
+  type ProvisionerJob,
+  type ProvisionerJobId,
+  type QueuedJob
+} from "./ProvisionerJob.js"
+import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/Standing.js"
+
+/** Rows of a log that are read at once. */
+const logPage = 1_000
+
+/** How long a follower relies on events before it looks for itself. */
+const followInterval = Duration.seconds(30)
+
+const missing = new NotFound({ resource: "provisioner_job" })
+
+const make = Effect.gen(function* () {
+  const repository = yield* ProvisionerJobRepository
+  const queue = yield* JobQueueRepository
+  const logs = yield* JobLogRepository
+  const ids = yield* Ids
+  const bus = yield* EventBus
+
+  const alive = Effect.map(Timestamp.now, (now) => Timestamp.minus(now, daemonTimeout))
+
+  const withQueue = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<QueuedJob>> =>
+    Effect.gen(function* () {
+      const pending = jobs.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
+      const places = pending.length === 0 ? [] : yield* queue.queuePlaces(pending, yield* alive)
+      const byId = new Map(places.map((place) => [place.id, place]))
+      return jobs.map((job) => ({
+        ...job,
+        queue_position: byId.get(job.id)?.queue_position ?? 0,
+        queue_size: byId.get(job.id)?.queue_size ?? 0
+      }))
+    })
+
+  const logsAfter = (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
+    Stream.paginateChunkEffect(after, (from) =>
+      Effect.map(logs.after(id, from, logPage), (rows) => {
+        const last = rows.at(-1)
+        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < logPage ? Option.none() : Option.some(last.id)]
+      })
+    )
+
+  const reads = yield* makeSharedReads((id: ProvisionerJobId, changed, every) =>
+    Effect.gen(function* () {
+      yield* Effect.provideService(listen(jobLogs(id), changed), EventBus, bus)
+      yield* every(followInterval, changed)
+    })
+  )
+
+  return {
+    /**
+     * Queues a job, in the caller's transaction; daemons that wait for such a job are told after the commit. Authorized by what the job
+     * is for. templates-and-provisioning.md §6.4.
+     */
+    insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
+      const now = yield* Timestamp.now
+      const row: ProvisionerJob = {
+        ...job,
+        id: yield* ids.next,
+        created_at: now,
+        updated_at: now,
+        started_at: null,
+        canceled_at: null,
+        completed_at: null,
+        error: "",
+        error_code: "",
+        worker_id: null,
+        logs_length: 0,
+        logs_overflowed: false
+      }
+      yield* repository.insert(row)
+      yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
+      return row
+    }),
+
+    /**
+     * Jobs that were read already, with their places in the queue; those that do not wait, or that no live daemon takes, have none. At
+     * most one statement.
+     */
+    withQueue,
+
+    /** One job with its place in the queue. Authorized by what the job is for. Two statements. */
+    get: Traced.fn("ProvisionerJobs.get")(function* (id: ProvisionerJobId) {
+      const job = yield* Effect.flatten(repository.byId(id)).pipe(Effect.mapError(() => missing))
+      const [queued] = yield* withQueue([job])
+      return queued ?? { ...job, queue_position: 0, queue_size: 0 }
+    }),
+
+    /** Jobs by id, with their places in the queue. Callers authorize by the jobs' subjects. Two statements, for any number of jobs. */
+    byIds: Traced.fn("ProvisionerJobs.byIds")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
+      const jobs = jobIds.length === 0 ? [] : yield* repository.byIds(jobIds)
+      return new Map((yield* withQueue(jobs)).map((job) => [job.id, job]))
+    }),
+
+    /** How many daemons could take each of these jobs. One statement. templates-and-provisioning.md §3.3. */
+    matchedProvisioners: Traced.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
+      const matched = jobIds.length === 0 ? [] : yield* queue.matchedProvisioners(jobIds, yield* alive)
+      return new Map(matched.map(({ job_id, ...provisioners }): [Uuid, MatchedProvisioners] => [job_id, provisioners]))
+    }),
+
+    /**
+     * Cancels a job: at once while it waits, else its worker is told to stop. Joins the caller's transaction and is authorized by what
+     * the job is for. Fails with `Invalid` when it has ended or is canceled already, with `ExpectationMismatch` when its status is not
+     * the one expected. templates-and-provisioning.md §3.5, §6.1.
+     */
+    cancel: Traced.fn("ProvisionerJobs.cancel")(function* (
+      id: ProvisionerJobId,
+      options: { readonly expectStatus?: JobStatus | undefined } = {}
+    ) {
+      return yield* transaction(
+        Effect.gen(function* () {
+          const job = yield* Effect.flatten(repository.lock(id)).pipe(Effect.mapError(() => missing))
+          const status = jobStatus(job)
+          if (!isActive(status)) return yield* new Invalid({ message: "Job has already completed!", detail: `Its status is ${status}.` })
+          if (status === "canceling") return yield* new Invalid({ message: "Job has already been marked as canceled!" })
+          if (options.expectStatus !== undefined && options.expectStatus !== status) {
+            return yield* new ExpectationMismatch({ message: `Job is not ${options.expectStatus}.`, detail: `Its status is ${status}.` })
+          }
+          const now = yield* Timestamp.now
+          const change = progress(job, "cancel", now)
+          if (change === undefined) return yield* Effect.dieMessage(`A ${status} job cannot be canceled`)
+          const { claim_id, error_code, lease_expires_at, worker_id } = job
+          yield* repository.update(id, { ...change, error_code, claim_id, lease_expires_at, worker_id, updated_at: now })
+          if (change.completed_at === null) yield* publish(jobCanceled(id), {})
+          else yield* publish(jobLogs(id), { end_of_logs: true })
+          return { ...job, ...change, updated_at: now }
+        })
+      )
+    }),
+
+    /** The rows with ids larger than `after`, oldest first, read as they are consumed. Authorized by what the job is for. */
+    logs: logsAfter,
+
+    /**
+     * Streams the rows with ids larger than `after`, then new ones, until the job ends. It subscribes before it reads and reads again after
+     * lost events, so no row is missed or repeated. New rows are read once for all followers. templates-and-provisioning.md §6.6.
+     */
+    follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
+      following(reads(id), (shared, changed) => {
+        let cursor = after
+        let isFull = false
+        let isLast = false
+        let page: ReadonlyArray<JobLog> = []
+        let place = 0
+        const hasEnded = shared.once(
+          "has ended",
+          Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
+        )
+        /** Full pages are followed by others at once. */
+        const turn = Effect.gen(function* () {
+          if (!isFull) yield* changed
+          // Asked before the rows are read: a row written in between is read with them
+          const ended = yield* hasEnded
+          page = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
+          place = 0
+          cursor = page.at(-1)?.id ?? cursor
+          isFull = page.length === logPage
+          isLast = ended && !isFull
+        })
+        const next: Feed.Pull<JobLog> = Effect.suspend(() => {
+          const row = page[place++]
+          if (row !== undefined) return Effect.succeedSome(row)
+          return isLast ? Effect.succeedNone : Effect.zipRight(turn, next)
+        })
+        return next
+      })
+  }
+})
+
+/** Jobs: queueing, canceling and reading them. The daemons' use cases are in `JobClaims`, the API's lists in `OrganizationJobs`. */
+export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = service(ProvisionerJobs, make)
+}
