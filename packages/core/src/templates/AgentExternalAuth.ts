@@ -11,7 +11,7 @@ import { Invalid, NotFound } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import { service, standingOn } from "../platform/Standing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
-import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { TemplateVersionRepository } from "./versions/TemplateVersionRepository.js"
 import * as Traced from "../platform/Traced.js"
 
 /** The provider that an agent asks for: by its id, or by the address of a repository. */

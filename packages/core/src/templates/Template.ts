@@ -5,7 +5,7 @@ import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/jobs/ProvisionerJob.js"
-import { TemplateAcl } from "./TemplateAcl.js"
+import { TemplateAcl } from "./sharing/TemplateAcl.js"
 
 export const TemplateId = Uuid
 export type TemplateId = Uuid

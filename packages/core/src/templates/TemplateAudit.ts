@@ -4,7 +4,7 @@ import type { AuditAction } from "../audit/AuditEntry.js"
 import { absentText } from "../audit/AuditedFields.js"
 import { nil } from "../platform/Uuid.js"
 import type { Template } from "./Template.js"
-import type { TemplateVersion } from "./TemplateVersion.js"
+import type { TemplateVersion } from "./versions/TemplateVersion.js"
 
 /** The subject of audit entries about a template. */
 export const templateSubject = (template: Pick<Template, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({

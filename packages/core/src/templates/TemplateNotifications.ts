@@ -5,7 +5,7 @@ import { UserRepository } from "../identity/users/UserRepository.js"
 import { notificationEvents } from "../notifications/NotificationEvents.js"
 import { Notifications } from "../notifications/Notifications.js"
 import { service, standingOn } from "../platform/Standing.js"
-import { ScheduledWorkspaces } from "./ScheduledWorkspaces.js"
+import { ScheduledWorkspaces } from "./settings/ScheduledWorkspaces.js"
 import type { TemplateWithNames } from "./Template.js"
 
 const make = Effect.gen(function* () {

@@ -6,7 +6,7 @@ import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/jobs/ProvisionerJob.js"
-import { autostartDays, effectiveTemplate } from "./EffectiveTemplate.js"
+import { autostartDays, effectiveTemplate } from "./settings/EffectiveTemplate.js"
 import { BuildTimeStats, CorsBehavior, PortShareLevel, type TemplateWithNames } from "./Template.js"
 
 const Days = Schema.Array(Weekday)

@@ -5,7 +5,7 @@ import type { Timestamp } from "../../platform/Timestamp.js"
 import type { ProvisionerDaemon } from "../../provisioning/daemons/ProvisionerDaemon.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import type { PrebuildPolicy } from "../../provisioning/engines/SourceDefinitions.js"
-import type { PrebuildStatus } from "../../templates/TemplateVersionDefinitions.js"
+import type { PrebuildStatus } from "../../templates/versions/TemplateVersionDefinitions.js"
 
 /** A number of things that are in one state. */
 export interface StateCount {

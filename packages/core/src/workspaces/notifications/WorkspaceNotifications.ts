@@ -15,7 +15,7 @@ import type { ResourceReplacement } from "../../provisioning/engines/Provisioner
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 import type { TemplateWithNames } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
-import { TemplateVersionRepository } from "../../templates/TemplateVersionRepository.js"
+import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import type { PreparedBuild } from "../builds/BuildOrders.js"
 import type { Workspace } from "../Workspace.js"
 import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"

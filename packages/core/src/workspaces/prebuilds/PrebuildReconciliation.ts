@@ -3,7 +3,7 @@ import { Duration } from "effect"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import type { PrebuildPolicy } from "../../provisioning/engines/SourceDefinitions.js"
-import type { PrebuildStatus } from "../../templates/TemplateVersionDefinitions.js"
+import type { PrebuildStatus } from "../../templates/versions/TemplateVersionDefinitions.js"
 import { scheduledInstances } from "../../provisioning/engines/PrebuildSchedule.js"
 import type { WorkspaceStatus } from "../builds/WorkspaceBuild.js"
 

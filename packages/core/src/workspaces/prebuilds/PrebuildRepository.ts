@@ -2,7 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
-import type { PrebuildStatus, TemplateVersionPreset } from "../../templates/TemplateVersionDefinitions.js"
+import type { PrebuildStatus, TemplateVersionPreset } from "../../templates/versions/TemplateVersionDefinitions.js"
 import type { ExistingPrebuild, WantedPrebuilds } from "./PrebuildReconciliation.js"
 import type { Workspace, WorkspaceId } from "../Workspace.js"
 

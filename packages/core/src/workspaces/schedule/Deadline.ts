@@ -3,7 +3,7 @@ import { DateTime, Duration } from "effect"
 import { isOn, localMidnight, nextOccurrence, type Schedule, storedSchedule } from "../../platform/Schedule.js"
 import { fromMillis, type Timestamp, toMillis } from "../../platform/Timestamp.js"
 import type { Options } from "../../deployment/DeploymentOptions.js"
-import { autostartDays } from "../../templates/EffectiveTemplate.js"
+import { autostartDays } from "../../templates/settings/EffectiveTemplate.js"
 import type { Template } from "../../templates/Template.js"
 import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"
 

@@ -1,6 +1,6 @@
 import { nextAllowedStart, storedSchedule } from "../../platform/Schedule.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
-import { autostartDays } from "../../templates/EffectiveTemplate.js"
+import { autostartDays } from "../../templates/settings/EffectiveTemplate.js"
 import type { Template } from "../../templates/Template.js"
 import type { Workspace } from "../Workspace.js"
 

@@ -1,0 +1,89 @@
+import { Context, Effect } from "effect"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { upstreamFailure } from "../../deployment/externalAuth/ExternalAuth.js"
+import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
+import { ExternalAuthTokens } from "../../deployment/externalAuth/ExternalAuthTokens.js"
+import { NotFound, type UpstreamFailure } from "../../platform/Errors.js"
+import { service, standingOn } from "../../platform/Standing.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { ExternalAuthView } from "./ExternalAuthView.js"
+import type { TemplateVersionId } from "./TemplateVersion.js"
+import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+
+/** Providers that are asked at once. */
+const concurrency = 8
+
+const make = Effect.gen(function* () {
+  const versions = yield* TemplateVersionRepository
+  const tokens = yield* ExternalAuthTokens
+  const clients = yield* ExternalAuthClients
+  const { accessUrl } = yield* DeploymentOptions
+  const clientOf = (id: string) => clients.find(({ provider }) => provider.id === id)
+
+  return {
+    /**
+     * Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured, and
+     * with `UpstreamFailure` while one cannot be asked.
+     */
+    providers: (id: TemplateVersionId, userId: Uuid) =>
+      Effect.flatMap(versions.externalAuth(id), (needed) =>
+        Effect.forEach(
+          needed,
+          (requirement) =>
+            Effect.gen(function* () {
+              const client = clientOf(requirement.id)
+              if (client === undefined) {
+                return yield* new NotFound({
+                  message: `The deployment does not have the external authentication provider ${JSON.stringify(requirement.id)}.`
+                })
+              }
+              const { display_icon, display_name, type } = client.provider
+              const { authenticated } = yield* Effect.mapError(tokens.current(userId, client), upstreamFailure)
+              const view: ExternalAuthView = {
+                id: requirement.id,
+                type,
+                display_name,
+                display_icon,
+                authenticate_url: `${accessUrl}/external-auth/${requirement.id}`,
+                authenticated,
+                ...(requirement.optional ? { optional: true } : {})
+              }
+              return view
+            }),
+          { concurrency }
+        )
+      ),
+
+    /**
+     * The ids of the providers that a user has to sign in to before a workspace of the version is created. Fails with `UpstreamFailure` while
+     * one cannot be asked.
+     */
+    missing: (id: TemplateVersionId, userId: Uuid): Effect.Effect<ReadonlyArray<string>, UpstreamFailure> =>
+      Effect.flatMap(versions.externalAuth(id), (needed) =>
+        Effect.map(
+          Effect.filter(
+            needed.filter(({ optional }) => !optional),
+            ({ id: providerId }) => {
+              const client = clientOf(providerId)
+              return client === undefined
+                ? Effect.succeed(true)
+                : Effect.mapBoth(tokens.current(userId, client), {
+                    onSuccess: ({ authenticated }) => !authenticated,
+                    onFailure: upstreamFailure
+                  })
+            },
+            { concurrency }
+          ),
+          (missing) => missing.map((requirement) => requirement.id)
+        )
+      )
+  }
+})
+
+/** The external providers that versions of templates need. */
+export class ExternalAuthRequirements extends Context.Tag("@atelier/core/ExternalAuthRequirements")<
+  ExternalAuthRequirements,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = standingOn(service(ExternalAuthRequirements, make), ExternalAuthTokens.layer)
+}
