@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** The modules whose loops survive, those with loops of one connection, which a failure of the loop is to end, and one whose first failure is that of the start. */
 const allowed: ReadonlyArray<string> = [
   "packages/agent/src/Loop.ts",
-  "packages/core/src/platform/Background.ts",
+  "packages/core/src/platform/background/Background.ts",
   "packages/agent-protocol/src/drpc/DrpcServer.ts",
   "packages/agent-protocol/src/yamux/Session.ts",
   "packages/agent/src/Agent.ts",

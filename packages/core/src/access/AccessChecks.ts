@@ -1,12 +1,12 @@
 import { Context, Effect, Option } from "effect"
 import { Invalid, type Validation } from "../platform/Errors.js"
-import { mapInTurns } from "../platform/Turns.js"
-import { parse, type Uuid } from "../platform/Uuid.js"
+import { mapInTurns } from "../platform/background/Turns.js"
+import { parse, type Uuid } from "../platform/texts/Uuid.js"
 import { CurrentActor } from "./Actor.js"
 import { authcheck, type AuthorizationCheck, type FetchableType, isFetchableType, maxFetchingChecks } from "./Authcheck.js"
 import { judge, judgeWithPrebuilt } from "./Decision.js"
 import { FetchableObjects } from "./FetchableObjects.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** A check as it is judged: of a stored object, or of one that the caller describes. */
 interface PlannedCheck {

@@ -1,7 +1,7 @@
 /** ACLs as people change and see them: one role for each user and group, where rows store actions. authorization.md §12. */
 import type { Acl } from "./Resource.js"
 import type { Validation } from "../platform/Errors.js"
-import { parse, type Uuid } from "../platform/Uuid.js"
+import { parse, type Uuid } from "../platform/texts/Uuid.js"
 
 /** The actions of each role of a type of object. */
 export type RoleActions<Role extends string> = Readonly<Record<Role, ReadonlyArray<string>>>

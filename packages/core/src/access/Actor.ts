@@ -1,7 +1,7 @@
 /** The actor of a call: the subject that permissions are judged for, and its description in audit entries and logs. */
 import { Context, type Effect } from "effect"
 import type { Forbidden, Unauthenticated } from "../platform/Errors.js"
-import { nil, Uuid } from "../platform/Uuid.js"
+import { nil, Uuid } from "../platform/texts/Uuid.js"
 import { unrestrictedAllowList, normalizeAllowList } from "./AllowList.js"
 import { allScope, noUserDataScope } from "./Scope.js"
 import { buildSubject, type Membership, type Subject, type SubjectInput } from "./Subject.js"

@@ -1,7 +1,7 @@
 /** Allow lists: the only objects a credential may be used on. authorization.md §3. */
 import { Either, Schema } from "effect"
 import { Invalid, type Validation } from "../platform/Errors.js"
-import { isUuid } from "../platform/Uuid.js"
+import { isUuid } from "../platform/texts/Uuid.js"
 import { isResourceKind, ResourceKind } from "./Resource.js"
 
 /** One entry: `*` stands for every type, or for every object of the type, those without an id included. */

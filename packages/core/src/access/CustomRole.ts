@@ -1,6 +1,6 @@
 /** Roles that an organization made for itself. authorization.md §7.3. */
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { unrestrictedAllowList } from "./AllowList.js"
 import { permits } from "./Decision.js"
 import type { Grants } from "./Permission.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { FetchableType } from "./Authcheck.js"
 import type { AccessObject } from "./Resource.js"
 

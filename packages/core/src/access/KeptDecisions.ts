@@ -3,8 +3,8 @@
  * process, and a second after it began to be judged in any case, so that it never outlives the right by more than a stream does.
  */
 import { Effect, type Scope } from "effect"
-import { type EventBus, listen } from "../platform/EventBus.js"
-import * as Lru from "../platform/Lru.js"
+import { type EventBus, listen } from "../platform/events/EventBus.js"
+import * as Lru from "../platform/collections/Lru.js"
 import { rightsChanges } from "./RightsChanges.js"
 
 /** Milliseconds for which a decision holds, counted from before it is judged. */

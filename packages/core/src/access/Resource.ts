@@ -3,7 +3,7 @@
  * §1.1.
  */
 import { Schema, Struct } from "effect"
-import { nearest } from "../platform/HostOptions.js"
+import { nearest } from "../platform/wiring/HostOptions.js"
 
 export const actions = [
   "application_connect",

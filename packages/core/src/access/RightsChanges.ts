@@ -1,8 +1,8 @@
 /** Changes after which a user, or the agents and the visitors of a workspace, may have fewer rights than before. */
 import { type Effect, Schema } from "effect"
-import { type Channel, channel, type EventBus } from "../platform/EventBus.js"
-import { publish } from "../platform/Transactor.js"
-import { Uuid } from "../platform/Uuid.js"
+import { type Channel, channel, type EventBus } from "../platform/events/EventBus.js"
+import { publish } from "../platform/store/Transactor.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 
 /** Concerns one user, the agents of one workspace and the visitors of its apps, or without either everyone. */
 export const RightsChange = Schema.Struct({ user_id: Schema.optional(Uuid), workspace_id: Schema.optional(Uuid) })

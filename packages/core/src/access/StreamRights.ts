@@ -4,15 +4,15 @@
  */
 import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, Scope, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import * as Background from "../platform/Background.js"
-import { type EventBus, listen } from "../platform/EventBus.js"
-import { type Bagged, Bag } from "../platform/Bag.js"
-import type { Uuid } from "../platform/Uuid.js"
+import * as Background from "../platform/background/Background.js"
+import { type EventBus, listen } from "../platform/events/EventBus.js"
+import { type Bagged, Bag } from "../platform/collections/Bag.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { type RightsChange, rightsChanges } from "./RightsChanges.js"
-import { service } from "../platform/Standing.js"
-import { afterwards } from "../platform/Transactor.js"
+import { service } from "../platform/wiring/Standing.js"
+import { afterwards } from "../platform/store/Transactor.js"
 
 /** The caller may no longer have the stream: the credential or the permission has ended. */
 export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly message: string }> {}

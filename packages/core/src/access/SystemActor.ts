@@ -1,5 +1,5 @@
 /** Work of the system itself, each with only the permissions it needs. No request can become one of these. authorization.md §3. */
-import { nil, Uuid } from "../platform/Uuid.js"
+import { nil, Uuid } from "../platform/texts/Uuid.js"
 import type { Actor } from "./Actor.js"
 import { unrestrictedAllowList } from "./AllowList.js"
 import { prebuildsUserId } from "./Decision.js"

@@ -1,7 +1,7 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { AccessChecks } from "./AccessChecks.js"
 import { StreamRights } from "./StreamRights.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(AccessChecks.layer, StreamRights.layer)
 

@@ -1,8 +1,8 @@
 /** Events for followers of an agent's logs and metadata. Workspace-wide events are in `workspaces/watching/WorkspaceEvents.ts`. */
 import { Effect, Schema } from "effect"
-import { type Channel, channel, channelsOf, type EventBus } from "../platform/EventBus.js"
-import { publish } from "../platform/Transactor.js"
-import { Uuid } from "../platform/Uuid.js"
+import { type Channel, channel, channelsOf, type EventBus } from "../platform/events/EventBus.js"
+import { publish } from "../platform/store/Transactor.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import { publishWorkspaceEvent, type WorkspaceEventKind } from "../workspaces/watching/WorkspaceEvents.js"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"

@@ -3,7 +3,7 @@
  * agents-and-apps.md §4.
  */
 import { Schema } from "effect"
-import type { Timestamp } from "../platform/Timestamp.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
 
 export const AgentLifecycle = Schema.Literal(
   "created",

@@ -1,6 +1,6 @@
 /** Whether an agent is connected, and whether it is well: computed whenever it is read, never stored. agents-and-apps.md §3. */
 import { Duration, Schema } from "effect"
-import { type Timestamp, toMillis } from "../platform/Timestamp.js"
+import { type Timestamp, toMillis } from "../platform/time/Timestamp.js"
 import { type AgentLifecycle, isShuttingDown } from "./AgentLifecycle.js"
 import type { WorkspaceAgent } from "./WorkspaceAgent.js"
 

@@ -1,10 +1,10 @@
 /** Agents as readers see them: the stored fields, and those derived at the time of reading. agents-and-apps.md §3, §7. */
 import { Duration, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { present } from "../platform/Present.js"
+import { present } from "../platform/lists/Present.js"
 import * as Numbers from "../platform/Numbers.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import { DisplayApp } from "../provisioning/engines/ProvisionedResource.js"
 import { AgentLifecycle } from "./AgentLifecycle.js"
 import { AgentLogSource } from "./logs/AgentLog.js"

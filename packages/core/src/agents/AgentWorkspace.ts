@@ -1,8 +1,8 @@
 import * as AccessObjects from "../access/AccessObjects.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import type { AccessObject, Acl } from "../access/Resource.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { BuildTransition } from "../provisioning/jobs/BuildTransition.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 

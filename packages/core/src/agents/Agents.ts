@@ -8,8 +8,8 @@ import { agentWorkspaceObject } from "./AgentWorkspace.js"
 import { assembleAgents } from "./resources/BuildResource.js"
 import { BuildResourceRepository } from "./resources/BuildResourceRepository.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
-import * as Traced from "../platform/Traced.js"
-import { service } from "../platform/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** The names an agent's app hosts are made of. */
 const namesOf = (agent: { readonly workspace_name: string; readonly owner_name: string }) => ({

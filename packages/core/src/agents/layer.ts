@@ -22,7 +22,7 @@ import { ResourceReports } from "./reports/ResourceReports.js"
 import { StatReports } from "./reports/StatReports.js"
 import { SubAgents } from "./manifest/SubAgents.js"
 import { UsageReports } from "./reports/UsageReports.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
   AgentConnections.layer,

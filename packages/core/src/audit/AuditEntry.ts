@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Numbers from "../platform/Numbers.js"
-import { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 
 /** The actions that audit entries record. notifications-audit-insights.md §B2. */
 export const AuditAction = Schema.Literal(

@@ -2,7 +2,7 @@
  * The fields that audit entries show of each resource; of secret ones they only show that they changed. notifications-audit-insights.md §B3.
  */
 import { Equal } from "effect"
-import { never, type Timestamp } from "../platform/Timestamp.js"
+import { never, type Timestamp } from "../platform/time/Timestamp.js"
 import type { AuditChange, AuditDiff } from "./AuditEntry.js"
 
 interface AuditedFields {

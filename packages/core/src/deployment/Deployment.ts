@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 import { Ids } from "../platform/Ids.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import { DeploymentValues } from "./DeploymentValues.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 const make = Effect.gen(function* () {
   const values = yield* DeploymentValues

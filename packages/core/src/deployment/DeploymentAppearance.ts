@@ -1,13 +1,13 @@
 /** How a deployment presents itself: its name, logo, banners and links. deployment.md §7. */
 import { Context, Effect, Option, Schema } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
-import { isUnsafeAddress } from "../platform/Address.js"
+import { isUnsafeAddress } from "../platform/texts/Address.js"
 import { Invalid } from "../platform/Errors.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
 import { Entitlements, requireFeature } from "./Entitlements.js"
-import * as Traced from "../platform/Traced.js"
-import { service } from "../platform/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** A message above every page. */
 export const Banner = Schema.Struct({

@@ -4,7 +4,7 @@ import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { report } from "./options/report.js"
 import { sshOptions } from "./options/sshSettings.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 const make = Effect.gen(function* () {
   const configuration = yield* DeploymentConfiguration

@@ -1,17 +1,17 @@
 /** The processes that serve the deployment. deployment.md §8. */
 import { Clock, Context, Duration, Effect, Option, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
-import * as Background from "../platform/Background.js"
+import * as Background from "../platform/background/Background.js"
 import type { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import { Locks } from "../platform/Locks.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { Locks } from "../platform/store/Locks.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
-import { service } from "../platform/Standing.js"
-import * as StoreClock from "../platform/StoreClock.js"
-import { unlessFull } from "../platform/StoreUnavailable.js"
-import * as Worker from "../platform/Worker.js"
+import { service } from "../platform/wiring/Standing.js"
+import * as StoreClock from "../platform/time/StoreClock.js"
+import { unlessFull } from "../platform/store/StoreUnavailable.js"
+import * as Worker from "../platform/background/Worker.js"
 
 /** A process with its last report of itself. */
 export interface Replica {

@@ -1,9 +1,9 @@
 /** Whether a newer version has been released. deployment.md §1.3. */
 import { Cause, Context, Duration, Effect, Option, Schema } from "effect"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** A released version and the page that describes it. */
 export interface Release {

@@ -19,7 +19,7 @@ import { WorkspaceProxies } from "./proxies/WorkspaceProxies.js"
 import type { WorkspaceProxyRepository } from "./proxies/WorkspaceProxy.js"
 import { type ReplicaRepository, Replicas } from "./Replicas.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
   AiProviders.layer,

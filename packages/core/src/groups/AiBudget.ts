@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import type { OrganizationId } from "../organizations/Organization.js"
 import * as Numbers from "../platform/Numbers.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import type { GroupId } from "./Group.js"
 
 /** The highest limit: a million units. */

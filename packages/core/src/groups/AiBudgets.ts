@@ -8,13 +8,13 @@ import { lockedAccount } from "../identity/users/Account.js"
 import type { User } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 import { dollars, type GroupAiBudget, limitViolation, type UserAiBudgetOverride } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
-import { service, standingOn } from "../platform/Standing.js"
-import * as Traced from "../platform/Traced.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** A limit of one user, and the group on whose account it is. */
 export interface OverrideRequest {

@@ -2,7 +2,7 @@
 import { Duration, Either } from "effect"
 import type { Organization } from "../organizations/Organization.js"
 import { Invalid } from "../platform/Errors.js"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 import { monthOf, type Period } from "./AiBudget.js"
 import type { AiSpendSum } from "./AiSpendRepository.js"
 

@@ -7,11 +7,11 @@ import type { Acl } from "../access/Resource.js"
 import type { UserWithOrganizations } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { Invalid, refuseViolations, type Validation } from "../platform/Errors.js"
-import { parse, type Uuid } from "../platform/Uuid.js"
+import { parse, type Uuid } from "../platform/texts/Uuid.js"
 import { GranteeRepository } from "./GranteeRepository.js"
 import type { GroupWithNames } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** Roles by id as they were sent, and what refusals call the map. */
 export interface AskedRoles {

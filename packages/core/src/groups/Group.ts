@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import type { User } from "../identity/users/User.js"
-import { pictureViolation } from "../platform/Address.js"
+import { pictureViolation } from "../platform/texts/Address.js"
 import { type Validation, validationsOf } from "../platform/Errors.js"
-import * as Name from "../platform/Name.js"
+import * as Name from "../platform/texts/Name.js"
 import * as Numbers from "../platform/Numbers.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 
 export const GroupId = Uuid
 export type GroupId = Uuid

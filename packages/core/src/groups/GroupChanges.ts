@@ -12,8 +12,8 @@ import type { OrganizationId } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Forbidden, Invalid, NotFound, refuseViolations } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { parse } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { parse } from "../platform/texts/Uuid.js"
 import {
   everyoneName,
   type Group,
@@ -26,8 +26,8 @@ import {
 import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
-import { service, standingOn } from "../platform/Standing.js"
-import * as Traced from "../platform/Traced.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** The changes of a group; absent fields stay. */
 export interface GroupChange {

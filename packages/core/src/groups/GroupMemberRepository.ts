@@ -4,7 +4,7 @@ import type { User, UserId } from "../identity/users/User.js"
 import type { UserFilter } from "../identity/users/UserDirectoryRepository.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Duplicate } from "../platform/Errors.js"
-import type { Page } from "../platform/Pagination.js"
+import type { Page } from "../platform/lists/Pagination.js"
 import type { Group, GroupId } from "./Group.js"
 
 export interface MemberQuery extends Page {

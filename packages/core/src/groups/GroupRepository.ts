@@ -3,7 +3,7 @@ import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Duplicate } from "../platform/Errors.js"
-import type { Page } from "../platform/Pagination.js"
+import type { Page } from "../platform/lists/Pagination.js"
 import type { Group, GroupId, GroupSettings, GroupWithNames } from "./Group.js"
 
 /** The filter of a list of groups. Absent fields do not restrict it. */

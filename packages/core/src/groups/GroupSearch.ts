@@ -1,7 +1,7 @@
 /** The query language of an organization's pages of groups. authorization.md §8.2. */
 import { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
-import * as SearchQuery from "../platform/SearchQuery.js"
+import * as SearchQuery from "../platform/lists/SearchQuery.js"
 import type { GroupQuery } from "./GroupRepository.js"
 
 const language = SearchQuery.language(

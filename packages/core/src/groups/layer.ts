@@ -9,7 +9,7 @@ import { GroupChanges } from "./GroupChanges.js"
 import type { GroupMemberRepository } from "./GroupMemberRepository.js"
 import type { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(AiBudgets.layer, AiSpend.layer, Grantees.layer, GroupChanges.layer, Groups.layer)
 

@@ -1,6 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect } from "effect"
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { ExternalLogins } from "./logins/ExternalLogins.js"
 import { HostLogins } from "./logins/HostLogins.js"
 import { LoginConversions } from "./logins/LoginConversions.js"
@@ -44,7 +44,7 @@ import type { UserRepository } from "./users/UserRepository.js"
 import { UserRoles } from "./users/UserRoles.js"
 import { SetupTokens } from "./users/SetupTokens.js"
 import { Users } from "./users/Users.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
   AccountNotifications.layer,

@@ -3,10 +3,10 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
-import { keptFor } from "../platform/Kept.js"
-import { service, standingOn } from "../platform/Standing.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { keptFor } from "../platform/collections/Kept.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { plainText } from "../templates/versions/Markdown.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { type ParameterUse, InsightsRepository, type Span } from "./InsightsRepository.js"
@@ -14,7 +14,7 @@ import { type InsightsRange, intervals, parseRange, writtenAt } from "./Insights
 import { percentile } from "./Percentile.js"
 import { StatusCounts } from "./StatusCounts.js"
 import { Active, AppsReport, UsersReport } from "./UsageReport.js"
-import * as Traced from "../platform/Traced.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** The bounds of a report as a caller wrote them, and the templates it is about: all without any. */
 export interface ReportQuery {

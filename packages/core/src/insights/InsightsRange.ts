@@ -1,7 +1,7 @@
 /** The span of time that a report is about. notifications-audit-insights.md §C3. */
 import { Either } from "effect"
 import { Invalid } from "../platform/Errors.js"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option, type Stream } from "effect"
 import type { UserStatus } from "../identity/users/User.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { AppDefinition } from "./UsageReport.js"
 import type { AgentUse, AppUse, TemplateUsage } from "./UsageRollup.js"
 

@@ -1,6 +1,6 @@
 import { Duration, Effect, Option, Stream } from "effect"
-import * as Timestamp from "../platform/Timestamp.js"
-import { transaction } from "../platform/Transactor.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { transaction } from "../platform/store/Transactor.js"
 import { InsightsRepository } from "./InsightsRepository.js"
 import { Bucket, bucketMillis, bucketOf } from "./UsageRollup.js"
 

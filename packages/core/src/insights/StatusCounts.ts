@@ -1,7 +1,7 @@
 /** Users by status over time. notifications-audit-insights.md §C5. */
 import type { UserStatus } from "../identity/users/User.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { StatusChange } from "./InsightsRepository.js"
 
 /** Counts users by status at instants, from changes in their order. */

@@ -1,6 +1,6 @@
 /** Reports on minutes of use, from rows in the order of their half hours. notifications-audit-insights.md §C4, §C5. */
-import * as Timestamp from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { percentile } from "./Percentile.js"
 import { bucketMillis, type TemplateUsage } from "./UsageRollup.js"
 

@@ -2,8 +2,8 @@
  * How reports of agents and sessions of applications become minutes of use: one row per half hour, template and user. Pure, so that both
  * databases give the same numbers. notifications-audit-insights.md §C2.
  */
-import * as Timestamp from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { percentile } from "./Percentile.js"
 
 const minuteMillis = 60_000

@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { AppVisits } from "./AppVisits.js"
 import { Health } from "./health/Health.js"
 import { Insights } from "./Insights.js"
@@ -8,7 +8,7 @@ import { DeploymentMetrics } from "./metrics/DeploymentMetrics.js"
 import type { MetricsRepository } from "./metrics/MetricsRepository.js"
 import { Profiles } from "./profiles/Profiles.js"
 import { usageRollup } from "./Rollup.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(AppVisits.layer, DeploymentMetrics.layer, Health.layer, Insights.layer, Profiles.layer)
 

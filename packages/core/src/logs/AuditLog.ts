@@ -1,7 +1,7 @@
 /** An audit entry as its readers see it. notifications-audit-insights.md §B5. */
 import { Schema } from "effect"
 import type { UserWithOrganizations } from "../identity/users/User.js"
-import { nil, Uuid } from "../platform/Uuid.js"
+import { nil, Uuid } from "../platform/texts/Uuid.js"
 import type { AuditAction, AuditEntry, AuditedType } from "../audit/AuditEntry.js"
 
 /** An organization where lists name it. */

@@ -1,8 +1,8 @@
 import { Context, type Effect } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { AuditAction, AuditedType } from "../audit/AuditEntry.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { BuildReason } from "../provisioning/jobs/BuildReason.js"
 import type { FoundEntry } from "./AuditLog.js"
 

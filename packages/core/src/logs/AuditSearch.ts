@@ -1,5 +1,5 @@
 /** The query language of the audit log. notifications-audit-insights.md §B5. */
-import * as SearchQuery from "../platform/SearchQuery.js"
+import * as SearchQuery from "../platform/lists/SearchQuery.js"
 import { BuildReason } from "../provisioning/jobs/BuildReason.js"
 import { AuditAction, AuditedType } from "../audit/AuditEntry.js"
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { UserWithOrganizations } from "../identity/users/User.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { MinimalOrganization } from "./AuditLog.js"
 
 /** The kind of a connection to a workspace. workspaces.md §1. */

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { ConnectionEntry, ConnectionStatus, ConnectionType, FoundConnection } from "./ConnectionLog.js"
 
 /** The filter of the connection log. Absent fields do not restrict it. Names and addresses are in lower case. */

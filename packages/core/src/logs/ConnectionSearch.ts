@@ -1,5 +1,5 @@
 /** The query language of the connection log. workspaces.md §10. */
-import * as SearchQuery from "../platform/SearchQuery.js"
+import * as SearchQuery from "../platform/lists/SearchQuery.js"
 import { ConnectionStatus, ConnectionType } from "./ConnectionLog.js"
 
 const language = SearchQuery.language(

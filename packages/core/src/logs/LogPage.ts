@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Organizations } from "../organizations/Organizations.js"
 import { Invalid } from "../platform/Errors.js"
-import type { Page } from "../platform/Pagination.js"
+import type { Page } from "../platform/lists/Pagination.js"
 
 /** A `count` above it means "more". */
 export const countCap = 2000

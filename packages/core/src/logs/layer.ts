@@ -1,10 +1,10 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { AuditLogs } from "./AuditLogs.js"
 import type { AuditLogRepository } from "./AuditLogRepository.js"
 import type { ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { ConnectionLogs, visitCleaner } from "./ConnectionLogs.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(AuditLogs.layer, ConnectionLogs.layer)
 

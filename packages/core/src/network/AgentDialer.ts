@@ -1,6 +1,6 @@
 /** Port: how the service reaches what listens in a workspace. */
 import { Context, Data, type Effect, type Option, type Scope } from "effect"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** The agent or what it should lead to cannot be reached; `message` says why, to the caller. */
 export class AgentUnreachable extends Data.TaggedError("AgentUnreachable")<{ readonly message: string }> {}

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** A process that an agent is connected to. */
 export interface LinkHolder {

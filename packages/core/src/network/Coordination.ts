@@ -3,7 +3,7 @@
  * A peer is told of another's node only while one of them has a tunnel to the other. agents-and-apps.md §16.
  */
 import { HashMap, HashSet, Option } from "effect"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** A peer: an agent by its id, a client by a random one. */
 export type PeerId = Uuid

@@ -12,7 +12,7 @@ import {
   type PeerView,
   replaced
 } from "./Coordination.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** The requests in one message of a peer; they are handled in this order. */
 export interface PeerRequest {

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import type { Forbidden } from "../platform/Errors.js"
-import { service, standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
 import { AgentLinks, type LinkedAgent } from "./AgentLinks.js"
 import type { PeerView } from "./Coordination.js"
 import { Coordinator } from "./Coordinator.js"

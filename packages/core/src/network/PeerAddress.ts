@@ -1,5 +1,5 @@
 /** The addresses that peers of the private network have. agents-and-apps.md §16. */
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { PeerNode } from "./Coordination.js"
 
 /** Both prefixes under which an agent is reached: the first 6 of the 16 bytes of its address. */

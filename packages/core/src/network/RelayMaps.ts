@@ -3,8 +3,8 @@ import { Context, Effect, ParseResult, Schedule, Schema, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { optionName } from "../deployment/options/Configuration.js"
 import { ProxyHealth } from "../deployment/proxies/ProxyHealth.js"
-import { service, standingOn } from "../platform/Standing.js"
-import { StartError } from "../platform/StartError.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import { StartError } from "../platform/wiring/StartError.js"
 import { isSameMap, RelayMap, relayMapOf, withProxies } from "./RelayMap.js"
 
 /** Port: the text of the map that an operator keeps in a file or at an address. Fails with `StartError`, which names neither. */

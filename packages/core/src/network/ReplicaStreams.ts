@@ -1,6 +1,6 @@
 /** Port: how a process reaches an agent that is connected to another process of the deployment. agents-and-apps.md §17. */
 import { Context, type Effect, type Scope } from "effect"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { type AgentStream, type AgentTarget, AgentUnreachable } from "./AgentDialer.js"
 
 /** Another process, and where it is reached. */

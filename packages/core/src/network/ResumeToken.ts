@@ -1,8 +1,8 @@
 /** The permission to come back to the private network as the same peer, with the tunnels that it has. agents-and-apps.md §15. */
 import { Duration, Effect, Encoding, Option, Schema } from "effect"
-import { Encryption } from "../platform/Encryption.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Encryption } from "../platform/secrets/Encryption.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 
 const ResumeToken = Schema.Struct({
   peer_id: Uuid,

@@ -7,7 +7,7 @@ import { NetworkState } from "./NetworkState.js"
 import type { PeerRepository } from "./PeerRepository.js"
 import { Relay } from "./relay/Relay.js"
 import { RelayMaps } from "./RelayMaps.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(AgentLinks.layer, Coordinator.layer, NetworkState.layer, Relay.layer, RelayMaps.layer)
 

@@ -1,6 +1,6 @@
 /** How messages leave the deployment. notifications-audit-insights.md §A4 to §A7. */
 import { Context, Data, type Effect } from "effect"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { MessagePayload } from "./NotificationRepository.js"
 
 /** A message as it is sent: its texts rendered. */

@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Layer } from "effect"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** A message to one person. */
 export interface Mail {

@@ -2,7 +2,7 @@
  * The events that users are told of. Ids and names are literals that receivers of webhooks match; texts are Markdown templates in the
  * language of `NotificationText.render`. notifications-audit-insights.md §A2.
  */
-import { Uuid } from "../platform/Uuid.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 
 /** A button of a notification. Both values are templates until the event is raised. */
 export interface NotificationAction {

@@ -1,6 +1,6 @@
 /** The states of a message on its way to a user. notifications-audit-insights.md §A4. */
 import type { Duration } from "effect"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 
 export type MessageStatus = "pending" | "leased" | "sent" | "temporary_failure" | "permanent_failure" | "inhibited"
 

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option, Schema } from "effect"
-import { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import type { MessageState, QueueLimits } from "./NotificationQueue.js"
 import type { PushSubscription } from "./PushSubscription.js"
 

@@ -1,17 +1,17 @@
 import { Context, Effect, Encoding, Option, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { Cryptography } from "../platform/Cryptography.js"
-import { channel, EventBus } from "../platform/EventBus.js"
+import { Cryptography } from "../platform/secrets/Cryptography.js"
+import { channel, EventBus } from "../platform/events/EventBus.js"
 import { Ids } from "../platform/Ids.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { publish } from "../platform/Transactor.js"
-import type { Uuid } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { publish } from "../platform/store/Transactor.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { Dispatchers } from "./Dispatcher.js"
 import { Mailer } from "./Mailer.js"
 import { type NotificationEvent, notificationEvents } from "./NotificationEvents.js"
 import { type NotificationMessage, NotificationRepository, type Recipient, type Recipients } from "./NotificationRepository.js"
 import { payloadOf } from "./Rendering.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** Messages have been queued: processes that send need not wait for their next look. */
 export const messagesQueued = channel("notification_messages", Schema.Struct({}))

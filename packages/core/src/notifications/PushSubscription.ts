@@ -1,9 +1,9 @@
 /** Subscriptions of browsers to push messages, and their rules. notifications-audit-insights.md §A9. */
 import { Either, Encoding } from "effect"
-import { withoutTrailing } from "../platform/Address.js"
-import { isPublicAddress } from "../platform/PublicAddress.js"
-import type * as Timestamp from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { withoutTrailing } from "../platform/texts/Address.js"
+import { isPublicAddress } from "../platform/texts/PublicAddress.js"
+import type * as Timestamp from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** What a browser hands out for others to push messages to it. Keys are in base64url. RFC 8291 §2. */
 export interface PushTarget {

@@ -6,7 +6,7 @@ import { Notifications } from "./Notifications.js"
 import { NotificationSettings } from "./NotificationSettings.js"
 import { Notifier } from "./Notifier.js"
 import { WebPush } from "./WebPush.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(Inbox.layer, Notifications.layer, NotificationSettings.layer, Notifier.layer, WebPush.layer)
 

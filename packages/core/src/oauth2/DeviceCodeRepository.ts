@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../platform/Errors.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { DeviceCode } from "./DeviceCode.js"
 import type { Hashed } from "./GrantRepository.js"
 

@@ -1,15 +1,15 @@
 import { Context, Effect, Option } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { constantTimeEquals } from "../platform/Cryptography.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { parse, type Uuid } from "../platform/Uuid.js"
+import { constantTimeEquals } from "../platform/secrets/Cryptography.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { parse, type Uuid } from "../platform/texts/Uuid.js"
 import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest, type OAuthError } from "./OAuthError.js"
 import { presentedSecret } from "./OAuthSecret.js"
 import { UsedTokens } from "./UsedTokens.js"
-import * as Traced from "../platform/Traced.js"
-import { service, standingOn } from "../platform/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
 
 /** A client that has proven who it is, or that has no means to. */
 export interface AuthenticatedClient {

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option, Schema } from "effect"
-import type { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import type { Hashed } from "./GrantRepository.js"
 
 /** The parameters of an authorization request as they are stored. Those that the client left out are absent. */

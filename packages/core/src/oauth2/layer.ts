@@ -1,6 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect } from "effect"
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { Authorizations } from "./Authorizations.js"
 import { ClientRegistrations } from "./ClientRegistrations.js"
 import { DeviceAuthorizations } from "./DeviceAuthorizations.js"
@@ -14,7 +14,7 @@ import type { PushedRequestRepository } from "./PushedRequestRepository.js"
 import { PushedRequests } from "./PushedRequests.js"
 import type { UsedTokenRepository } from "./UsedTokenRepository.js"
 import { UsedTokens } from "./UsedTokens.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
   Authorizations.layer,

@@ -1,5 +1,5 @@
 import type { LoginType, User, UserId, UserStatus } from "../identity/users/User.js"
-import type { Timestamp } from "../platform/Timestamp.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { OrganizationId } from "./Organization.js"
 
 /** That a user belongs to an organization. authorization.md §7.1. */

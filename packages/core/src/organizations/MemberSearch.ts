@@ -1,7 +1,7 @@
 /** The query language of the unpaged list of members. authorization.md §7.1. */
 import { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
-import * as SearchQuery from "../platform/SearchQuery.js"
+import * as SearchQuery from "../platform/lists/SearchQuery.js"
 
 const language = SearchQuery.language({
   user_id: SearchQuery.one(SearchQuery.uuid, "with this id"),

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { NotFound } from "../platform/Errors.js"
-import * as Name from "../platform/Name.js"
-import { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import * as Name from "../platform/texts/Name.js"
+import { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 
 export const OrganizationId = Uuid
 export type OrganizationId = Uuid

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../platform/Errors.js"
-import type { Timestamp } from "../platform/Timestamp.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Organization, OrganizationId } from "./Organization.js"
 
 /** How much of an organization stands against its deletion; nothing here is deleted. */

@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { Duplicate } from "../platform/Errors.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { Organization, OrganizationId } from "./Organization.js"
 
 export class OrganizationRepository extends Context.Tag("@atelier/core/OrganizationRepository")<

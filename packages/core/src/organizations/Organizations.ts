@@ -4,13 +4,13 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { transaction } from "../platform/Transactor.js"
-import { nil, parse } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { transaction } from "../platform/store/Transactor.js"
+import { nil, parse } from "../platform/texts/Uuid.js"
 import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
-import * as Traced from "../platform/Traced.js"
-import { service } from "../platform/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { service } from "../platform/wiring/Standing.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository

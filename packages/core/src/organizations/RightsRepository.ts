@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { SubjectInput } from "../access/Subject.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** The current stored rights of users. */
 export class RightsRepository extends Context.Tag("@atelier/core/RightsRepository")<

@@ -3,14 +3,14 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 import { missingOrganization, type Organization, type ShareMode } from "./Organization.js"
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
-import { service, standingOn } from "../platform/Standing.js"
-import * as Traced from "../platform/Traced.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
 export interface SharingEdit {

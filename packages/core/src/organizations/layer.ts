@@ -9,7 +9,7 @@ import type { OrganizationRepository } from "./OrganizationRepository.js"
 import { Organizations } from "./Organizations.js"
 import type { RightsRepository } from "./RightsRepository.js"
 import { SharingSettings } from "./SharingSettings.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(CustomRoles.layer, Members.layer, OrganizationChanges.layer, Organizations.layer, SharingSettings.layer)
 

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Encoding } from "effect"
-import { Cryptography } from "./Cryptography.js"
-import { Uuid } from "./Uuid.js"
-import { service } from "./Standing.js"
+import { Cryptography } from "./secrets/Cryptography.js"
+import { Uuid } from "./texts/Uuid.js"
+import { service } from "./wiring/Standing.js"
 
 const dashed = (digits: string): Uuid =>
   Uuid.make(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`, {

@@ -1,8 +1,8 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import type { EventBus } from "./EventBus.js"
+import type { EventBus } from "./events/EventBus.js"
 import { Ids } from "./Ids.js"
-import type { Locks } from "./Locks.js"
-import type { Transactor } from "./Transactor.js"
+import type { Locks } from "./store/Locks.js"
+import type { Transactor } from "./store/Transactor.js"
 
 export const layer = Ids.layer
 

@@ -1,6 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect } from "effect"
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { daemonCleaner } from "./daemons/EmbeddedDaemons.js"
 import type { FileRepository } from "./files/FileRepository.js"
 import { Files } from "./files/Files.js"
@@ -20,7 +20,7 @@ import { ProvisionerKeys } from "./keys/ProvisionerKeys.js"
 import { ProvisionerJobs } from "./jobs/ProvisionerJobs.js"
 import { RemoteDaemons } from "./daemons/RemoteDaemons.js"
 import { TemplateSources } from "./engines/TemplateSources.js"
-import { stacked, together } from "../platform/Standing.js"
+import { stacked, together } from "../platform/wiring/Standing.js"
 import { unmatchedJobs } from "./queue/WaitingJobs.js"
 
 const services = together(

@@ -8,8 +8,8 @@ import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { InsightsRepository } from "../insights/InsightsRepository.js"
 import { NotificationRepository } from "../notifications/NotificationRepository.js"
 import * as Measure from "../platform/Measure.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { nextTurn } from "../platform/Turns.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { nextTurn } from "../platform/background/Turns.js"
 import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 
 /** Rows of one statement. It holds locks, and the thread of SQLite, for some milliseconds. */

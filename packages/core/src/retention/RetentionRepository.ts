@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Timestamp } from "../platform/Timestamp.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
 
 /** Deletes rows of before an instant, the oldest first and at most `limit`. Returns how many. */
 export type Deletion = (before: Timestamp, limit: number) => Effect.Effect<number>

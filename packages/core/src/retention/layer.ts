@@ -1,6 +1,6 @@
 /** How this area is wired: its background work, and what it needs stored. */
 import { Layer } from "effect"
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { retentionWorker } from "./Retention.js"
 import type { RetentionRepository } from "./RetentionRepository.js"
 

@@ -3,15 +3,15 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AgentSessions } from "../agents/credentials/AgentSessions.js"
 import { Conflict, Invalid, UpstreamFailure } from "../platform/Errors.js"
-import * as Timestamp from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
 import { missingTask, type TaskId, taskStatus } from "./Task.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { taskObject, visibleTasks } from "./VisibleTask.js"
 import { TaskApps } from "./TaskApps.js"
 import { type TaskDetails, type TaskMessage, TaskRepository, type TaskSnapshot } from "./TaskRepository.js"
 import { partsOf } from "./TaskView.js"
-import { service, standingOn } from "../platform/Standing.js"
-import * as Traced from "../platform/Traced.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 export const TaskLogType = Schema.Literal("input", "output")
 

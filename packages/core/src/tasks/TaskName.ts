@@ -1,6 +1,6 @@
 /** Names of tasks that are made from their prompts. workspaces.md §9.1 no. 4. */
 import { Effect, Random } from "effect"
-import * as Name from "../platform/Name.js"
+import * as Name from "../platform/texts/Name.js"
 
 /** Characters of a name before its suffix: together they have as many as a name may have. */
 const maximumStem = 27

@@ -1,5 +1,5 @@
 /** The query language of the list of tasks. workspaces.md §9.2. */
-import * as SearchQuery from "../platform/SearchQuery.js"
+import * as SearchQuery from "../platform/lists/SearchQuery.js"
 import { TaskStatus } from "./Task.js"
 
 const language = SearchQuery.language(

@@ -2,11 +2,11 @@ import { Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
-import { parse } from "../platform/Uuid.js"
+import { parse } from "../platform/texts/Uuid.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { missingTask } from "./Task.js"
 import { type TaskDetails, TaskRepository } from "./TaskRepository.js"
-import * as Traced from "../platform/Traced.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** The object of permission checks on a task. The shares of a dormant workspace grant nothing. */
 export const taskObject = (task: TaskDetails): AccessObject =>

@@ -2,7 +2,7 @@
 import { TaskConversations } from "./TaskConversations.js"
 import type { TaskRepository } from "./TaskRepository.js"
 import { Tasks } from "./Tasks.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(TaskConversations.layer, Tasks.layer)
 

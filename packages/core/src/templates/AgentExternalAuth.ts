@@ -8,11 +8,11 @@ import { type ExternalAuthClient, ExternalAuthClients, servesAddress } from "../
 import type { ExternalAuthTokenSet } from "../deployment/externalAuth/ExternalAuthLink.js"
 import { ExternalAuthTokens, newLinksOf } from "../deployment/externalAuth/ExternalAuthTokens.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
-import { EventBus, listen } from "../platform/EventBus.js"
-import { service, standingOn } from "../platform/Standing.js"
-import type { Timestamp } from "../platform/Timestamp.js"
+import { EventBus, listen } from "../platform/events/EventBus.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
 import { TemplateVersionRepository } from "./versions/TemplateVersionRepository.js"
-import * as Traced from "../platform/Traced.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** The provider that an agent asks for: by its id, or by the address of a repository. */
 export interface ExternalAuthQuery {

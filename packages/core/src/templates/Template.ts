@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { Conflict, NotFound } from "../platform/Errors.js"
 import * as Numbers from "../platform/Numbers.js"
-import { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import { ProvisionerType } from "../provisioning/jobs/ProvisionerJob.js"
 import { TemplateAcl } from "./sharing/TemplateAcl.js"
 

@@ -2,7 +2,7 @@
 import type { Subject } from "../audit/Audit.js"
 import type { AuditAction } from "../audit/AuditEntry.js"
 import { absentText } from "../audit/AuditedFields.js"
-import { nil } from "../platform/Uuid.js"
+import { nil } from "../platform/texts/Uuid.js"
 import type { Template } from "./Template.js"
 import type { TemplateVersion } from "./versions/TemplateVersion.js"
 

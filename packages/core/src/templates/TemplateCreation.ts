@@ -9,9 +9,9 @@ import { OrganizationChangeRepository } from "../organizations/OrganizationChang
 import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, NotFound, refuseViolations } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import * as Timestamp from "../platform/Timestamp.js"
-import { transaction } from "../platform/Transactor.js"
-import type { Uuid } from "../platform/Uuid.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { transaction } from "../platform/store/Transactor.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { ProvisionerJobRepository } from "../provisioning/jobs/ProvisionerJobRepository.js"
 import { noBuildTimeStats, takenTemplate, type Template } from "./Template.js"
 import { everyoneMayUse } from "./sharing/TemplateAcl.js"
@@ -21,8 +21,8 @@ import { newTemplateSettings, type NewTemplateSettings } from "./settings/Templa
 import { newTemplateViolations } from "./settings/TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./versions/TemplateVersionRepository.js"
 import { viewInForce } from "./TemplateView.js"
-import { service, standingOn } from "../platform/Standing.js"
-import * as Traced from "../platform/Traced.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** The fields of a new template. */
 export interface NewTemplate extends NewTemplateSettings {

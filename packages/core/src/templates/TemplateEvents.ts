@@ -1,7 +1,7 @@
 /** Events of templates. */
 import { Schema } from "effect"
-import { type Channel, channelsOf } from "../platform/EventBus.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { type Channel, channelsOf } from "../platform/events/EventBus.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** The template's workspaces are made from another version from now on. templates-and-provisioning.md §3.5. */
 export const activeVersionChanges: (templateId: Uuid) => Channel<{}> = channelsOf("template", Schema.Struct({}))

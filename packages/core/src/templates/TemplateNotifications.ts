@@ -4,7 +4,7 @@ import { ownerRole } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { notificationEvents } from "../notifications/NotificationEvents.js"
 import { Notifications } from "../notifications/Notifications.js"
-import { service, standingOn } from "../platform/Standing.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
 import { ScheduledWorkspaces } from "./settings/ScheduledWorkspaces.js"
 import type { TemplateWithNames } from "./Template.js"
 

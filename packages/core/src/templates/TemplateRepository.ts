@@ -1,8 +1,8 @@
 import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { Duplicate } from "../platform/Errors.js"
-import type { Timestamp } from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { PortShareLevel, Template, TemplateId, TemplateWithNames } from "./Template.js"
 
 /** The filter of a list of templates. Absent fields do not restrict it. Texts compare without regard to case. */

@@ -1,7 +1,7 @@
 /** The query language of the list of templates. templates-and-provisioning.md §2.4. */
 import type { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
-import * as SearchQuery from "../platform/SearchQuery.js"
+import * as SearchQuery from "../platform/lists/SearchQuery.js"
 
 const language = SearchQuery.language(
   {

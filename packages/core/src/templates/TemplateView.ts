@@ -1,10 +1,10 @@
 /** Templates as readers see them. templates-and-provisioning.md §2.1. */
 import { Effect, Schema } from "effect"
 import { Entitlements } from "../deployment/Entitlements.js"
-import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
+import { Weekday, weekdaysOf } from "../platform/time/DaysOfWeek.js"
 import * as Numbers from "../platform/Numbers.js"
-import { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import { ProvisionerType } from "../provisioning/jobs/ProvisionerJob.js"
 import { autostartDays, effectiveTemplate } from "./settings/EffectiveTemplate.js"
 import { BuildTimeStats, CorsBehavior, PortShareLevel, type TemplateWithNames } from "./Template.js"

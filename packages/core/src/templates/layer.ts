@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { AgentExternalAuth } from "./AgentExternalAuth.js"
 import { dryRunJobs } from "./dryRuns/DryRunJobs.js"
 import { TemplateBuilder } from "./builder/TemplateBuilder.js"
@@ -18,7 +18,7 @@ import { templateStatistics } from "./TemplateStatistics.js"
 import { TemplateVersionCreation } from "./versions/TemplateVersionCreation.js"
 import type { TemplateVersionRepository } from "./versions/TemplateVersionRepository.js"
 import { TemplateVersions } from "./versions/TemplateVersions.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
   AgentExternalAuth.layer,

@@ -5,7 +5,7 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
-import { service } from "../platform/Standing.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** Deleted templates count as missing; deleted users and workspaces do not. */
 const isKept = ({ deleted }: { readonly deleted: boolean }): boolean => !deleted

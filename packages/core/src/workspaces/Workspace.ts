@@ -1,10 +1,10 @@
 import { Effect, Either, Schema } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
-import * as Name from "../platform/Name.js"
-import { parseSchedule, type Schedule } from "../platform/Schedule.js"
-import { Timestamp } from "../platform/Timestamp.js"
-import { Uuid } from "../platform/Uuid.js"
+import * as Name from "../platform/texts/Name.js"
+import { parseSchedule, type Schedule } from "../platform/time/Schedule.js"
+import { Timestamp } from "../platform/time/Timestamp.js"
+import { Uuid } from "../platform/texts/Uuid.js"
 import { WorkspaceAcl } from "./sharing/WorkspaceAcl.js"
 
 export const WorkspaceId = Uuid

@@ -2,7 +2,7 @@
 import type { Subject } from "../audit/Audit.js"
 import type { AuditAction } from "../audit/AuditEntry.js"
 import { absentText, auditedTime } from "../audit/AuditedFields.js"
-import { nil } from "../platform/Uuid.js"
+import { nil } from "../platform/texts/Uuid.js"
 import type { Workspace } from "./Workspace.js"
 
 /** The subject of audit entries about a workspace. */

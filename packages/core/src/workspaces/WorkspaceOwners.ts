@@ -5,11 +5,11 @@ import { CurrentActor } from "../access/Actor.js"
 import { meAlias, type UserWithOrganizations } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { NotFound } from "../platform/Errors.js"
-import { parse, type Uuid } from "../platform/Uuid.js"
+import { parse, type Uuid } from "../platform/texts/Uuid.js"
 import { missingWorkspace } from "./Workspace.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
-import * as Traced from "../platform/Traced.js"
-import { service } from "../platform/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { service } from "../platform/wiring/Standing.js"
 
 const missing = new NotFound({ resource: "user" })
 

@@ -1,6 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect } from "effect"
-import * as Worker from "../platform/Worker.js"
+import * as Worker from "../platform/background/Worker.js"
 import { AppAccess } from "./apps/AppAccess.js"
 import type { BuildFollowUpRepository } from "./builds/BuildFollowUpRepository.js"
 import { buildFollowUps } from "./builds/BuildFollowUps.js"
@@ -45,7 +45,7 @@ import type { WorkspaceSharingRepository } from "./sharing/WorkspaceSharingRepos
 import type { WorkspaceTaskRepository } from "./builds/WorkspaceTaskRepository.js"
 import { WorkspaceUsage } from "./schedule/WorkspaceUsage.js"
 import { WorkspaceViews } from "./views/WorkspaceViews.js"
-import { together } from "../platform/Standing.js"
+import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
   AppAccess.layer,

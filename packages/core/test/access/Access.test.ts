@@ -12,7 +12,7 @@ import {
   SystemActor
 } from "../../src/access/index.js"
 import { Forbidden, NotFound } from "../../src/platform/Errors.js"
-import { nil } from "../../src/platform/Uuid.js"
+import { nil } from "../../src/platform/texts/Uuid.js"
 import { matrixSubject } from "./subjects.js"
 
 const as = (subject: Subject) => Access.actingAs({ subject, userId: nil })

@@ -12,7 +12,7 @@ import {
   userActor
 } from "../../src/access/index.js"
 import { requireAction } from "../../src/access/Resource.js"
-import { Uuid } from "../../src/platform/Uuid.js"
+import { Uuid } from "../../src/platform/texts/Uuid.js"
 
 const id = (last: string) => Uuid.make(`00000000-0000-4000-8000-${last.padStart(12, "0")}`)
 const owner = {

@@ -15,7 +15,7 @@ import {
   scopeGrants,
   unrestrictedAllowList
 } from "../../src/access/index.js"
-import { nil } from "../../src/platform/Uuid.js"
+import { nil } from "../../src/platform/texts/Uuid.js"
 
 const ownerWith = (scopes: ReadonlyArray<string>, isApp: boolean) =>
   buildSubject({ userId: "u1", siteRoles: ["owner"], memberships: [], scopes, allowList: unrestrictedAllowList, isApp })

@@ -3,8 +3,8 @@ import { addressOf } from "../../src/agents/reports/UsageReports.js"
 import { parseQuietHours } from "../../src/identity/settings/QuietHoursSchedule.js"
 import { parseRange } from "../../src/insights/InsightsRange.js"
 import { keyBytes } from "../../src/notifications/PushSubscription.js"
-import { withoutTrailingSlashes } from "../../src/platform/Address.js"
-import { parseSchedule } from "../../src/platform/Schedule.js"
+import { withoutTrailingSlashes } from "../../src/platform/texts/Address.js"
+import { parseSchedule } from "../../src/platform/time/Schedule.js"
 import { longestTurn, maximumTurn } from "./longestTurn.js"
 
 const many = (text: string): string => text.repeat(100_000)

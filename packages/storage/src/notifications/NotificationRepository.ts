@@ -12,7 +12,7 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, run } from "../platform/Statement.js"
-import { isRetryable } from "../platform/Transactor.js"
+import { isRetryable } from "../platform/store/Transactor.js"
 import { dieOf, isUnavailable, orDefect } from "../platform/Unavailability.js"
 import { service } from "@atelier/core/platform"
 

@@ -1,9 +1,9 @@
 /** Apps as readers see them. agents-and-apps.md §6. */
 import { Schema } from "effect"
-import { present } from "../../platform/Present.js"
+import { present } from "../../platform/lists/Present.js"
 import * as Numbers from "../../platform/Numbers.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { AppOpenIn, SharingLevel } from "../../provisioning/engines/ProvisionedResource.js"
 import type { BuildApp } from "../resources/BuildResource.js"
 import { AppHealth, AppState, type AppStatus } from "./WorkspaceApp.js"

@@ -4,13 +4,13 @@ import * as ReadWithActor from "../../access/ReadWithActor.js"
 import { rightTo } from "../../access/StreamRights.js"
 import type { Subject } from "../../access/Subject.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Cryptography, hashSecret } from "../../platform/Cryptography.js"
+import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Unauthenticated } from "../../platform/Errors.js"
-import * as Lru from "../../platform/Lru.js"
-import { parse } from "../../platform/Uuid.js"
+import * as Lru from "../../platform/collections/Lru.js"
+import { parse } from "../../platform/texts/Uuid.js"
 import { AgentRepository, type AgentSession } from "../AgentRepository.js"
 import type { AgentWorkspace } from "../AgentWorkspace.js"
-import { service } from "../../platform/Standing.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** Subjects kept between requests: one for each agent that calls. */
 const subjectCapacity = 1024

@@ -1,10 +1,10 @@
 import { Context, Effect, Option, Redacted } from "effect"
-import { Encryption, type Sealed } from "../../platform/Encryption.js"
-import { openRow, type SealedColumn, type SealedRow } from "../../platform/Resealing.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import { Encryption, type Sealed } from "../../platform/secrets/Encryption.js"
+import { openRow, type SealedColumn, type SealedRow } from "../../platform/store/Resealing.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
 export const externalAgentType = "coder_external_agent"

@@ -1,7 +1,7 @@
 /** Agents that prove who they are by the machine that their cloud runs them on. agents-and-apps.md §2. */
 import { Context, Effect, Option, type Redacted } from "effect"
 import { Conflict, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { AgentTokens } from "./AgentTokens.js"
 import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
 

@@ -1,9 +1,9 @@
 /** The output of agents and their scripts, and its stored form. agents-and-apps.md §5. */
 import { Schema } from "effect"
-import { LogLevel } from "../../platform/LogLevel.js"
+import { LogLevel } from "../../platform/texts/LogLevel.js"
 import * as Numbers from "../../platform/Numbers.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { WorkspaceAgentId } from "../WorkspaceAgent.js"
 
 /** Where lines come from: a script, or a program that says who it is. Its key is the pair of agent and id. */

@@ -1,6 +1,6 @@
 import { type Array as Arr, Context, type Effect, type Option } from "effect"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { AgentLog, AgentLogSource, NewAgentLog } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 

@@ -1,7 +1,7 @@
 /** Port: calls the HTTP API of agents. agents-and-apps.md §11. */
 import { Context, type Effect } from "effect"
 import { AgentUnreachable } from "../../network/AgentDialer.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 export interface AgentCall {
   readonly agent_id: Uuid

@@ -1,7 +1,7 @@
 /** What a running agent tells of its machine: ports that programs listen on, and containers. agents-and-apps.md §11. */
 import { Schema } from "effect"
-import * as Timestamp from "../../platform/Timestamp.js"
-import * as Uuid from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import * as Uuid from "../../platform/texts/Uuid.js"
 
 export const ListeningPort = Schema.Struct({ process_name: Schema.String, network: Schema.String, port: Schema.Int })
 export type ListeningPort = typeof ListeningPort.Type

@@ -5,8 +5,8 @@ import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthC
 import { isGit } from "../../deployment/options/externalAuth.js"
 import { type DeliveredSecret, SecretValues } from "../../identity/secrets/SecretValues.js"
 import { Conflict, NotFound } from "../../platform/Errors.js"
-import { type Channel, channelsOf, type Delivery, EventBus, listen } from "../../platform/EventBus.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { type Channel, channelsOf, type Delivery, EventBus, listen } from "../../platform/events/EventBus.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import type { AgentMetadata } from "../metadata/AgentMetadata.js"
 import { AgentMetadataRepository } from "../metadata/AgentMetadataRepository.js"
 import { AgentRepository } from "../AgentRepository.js"
@@ -14,8 +14,8 @@ import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
 import type { TemplateDevcontainer } from "./Devcontainer.js"
 import { assembleAgents, type BuildAgent } from "../resources/BuildResource.js"
 import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The settings that an agent works with. agents-and-apps.md §14. */
 export interface AgentManifest {

@@ -1,5 +1,5 @@
 /** Dev containers that templates give their agents. templates-and-provisioning.md §10.2. */
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type {
   ProvisionedAgent,
   ProvisionedDevcontainer,

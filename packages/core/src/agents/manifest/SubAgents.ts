@@ -2,13 +2,13 @@ import { Context, Effect, Either, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import { publishRightsChange } from "../../access/RightsChanges.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
-import { Cryptography, hashSecret } from "../../platform/Cryptography.js"
+import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Invalid, NotFound, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { service, standingOn, together } from "../../platform/Standing.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import { service, standingOn, together } from "../../platform/wiring/Standing.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import {
   type DisplayApp,
   isWithinLevel,
@@ -21,7 +21,7 @@ import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
 import { BuildResourceRepository, type StoredSubAgent } from "../resources/BuildResourceRepository.js"
 import { BuildResources } from "../resources/BuildResources.js"
 import { agentViolations, appViolations, containsNul } from "../resources/ResourceRules.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Sub agents that one agent has at a time, those that it makes in all, and apps of each. */
 const maximumSubAgents = 100

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
 import { WorkspaceAgentId } from "../WorkspaceAgent.js"
 
 /** A value an agent collects by running a script every few seconds, with what it last collected. agents-and-apps.md §8. */

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { AppState } from "../apps/WorkspaceApp.js"
 
 /** The effects of use on a workspace, which the workspaces area implements. workspaces.md §5.3, §5.4. */

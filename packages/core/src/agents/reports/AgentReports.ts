@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import { Invalid } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { type AgentLifecycle, hasStarted, timesAfter } from "../AgentLifecycle.js"
 import { observeBuildDuration } from "./AgentMetrics.js"
@@ -10,8 +10,8 @@ import { storable } from "../AgentText.js"
 import { AgentRepository, type Startup } from "../AgentRepository.js"
 import type { ScriptTiming } from "../manifest/AgentScript.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "../AgentWorkspace.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** A semantic version with the prefix `v`; parts behind the first may be missing. */
 const version = /^v(0|[1-9]\d*)(\.(0|[1-9]\d*)){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/

@@ -1,7 +1,7 @@
 /** The use of an agent since its last report, and its traffic. agents-and-apps.md §9. */
 import { Context, type Effect, Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 const Counts = Schema.Record({ key: Schema.String, value: Schema.Number })
 

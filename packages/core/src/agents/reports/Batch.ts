@@ -1,6 +1,6 @@
 /** Writes that may wait a moment, so that many reports become one statement. */
 import { type Duration, Effect, Queue, type Scope } from "effect"
-import * as Background from "../../platform/Background.js"
+import * as Background from "../../platform/background/Background.js"
 
 export interface BatchOptions<A> {
   readonly name: string

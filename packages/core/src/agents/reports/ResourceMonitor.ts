@@ -1,6 +1,6 @@
 /** Monitors of how full the memory and the volumes of an agent's machine are. agents-and-apps.md §14, notifications-audit-insights.md §A2. */
 import { Duration } from "effect"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 
 /** How often an agent measures, and how many of the latest measurements it reports together. */
 export const collection = { num_datapoints: 20, collection_interval_seconds: 10 }

@@ -1,13 +1,13 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
 import { ActivityReports } from "./ActivityReports.js"
 import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
 import { afterReport, collection, type ResourceUsage } from "./ResourceMonitor.js"
 import { ResourceMonitorRepository } from "./ResourceMonitorRepository.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** What an agent measured at one time. */
 export interface ResourceDatapoint {

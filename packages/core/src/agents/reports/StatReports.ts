@@ -1,12 +1,12 @@
 import { Context, Effect } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentStat.js"
 import type { AgentWorkspace } from "../AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** The counts of an agent since its last report. */
 export interface SentStat {

@@ -4,14 +4,14 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import type { ConnectionReport } from "../../logs/ConnectionLog.js"
 import { ConnectionLogs } from "../../logs/ConnectionLogs.js"
 import { Invalid } from "../../platform/Errors.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import type * as Timestamp from "../../platform/Timestamp.js"
-import { nil, parse } from "../../platform/Uuid.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import type * as Timestamp from "../../platform/time/Timestamp.js"
+import { nil, parse } from "../../platform/texts/Uuid.js"
 import { ActivityReports } from "./ActivityReports.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "../AgentWorkspace.js"
 import { type SentStat, StatReports } from "./StatReports.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Entries of one report of what the network boundary let through. */
 const maximumBoundaryLogs = 1000

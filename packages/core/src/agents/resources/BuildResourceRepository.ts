@@ -1,8 +1,8 @@
 import { Context, Data, type Effect, type Option } from "effect"
-import type { Sealed } from "../../platform/Encryption.js"
-import type { SealedColumn, SealedRow } from "../../platform/Resealing.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Sealed } from "../../platform/secrets/Encryption.js"
+import type { SealedColumn, SealedRow } from "../../platform/store/Resealing.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type {
   AgentMetadataDescription,
   ApiKeyScope,

@@ -1,11 +1,11 @@
 import { Context, Effect } from "effect"
-import { Cryptography, hashSecret } from "../../platform/Cryptography.js"
+import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Invalid } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import type {
   ProvisionedAgent,
@@ -20,7 +20,7 @@ import { resourcesViolation } from "./ResourceRules.js"
 import { containedAgent, devcontainerScript, type TemplateDevcontainer } from "../manifest/Devcontainer.js"
 import { initialHealth, type WorkspaceApp } from "../apps/WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
 export interface MakingJob {

@@ -1,5 +1,5 @@
 /** The rules for the resources that a job's engine returns, checked before they are stored. templates-and-provisioning.md §10.2. */
-import { isUnsafeAddress } from "../../platform/Address.js"
+import { isUnsafeAddress } from "../../platform/texts/Address.js"
 import { Invalid, type Validation } from "../../platform/Errors.js"
 import type {
   ProvisionedAgent,

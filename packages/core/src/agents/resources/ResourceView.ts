@@ -1,8 +1,8 @@
 /** Resources as readers see them, with the agents in them. agents-and-apps.md §3. */
 import { Schema } from "effect"
 import * as Numbers from "../../platform/Numbers.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import { ResourceMetadata } from "../../provisioning/engines/ProvisionedResource.js"
 import { agentView, AgentView, type ViewContext } from "../AgentView.js"

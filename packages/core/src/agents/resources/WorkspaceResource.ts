@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import { ResourceMetadata } from "../../provisioning/engines/ProvisionedResource.js"
 

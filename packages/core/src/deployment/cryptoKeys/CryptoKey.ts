@@ -1,9 +1,9 @@
 /** Keys that the deployment shares with its workspace proxies. agents-and-apps.md §20. */
 import { Context, Duration, type Effect, Schema } from "effect"
-import type { Sealed } from "../../platform/Encryption.js"
-import type { SealedColumn } from "../../platform/Resealing.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Sealed } from "../../platform/secrets/Encryption.js"
+import type { SealedColumn } from "../../platform/store/Resealing.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 /** What a key is for: signed tokens of apps, or the keys that bring a session to an app's host. */
 export const CryptoKeyFeature = Schema.Literal("workspace_apps_token", "workspace_apps_api_key").annotations({

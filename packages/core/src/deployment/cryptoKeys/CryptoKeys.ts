@@ -2,12 +2,12 @@ import { Context, Effect, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { SystemActor } from "../../access/SystemActor.js"
-import { Cryptography } from "../../platform/Cryptography.js"
-import { Encryption } from "../../platform/Encryption.js"
+import { Cryptography } from "../../platform/secrets/Cryptography.js"
+import { Encryption } from "../../platform/secrets/Encryption.js"
 import { Ids } from "../../platform/Ids.js"
-import { openRow } from "../../platform/Resealing.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { nil } from "../../platform/Uuid.js"
+import { openRow } from "../../platform/store/Resealing.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { nil } from "../../platform/texts/Uuid.js"
 import {
   type CryptoKey,
   cryptoKeyColumn,
@@ -17,8 +17,8 @@ import {
   secretSizes,
   successorStart
 } from "./CryptoKey.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** A key with its secret. */
 export interface OpenCryptoKey extends CryptoKey {

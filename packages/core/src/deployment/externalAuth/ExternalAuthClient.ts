@@ -1,6 +1,6 @@
 /** Port: the requests to providers of tokens for workspaces. deployment.md §10. */
 import { Context, Data, type Effect, type Redacted } from "effect"
-import { compilePattern, matchesPattern } from "../../platform/Pattern.js"
+import { compilePattern, matchesPattern } from "../../platform/texts/Pattern.js"
 import type { ExternalAuthProvider } from "../options/externalAuth.js"
 import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 

@@ -1,8 +1,8 @@
 /** The licenses of a deployment, as they are stored and verified. deployment.md §6. */
 import { Context, Data, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Licensed } from "../Entitlements.js"
 import type { LicenseClaims, LicenseGrants } from "../LicensedFeatures.js"
 

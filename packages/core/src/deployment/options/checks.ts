@@ -1,7 +1,7 @@
 /** What must hold between options before a deployment starts. deployment.md §2.5. */
 import { Either } from "effect"
-import { isUuid } from "../../platform/Uuid.js"
-import { compilePattern } from "../../platform/Pattern.js"
+import { isUuid } from "../../platform/texts/Uuid.js"
+import { compilePattern } from "../../platform/texts/Pattern.js"
 import { type Configuration, durationOf, type Flag, isSet, OptionRefused, valueOf } from "./Configuration.js"
 import { defaultOf } from "./Definition.js"
 import { Duration } from "effect"

@@ -1,5 +1,5 @@
 /** Where providers of tokens for workspaces are, by their types, and which entries cannot be. deployment.md §10.2. */
-import { compilePattern } from "../../platform/Pattern.js"
+import { compilePattern } from "../../platform/texts/Pattern.js"
 import type { ExternalAuthEntry } from "./readers.js"
 
 /** A provider as it is used: every address is filled in that its type knows. */

@@ -1,7 +1,7 @@
 /** The options of an embedding application, as it writes them. deployment.md §2. */
 import { Duration, Either, Redacted, Schema } from "effect"
 import { HostOptions } from "../../platform/index.js"
-import type { StartError } from "../../platform/StartError.js"
+import type { StartError } from "../../platform/wiring/StartError.js"
 import { type ExternalAuthInput, type Given, optionName, OptionRefused } from "./Configuration.js"
 import type { Definition } from "./Definition.js"
 import { emptyExternalAuth, type ExternalAuthEntry, type OptionValue, readText, type SupportLink } from "./readers.js"

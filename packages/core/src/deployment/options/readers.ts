@@ -1,6 +1,6 @@
 /** How the texts of options are read. Which texts are accepted is deployment.md §2.1's. */
 import { Either } from "effect"
-import { compilePattern } from "../../platform/Pattern.js"
+import { compilePattern } from "../../platform/texts/Pattern.js"
 import type { Definition } from "./Definition.js"
 
 /** A value in a YAML file. Scalars are their texts; `isPlain` says that a text stands without quotes. */

@@ -1,14 +1,14 @@
 /** Whether proxies work: each process asks each of them. agents-and-apps.md §21. */
 import { Context, Effect, Either, Option, Schema, type Scope } from "effect"
 import { DeploymentOptions } from "../DeploymentOptions.js"
-import * as Background from "../../platform/Background.js"
-import { channel, EventBus, listen } from "../../platform/EventBus.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { publish } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
-import * as Worker from "../../platform/Worker.js"
+import * as Background from "../../platform/background/Background.js"
+import { channel, EventBus, listen } from "../../platform/events/EventBus.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { publish } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import * as Worker from "../../platform/background/Worker.js"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
-import { service } from "../../platform/Standing.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 export const ProxyHealthStatus = Schema.Literal("ok", "unreachable", "unhealthy", "unregistered", "unknown")
 export type ProxyHealthStatus = typeof ProxyHealthStatus.Type

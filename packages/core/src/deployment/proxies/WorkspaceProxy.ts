@@ -1,8 +1,8 @@
 /** Other places from which apps and terminals of workspaces are served. agents-and-apps.md §21. */
 import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 export interface WorkspaceProxy {
   readonly id: Uuid

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { ProxyHealthStatus } from "./ProxyHealth.js"
 import type { ObservedProxy } from "./WorkspaceProxies.js"
 

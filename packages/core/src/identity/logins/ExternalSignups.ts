@@ -1,18 +1,18 @@
 import { Context, Effect, Option } from "effect"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
+import { Cryptography, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
 import { Conflict, Duplicate, Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { random as randomName } from "../../platform/Name.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import { random as randomName } from "../../platform/texts/Name.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { AccountNotifications } from "../users/AccountNotifications.js"
 import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Names that are tried for a new user. */
 const nameAttempts = 10

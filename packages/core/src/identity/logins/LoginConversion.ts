@@ -1,8 +1,8 @@
 /** The permission to log in in another way from now on, between the password that asks for it and the provider that completes it. */
 import { Encoding, Effect, Option, Schema } from "effect"
-import { Encryption } from "../../platform/Encryption.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Encryption } from "../../platform/secrets/Encryption.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { LoginType, UserId } from "../users/User.js"
 import { ExternalLoginType } from "./UserLink.js"
 

@@ -4,8 +4,8 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The description of a provider on the login page. */
 export type OfferedProvider = Pick<LoginProvider, "sign_in_text" | "icon_url">

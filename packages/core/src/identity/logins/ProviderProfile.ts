@@ -1,5 +1,5 @@
 /** The names and pictures that follow from a provider's texts. Everything here is pure. identity.md §7.2, §7.3. */
-import { maximumLength } from "../../platform/Name.js"
+import { maximumLength } from "../../platform/texts/Name.js"
 import { isUsername } from "../users/User.js"
 
 /** The name a new user gets, from what the provider calls it and its address; undefined where neither makes one. */

@@ -1,7 +1,7 @@
 /** A user's identity at a login provider, and the provider's tokens for the service. identity.md §7.4. */
 import { Redacted, Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { UserId } from "../users/User.js"
 
 /** The types of providers. A deployment has at most one of each. */

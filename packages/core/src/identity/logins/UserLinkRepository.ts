@@ -1,9 +1,9 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Sealed } from "../../platform/Encryption.js"
+import type { Sealed } from "../../platform/secrets/Encryption.js"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { SealedRow } from "../../platform/Resealing.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { SealedRow } from "../../platform/store/Resealing.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { User, UserId } from "../users/User.js"
 import type { ExternalLoginType, LinkClaims, UserLink } from "./UserLink.js"
 

@@ -1,8 +1,8 @@
 /** Codes that let users choose another password who have forgotten theirs. identity.md §6.5. */
 import { Duration } from "effect"
 import { type EmailMessage } from "../../notifications/EmailMessage.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { User, UserId } from "../users/User.js"
 
 /** How long a code can be used. */

@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Sealed } from "../../platform/Encryption.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Sealed } from "../../platform/secrets/Encryption.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Passcode } from "./Passcode.js"
 import type { User, UserId } from "../users/User.js"
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Encoding, Either, Layer, Redacted } from "effect"
-import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
-import { service } from "../../platform/Standing.js"
+import { constantTimeEquals, Cryptography } from "../../platform/secrets/Cryptography.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** Turns passwords into what is stored of them. A host may replace it. */
 export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<

@@ -4,15 +4,15 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { Conflict, Invalid, NotFound } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, isOwner, lockedAccount, refuseSystem } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** A new password, and the one in use; fields that are absent on the wire are empty here. */
 export interface PasswordChange {

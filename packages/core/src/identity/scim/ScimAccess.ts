@@ -3,9 +3,9 @@ import type { Actor, CallInfo } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/Entitlements.js"
-import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
+import { constantTimeEquals, Cryptography } from "../../platform/secrets/Cryptography.js"
 import { type Forbidden, NotFound, Unauthenticated } from "../../platform/Errors.js"
-import { service } from "../../platform/Standing.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 const make = Effect.gen(function* () {
   const { scimAuthHeader } = yield* DeploymentOptions

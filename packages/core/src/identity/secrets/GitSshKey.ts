@@ -1,8 +1,8 @@
 import { Context, type Effect, type Option, type Redacted, Schema } from "effect"
 import type { SshKeyAlgorithm } from "../../deployment/DeploymentOptions.js"
-import type { Sealed } from "../../platform/Encryption.js"
-import type { SealedColumn, SealedRow } from "../../platform/Resealing.js"
-import { Timestamp } from "../../platform/Timestamp.js"
+import type { Sealed } from "../../platform/secrets/Encryption.js"
+import type { SealedColumn, SealedRow } from "../../platform/store/Resealing.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
 import { UserId } from "../users/User.js"
 
 /** The key pair that a user's workspaces authenticate to git servers with. Only workspace agents are given the private half. */

@@ -1,13 +1,13 @@
 import { Context, Effect, Option, Redacted } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Encryption } from "../../platform/Encryption.js"
-import { openRow } from "../../platform/Resealing.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Worker } from "../../platform/Worker.js"
+import { Encryption } from "../../platform/secrets/Encryption.js"
+import { openRow } from "../../platform/store/Resealing.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Worker } from "../../platform/background/Worker.js"
 import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator, type SshKeyPair } from "./GitSshKey.js"
 import { gitSshKeyColumn, sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
 import type { UserId } from "../users/User.js"
-import { service } from "../../platform/Standing.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** A pair that was just made. */
 export interface NewSshKeyPair {

@@ -1,7 +1,7 @@
 /** The private halves of keys for git, encrypted. */
 import { Effect, Redacted } from "effect"
-import type { Encryption, Sealed } from "../../platform/Encryption.js"
-import type { SealedColumn } from "../../platform/Resealing.js"
+import type { Encryption, Sealed } from "../../platform/secrets/Encryption.js"
+import type { SealedColumn } from "../../platform/store/Resealing.js"
 import type { GitSshKeyRepository, PlainPrivateKey } from "./GitSshKey.js"
 import type { UserId } from "../users/User.js"
 

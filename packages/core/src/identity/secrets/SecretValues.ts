@@ -6,9 +6,9 @@ import { aiProviderColumn, AiProviderRepository } from "../../deployment/aiProvi
 import { cryptoKeyColumn, CryptoKeyRepository } from "../../deployment/cryptoKeys/CryptoKey.js"
 import { ExternalAuthRepository } from "../../deployment/externalAuth/ExternalAuthRepository.js"
 import { externalAuthTokenColumn } from "../../deployment/externalAuth/ExternalAuthTokens.js"
-import { Encryption, type Sealed } from "../../platform/Encryption.js"
+import { Encryption, type Sealed } from "../../platform/secrets/Encryption.js"
 import { Forbidden } from "../../platform/Errors.js"
-import { openRow, resealColumn, type Resealing, type SealedColumn, SealedColumns } from "../../platform/Resealing.js"
+import { openRow, resealColumn, type Resealing, type SealedColumn, SealedColumns } from "../../platform/store/Resealing.js"
 import { GitSshKeyRepository } from "./GitSshKey.js"
 import { gitSshKeyColumn, sealPlainKeys } from "./GitSshKeySealing.js"
 import { linkTokenColumn } from "../logins/LinkTokens.js"
@@ -16,8 +16,8 @@ import type { UserId } from "../users/User.js"
 import { UserLinkRepository } from "../logins/UserLinkRepository.js"
 import type { UserSecret } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** A secret as a workspace gets it. */
 export interface DeliveredSecret {

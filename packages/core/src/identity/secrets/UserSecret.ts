@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import type { AccessObject } from "../../access/Resource.js"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { UserId } from "../users/User.js"
 
 /** A value that a user's workspaces receive as an environment variable, a file or both. The API never returns it. identity.md §11. */

@@ -1,9 +1,9 @@
 import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../../access/AccessPredicate.js"
-import type { Sealed } from "../../platform/Encryption.js"
+import type { Sealed } from "../../platform/secrets/Encryption.js"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { SealedColumn, SealedRow } from "../../platform/Resealing.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { SealedColumn, SealedRow } from "../../platform/store/Resealing.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { UserId } from "../users/User.js"
 import type { UserSecret } from "./UserSecret.js"
 

@@ -4,11 +4,11 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Cryptography } from "../../platform/Cryptography.js"
+import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Conflict, type Duplicate, Invalid, NotFound, refuseViolations, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
 import { parseSecretsFile, type SecretsFileFormat, SecretsYaml } from "./SecretsFile.js"
 import { SecretValues } from "./SecretValues.js"
 import type { UserId } from "../users/User.js"
@@ -23,8 +23,8 @@ import {
   valueViolation
 } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The fields of a new secret. */
 export interface NewUserSecret {

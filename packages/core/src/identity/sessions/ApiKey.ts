@@ -1,9 +1,9 @@
 /** Keys: the credentials of users, be they sessions, tokens with a name or what an application was given. identity.md §2. */
 import { Duration, Effect, Redacted, Schema } from "effect"
 import { AllowListEntry } from "../../access/AllowList.js"
-import { Cryptography, randomAlphanumeric, hashSecret } from "../../platform/Cryptography.js"
+import { Cryptography, randomAlphanumeric, hashSecret } from "../../platform/secrets/Cryptography.js"
 import * as Numbers from "../../platform/Numbers.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { UserId } from "../users/User.js"
 
 /** How a key came to be: by which login, or as a token with a name. */

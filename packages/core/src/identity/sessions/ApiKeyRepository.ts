@@ -2,7 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../../access/AccessPredicate.js"
 import type { AuditEntry } from "../../audit/AuditEntry.js"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { ApiKey } from "./ApiKey.js"
 import type { UserId } from "../users/User.js"
 

@@ -1,5 +1,5 @@
 /** What ends a session. A session whose key was deleted has ended too, without a row to look at. identity.md §2.4. */
-import { constantTimeEquals } from "../../platform/Cryptography.js"
+import { constantTimeEquals } from "../../platform/secrets/Cryptography.js"
 import { statusAfter } from "../users/UserStatus.js"
 import { isExpired } from "./ApiKey.js"
 import type { StoredSession } from "./SessionRepository.js"

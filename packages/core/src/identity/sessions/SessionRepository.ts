@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { SubjectInput } from "../../access/Subject.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { ApiKey, KeyUse } from "./ApiKey.js"
 import type { UserId, UserStatus, UserWithOrganizations } from "../users/User.js"
 

@@ -2,8 +2,8 @@ import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { refuseViolations } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
 import { lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { Users } from "../users/Users.js"
@@ -17,8 +17,8 @@ import {
   preferencesOf
 } from "./UserSettings.js"
 import { UserSettingsRepository } from "./UserSettingsRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users

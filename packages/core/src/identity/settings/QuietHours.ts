@@ -5,14 +5,14 @@ import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/Entitlements.js"
 import { Forbidden, Invalid } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { formatQuietHours, nextStart, parseQuietHours, timeOfDay } from "./QuietHoursSchedule.js"
 import type { User } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users

@@ -1,7 +1,7 @@
 /** When a user's workspaces may be stopped by what their templates require. Everything here is pure. identity.md §8.8. */
 import { DateTime, Either } from "effect"
-import { nextOccurrence, parseSchedule, type Schedule } from "../../platform/Schedule.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import { nextOccurrence, parseSchedule, type Schedule } from "../../platform/time/Schedule.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 
 /** A start that is the same every day. */
 export interface QuietHoursSchedule {

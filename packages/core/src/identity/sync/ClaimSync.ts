@@ -3,8 +3,8 @@
  * authorization.md §11.2, §11.3.
  */
 import { Either } from "effect"
-import type { Uuid } from "../../platform/Uuid.js"
-import { compilePattern, matchesPattern } from "../../platform/Pattern.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import { compilePattern, matchesPattern } from "../../platform/texts/Pattern.js"
 import type { GroupSyncSettings, Mapping, OrganizationSyncSettings } from "./IdpSync.js"
 
 /** Values of one claim. */

@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { siteRole } from "../../access/Roles.js"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
-import { Uuid } from "../../platform/Uuid.js"
-import { compilePattern } from "../../platform/Pattern.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
+import { compilePattern } from "../../platform/texts/Pattern.js"
 
 const mappingTo = <A>(target: Schema.Schema<A, string>) => Schema.Record({ key: Schema.String, value: Schema.Array(target) })
 

@@ -2,10 +2,10 @@ import { Context, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import type { Organization } from "../../organizations/Organization.js"
-import { nil, type Uuid } from "../../platform/Uuid.js"
+import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { GroupSyncSettings, type Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
-import { service } from "../../platform/Standing.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** The scope of settings; the nil UUID, not the default organization's, stands for the deployment. */
 export type IdpSyncScope = Pick<Organization, "id" | "is_default">

@@ -13,8 +13,8 @@ import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/CurrentRights.js"
 import { type Forbidden, Invalid, refuseViolations } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { nil, Uuid } from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { nil, Uuid } from "../../platform/texts/Uuid.js"
 import { ClaimRepository } from "./ClaimRepository.js"
 import {
   changedMapping,
@@ -27,8 +27,8 @@ import {
 import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncScope } from "./IdpSyncInForce.js"
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
 import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The audit log's type and name of each kind of settings. The settings have no id of their own. notifications-audit-insights.md §B3. */
 const auditedAs = {

@@ -1,8 +1,8 @@
 import { Context, Effect, Either } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden, Invalid } from "../../platform/Errors.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import { StartError } from "../../platform/StartError.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import { StartError } from "../../platform/wiring/StartError.js"
 import type { User } from "../users/User.js"
 import { type Claims, claimValues, isAllowedByGroups } from "./ClaimSync.js"
 import { makeGroupSync } from "./GroupSync.js"
@@ -11,7 +11,7 @@ import { LoginSyncRepository } from "./LoginSyncRepository.js"
 import { makeOrganizationSync } from "./OrganizationSync.js"
 import { makeRoleSync } from "./RoleSync.js"
 import { makeSiteRoleSync } from "./SiteRoleSync.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* LoginSyncRepository

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { Group, GroupId } from "../../groups/Group.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { UserId } from "../users/User.js"
 
 /** A membership in an organization that is not deleted, and what of that organization decides about roles and groups. */

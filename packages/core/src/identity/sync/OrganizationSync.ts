@@ -1,7 +1,7 @@
 import { Effect, Either } from "effect"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Invalid } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { User } from "../users/User.js"
 import { type Claims, claimValues, organizationsFrom } from "./ClaimSync.js"
 import { IdpSyncInForce } from "./IdpSyncInForce.js"

@@ -3,7 +3,7 @@ import { CurrentActor } from "../../access/Actor.js"
 import { roleNames, type Subject } from "../../access/Subject.js"
 import type * as Audit from "../../audit/Audit.js"
 import { Conflict, Forbidden, NotFound } from "../../platform/Errors.js"
-import { nil } from "../../platform/Uuid.js"
+import { nil } from "../../platform/texts/Uuid.js"
 import type { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, type UserId } from "./User.js"
 

@@ -2,7 +2,7 @@ import { Context, Effect, Option } from "effect"
 import { CurrentActor } from "../../access/Actor.js"
 import { notificationEvents } from "../../notifications/NotificationEvents.js"
 import { Notifications } from "../../notifications/Notifications.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 

@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { User, UserId } from "./User.js"
 
 /** A user's roles in an organization, without those that every member has. */

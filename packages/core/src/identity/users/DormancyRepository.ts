@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { User, UserId } from "./User.js"
 
 export class DormancyRepository extends Context.Tag("@atelier/core/DormancyRepository")<

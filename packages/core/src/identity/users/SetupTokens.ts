@@ -1,10 +1,10 @@
 import { Context, Effect, Encoding, Option, Redacted } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
-import { constantTimeEquals, Cryptography, hashSecret, randomAlphanumeric } from "../../platform/Cryptography.js"
+import { constantTimeEquals, Cryptography, hashSecret, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
 import { Forbidden } from "../../platform/Errors.js"
-import { service } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Who creates the first user of a deployment. */
 export interface SetupCaller {

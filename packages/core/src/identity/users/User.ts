@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
-import * as Name from "../../platform/Name.js"
-import { never, Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import * as Name from "../../platform/texts/Name.js"
+import { never, Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { isEmailAddress } from "./EmailAddress.js"
 
 export const UserId = Uuid

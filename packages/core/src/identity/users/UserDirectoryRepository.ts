@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { AccessPredicate } from "../../access/AccessPredicate.js"
-import type { Page } from "../../platform/Pagination.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Page } from "../../platform/lists/Pagination.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { UserStatus, UserWithOrganizations } from "./User.js"
 
 /** The filter of a list of users. Absent fields do not restrict it. Texts are in lower case and compare without regard to case. */

@@ -3,10 +3,10 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { NotFound } from "../../platform/Errors.js"
-import { isName } from "../../platform/Name.js"
+import { isName } from "../../platform/texts/Name.js"
 import { Users } from "./Users.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { User, UserId, UserStatus, UserWithOrganizations } from "./User.js"
 
 export class UserRepository extends Context.Tag("@atelier/core/UserRepository")<

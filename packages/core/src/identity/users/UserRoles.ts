@@ -11,14 +11,14 @@ import * as Audit from "../../audit/Audit.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/CurrentRights.js"
 import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, refuseSystem, requireAnotherOwner } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
 import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
 export interface AssignableRole {

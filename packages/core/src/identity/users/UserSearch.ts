@@ -2,8 +2,8 @@
 import { Either } from "effect"
 import { impliedSiteRole } from "../../access/SiteRoles.js"
 import type { Invalid } from "../../platform/Errors.js"
-import * as SearchQuery from "../../platform/SearchQuery.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as SearchQuery from "../../platform/lists/SearchQuery.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { UserStatus } from "./User.js"
 import type { UserFilter } from "./UserDirectoryRepository.js"
 

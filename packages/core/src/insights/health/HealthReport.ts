@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { WorkspaceProxyView } from "../../deployment/proxies/WorkspaceProxyView.js"
 import { RelayNode, RelayRegion } from "../../network/RelayMap.js"
 import * as Numbers from "../../platform/Numbers.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { ProvisionerDaemon } from "../../provisioning/daemons/ProvisionerDaemon.js"
 
 /** The checks by the names under which they are dismissed. */

@@ -3,15 +3,15 @@ import { Clock, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { gauges, type Labels, type MetricFamily, metricsOfProcess, textOf } from "./MetricFamily.js"
 import { PrebuildRepository } from "../../workspaces/prebuilds/PrebuildRepository.js"
 import { type MeasuredAgent, type MeasuredReport, MetricsRepository } from "./MetricsRepository.js"
 import { prebuildFamilies } from "./PrebuildMetrics.js"
-import { keptFor } from "../../platform/Kept.js"
-import { service } from "../../platform/Standing.js"
+import { keptFor } from "../../platform/collections/Kept.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** Rows of one list. Series of workspaces and agents beyond are left out. */
 export const maximumRows = 10_000

@@ -1,9 +1,9 @@
 import { Context, type Effect } from "effect"
 import type { AgentLifecycle } from "../../agents/AgentLifecycle.js"
 import type { WorkspaceAgent } from "../../agents/WorkspaceAgent.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { ProvisionerDaemon } from "../../provisioning/daemons/ProvisionerDaemon.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { PrebuildPolicy } from "../../provisioning/engines/SourceDefinitions.js"
 import type { PrebuildStatus } from "../../templates/versions/TemplateVersionDefinitions.js"
 

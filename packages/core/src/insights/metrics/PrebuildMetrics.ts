@@ -1,6 +1,6 @@
 /** How many workspaces are kept ready, and what becomes of them. templates-and-provisioning.md §5.3. */
 import { scheduledInstances } from "../../provisioning/engines/PrebuildSchedule.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { gauges, type Labels, type MetricFamily, totals } from "./MetricFamily.js"
 import type { MeasuredPreset } from "./MetricsRepository.js"
 

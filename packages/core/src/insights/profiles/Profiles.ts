@@ -3,8 +3,8 @@ import { Context, Duration, Effect, Either, Option } from "effect"
 import { Access, AccessObjects } from "../../access/index.js"
 import { readDuration } from "../../deployment/options/readers.js"
 import { Conflict, Invalid } from "../../platform/Errors.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** Where the process spends its time, and which calls allocate the memory that stays. */
 const profileKinds = ["cpu", "heap"] as const

@@ -1,7 +1,7 @@
 /** The workers on jobs: a fiber of a server, or a process on another machine. templates-and-provisioning.md §7. */
 import { Duration, Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { JobStatus, ProvisionerType } from "../jobs/ProvisionerJob.js"
 import { ProvisionerTags } from "../queue/ProvisionerTags.js"
 

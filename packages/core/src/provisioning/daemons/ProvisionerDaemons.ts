@@ -2,8 +2,8 @@ import { Context, Duration, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { Organizations } from "../../organizations/Organizations.js"
-import { present } from "../../platform/Present.js"
-import * as Timestamp from "../../platform/Timestamp.js"
+import { present } from "../../platform/lists/Present.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import {
   builtInKeyNames,
   type DaemonJob,
@@ -18,8 +18,8 @@ import { jobStatus } from "../jobs/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../jobs/ProvisionerJobRepository.js"
 import { ProvisionerKeyRepository } from "../keys/ProvisionerKeyRepository.js"
 import type { ProvisionerTags } from "../queue/ProvisionerTags.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The filter of a list of daemons. Absent fields do not restrict it. */
 export interface DaemonQuery {

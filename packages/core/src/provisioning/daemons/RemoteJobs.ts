@@ -1,8 +1,8 @@
 /** Jobs that daemons in other processes work on: the runner's engine is the daemon. templates-and-provisioning.md §6.5, §8.3. */
 import { Clock, Context, Deferred, Duration, Effect, Option, Schedule, type Scope } from "effect"
-import { service, standingOn } from "../../platform/Standing.js"
-import { afterwards } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import { afterwards } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { FileId } from "../files/File.js"
 import { JobClaims } from "../queue/JobClaims.js"
 import type { TakenJob } from "../queue/JobQueueRepository.js"

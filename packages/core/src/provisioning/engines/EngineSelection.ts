@@ -1,6 +1,6 @@
 /** Which jobs the daemons of a server take: those whose sources an engine of the server understands. templates-and-provisioning.md §6.4. */
 import { Effect, Option } from "effect"
-import * as Lru from "../../platform/Lru.js"
+import * as Lru from "../../platform/collections/Lru.js"
 import type { FileId } from "../files/File.js"
 import type { JobSelection } from "../queue/JobClaims.js"
 import { JobQueueRepository } from "../queue/JobQueueRepository.js"

@@ -1,4 +1,4 @@
-import { nil } from "../../platform/Uuid.js"
+import { nil } from "../../platform/texts/Uuid.js"
 import type { BuildMetadata } from "./ProvisionerEngine.js"
 
 /** The metadata that an import plans with. It names no real workspace or owner. templates-and-provisioning.md §9. */

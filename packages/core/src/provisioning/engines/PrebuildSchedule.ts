@@ -1,6 +1,6 @@
 /** How many workspaces of a preset are wanted at a time of day, week or year. templates-and-provisioning.md §5.1, §5.3. */
 import { Cron, DateTime, Either, Option } from "effect"
-import { type Timestamp, toMillis } from "../../platform/Timestamp.js"
+import { type Timestamp, toMillis } from "../../platform/time/Timestamp.js"
 import type { PrebuildPolicy } from "./SourceDefinitions.js"
 
 /** A schedule's period: it holds in every minute that it matches. */

@@ -1,6 +1,6 @@
 /** The output of engines: resources, their agents, and the agents' apps and scripts. templates-and-provisioning.md §10.2. */
 import { Schema } from "effect"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 /** The users who may open an app. agents-and-apps.md §6. */
 export const SharingLevel = Schema.Literal("owner", "authenticated", "organization", "public")

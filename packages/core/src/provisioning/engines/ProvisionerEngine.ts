@@ -4,8 +4,8 @@
  */
 import type { Validation } from "../../platform/Errors.js"
 import { Context, Data, type Effect, type Option, type Redacted, type Scope, type Stream } from "effect"
-import type { LogLevel } from "../../platform/LogLevel.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { LogLevel } from "../../platform/texts/LogLevel.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildTransition } from "../jobs/BuildTransition.js"
 import type { JobLogSource } from "../logs/JobLog.js"
 import type { JobTiming } from "../jobs/JobTiming.js"

@@ -1,7 +1,7 @@
 /** Archives with the source of templates. templates-and-provisioning.md §1. */
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 export const FileId = Uuid
 export type FileId = Uuid

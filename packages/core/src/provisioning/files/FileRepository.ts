@@ -1,8 +1,8 @@
 import { Context, Data, type Effect, type Option, type Stream } from "effect"
 import type { AccessPredicate } from "../../access/AccessPredicate.js"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { Uuid } from "../../platform/Uuid.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { File, FileId } from "./File.js"
 
 /** The files of the uploader would take more bytes than it may keep. */

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { File, FileId } from "./File.js"
 
 export class ModuleArchiveRepository extends Context.Tag("@atelier/core/ModuleArchiveRepository")<

@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
-import { service, standingOn } from "../../platform/Standing.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { File, FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
 import { Files } from "./Files.js"

@@ -1,7 +1,7 @@
 /** Events of jobs. templates-and-provisioning.md §6.4, §6.6. */
 import { Schema } from "effect"
-import { type Channel, channel, channelsOf } from "../../platform/EventBus.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { type Channel, channel, channelsOf } from "../../platform/events/EventBus.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { ProvisionerType } from "./ProvisionerJob.js"
 import { ProvisionerTags } from "../queue/ProvisionerTags.js"
 

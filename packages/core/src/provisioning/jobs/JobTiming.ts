@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 /** How long an engine took for a part of a job. workspaces.md §4.6. */
 export const JobTiming = Schema.Struct({

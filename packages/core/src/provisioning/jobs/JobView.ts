@@ -1,9 +1,9 @@
 /** Jobs as readers see them: the stored fields and those derived from them. templates-and-provisioning.md §6.1, §6.10. */
 import { Schema } from "effect"
-import { present } from "../../platform/Present.js"
+import { present } from "../../platform/lists/Present.js"
 import * as Numbers from "../../platform/Numbers.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { nil, Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { nil, Uuid } from "../../platform/texts/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
 import { JobStatus, jobStatus, JobType, type JobMetadata, type ListedJob, type QueuedJob } from "./ProvisionerJob.js"
 import { ProvisionerTags } from "../queue/ProvisionerTags.js"

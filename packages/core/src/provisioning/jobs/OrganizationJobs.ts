@@ -4,14 +4,14 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import type { Organization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { NotFound } from "../../platform/Errors.js"
-import { nil } from "../../platform/Uuid.js"
+import { nil } from "../../platform/texts/Uuid.js"
 import { JobQueueRepository } from "../queue/JobQueueRepository.js"
 import { type JobView, listedJobView } from "./JobView.js"
 import { ProvisionerDaemonRepository } from "../daemons/ProvisionerDaemonRepository.js"
 import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 const missing = new NotFound({ resource: "provisioner_job" })
 

@@ -1,7 +1,7 @@
 /** Work for a provisioner: to import a template version, or to build a workspace. templates-and-provisioning.md §6.1. */
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
 import { ProvisionerTags } from "../queue/ProvisionerTags.js"
 import { ParameterValue, UserVariableValue } from "../engines/SourceDefinitions.js"

@@ -1,12 +1,12 @@
 import { Chunk, Context, Duration, Effect, Option, Stream } from "effect"
 import { ExpectationMismatch, Invalid, NotFound } from "../../platform/Errors.js"
-import { EventBus, listen } from "../../platform/EventBus.js"
+import { EventBus, listen } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import type * as Feed from "../../platform/Feed.js"
-import { following, makeSharedReads } from "../../platform/SharedReads.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { publish, transaction } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type * as Feed from "../../platform/events/Feed.js"
+import { following, makeSharedReads } from "../../platform/events/SharedReads.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { publish, transaction } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobCanceled, jobLogs, jobPosted } from "./JobEvents.js"
 import type { JobLog } from "../logs/JobLog.js"
 import { JobLogRepository } from "../logs/JobLogRepository.js"
@@ -24,8 +24,8 @@ import {
   type QueuedJob
 } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** Rows of a log that are read at once. */
 const logPage = 1_000

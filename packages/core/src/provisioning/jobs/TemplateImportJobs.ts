@@ -4,8 +4,8 @@
  */
 import { Context, type Effect } from "effect"
 import type { ServiceError } from "../../platform/Errors.js"
-import type { EventBus } from "../../platform/EventBus.js"
-import type { Transactor } from "../../platform/Transactor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Transactor } from "../../platform/store/Transactor.js"
 import type { ProvisionFailure } from "../engines/ProvisionerEngine.js"
 import type { ProvisionerJob } from "./ProvisionerJob.js"
 import type { OpenSource } from "../engines/TemplateSources.js"

@@ -4,9 +4,9 @@
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { ServiceError } from "../../platform/Errors.js"
-import type { EventBus } from "../../platform/EventBus.js"
-import type { Transactor } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Transactor } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { ClaimLost } from "../queue/JobClaims.js"
 import type { JobTiming } from "./JobTiming.js"
 import type { JobLogWriter } from "../logs/JobLogWriter.js"

@@ -1,8 +1,8 @@
 /** Keys with which daemons on other machines connect. templates-and-provisioning.md §7.2. */
 import { Schema } from "effect"
 import { NotFound } from "../../platform/Errors.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { ProvisionerTags } from "../queue/ProvisionerTags.js"
 
 export const ProvisionerKeyId = Uuid

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { ProvisionerKey, ProvisionerKeyId } from "./ProvisionerKey.js"
 
 export class ProvisionerKeyRepository extends Context.Tag("@atelier/core/ProvisionerKeyRepository")<

@@ -1,8 +1,8 @@
 /** The log of a job. templates-and-provisioning.md §6.6. */
 import { Schema } from "effect"
-import { LogLevel } from "../../platform/LogLevel.js"
+import { LogLevel } from "../../platform/texts/LogLevel.js"
 import * as Numbers from "../../platform/Numbers.js"
-import { Timestamp } from "../../platform/Timestamp.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
 
 /** `provisioner_daemon` announces stages; `provisioner` is the engine's own output. */
 export const JobLogSource = Schema.Literal("provisioner_daemon", "provisioner")

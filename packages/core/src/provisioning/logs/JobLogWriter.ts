@@ -1,7 +1,7 @@
 /** Writes a job's log in batches while the job runs. templates-and-provisioning.md §6.6, §9. */
 import { Chunk, Duration, Effect, Fiber, Mailbox, type Scope, Stream } from "effect"
-import { makeLineTimes } from "../../platform/LineTimes.js"
-import { afterwards } from "../../platform/Transactor.js"
+import { makeLineTimes } from "../../platform/time/LineTimes.js"
+import { afterwards } from "../../platform/store/Transactor.js"
 import type { NewJobLog } from "./JobLog.js"
 import type { LogSink, ProvisionerLog } from "../engines/ProvisionerEngine.js"
 

@@ -1,6 +1,6 @@
 /** Daemons that can take the same jobs, and so wait for them together. templates-and-provisioning.md §6.4. */
 import { Effect, type Scope } from "effect"
-import type { Delivery } from "../../platform/EventBus.js"
+import type { Delivery } from "../../platform/events/EventBus.js"
 import type { JobPosted } from "../jobs/JobEvents.js"
 import { type JobTurns, makeJobTurns } from "./JobTurns.js"
 import type { ProvisionerDaemon } from "../daemons/ProvisionerDaemon.js"

@@ -1,9 +1,9 @@
 import { Context, Data, Duration, Effect, Either, Option } from "effect"
 import type { ServiceError } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { hurriedTransaction, publish, transaction } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { hurriedTransaction, publish, transaction } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobLogs, jobPosted } from "../jobs/JobEvents.js"
 import { keepLogs, type NewJobLog } from "../logs/JobLog.js"
 import type { FileId } from "../files/File.js"
@@ -13,8 +13,8 @@ import type { ProvisionerDaemon } from "../daemons/ProvisionerDaemon.js"
 import { type JobEvent, type JobProgress, jobStatus, progress } from "../jobs/ProvisionerJob.js"
 import { type ClaimedJob, ProvisionerJobRepository } from "../jobs/ProvisionerJobRepository.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "../jobs/WorkspaceBuildJobs.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 /** Another worker has the job, or the job has ended: the work must stop, and its reports no longer count. */
 export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { FileId } from "../files/File.js"
 import type { MatchedProvisioners, ProvisionerJobId, ProvisionerType } from "../jobs/ProvisionerJob.js"
 import type { ClaimedJob } from "../jobs/ProvisionerJobRepository.js"

@@ -1,6 +1,6 @@
 /** Tags decide which daemons take a job. templates-and-provisioning.md §3.2, §6.2. */
 import { Schema } from "effect"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 export const ProvisionerTags = Schema.Record({ key: Schema.String, value: Schema.String })
 export type ProvisionerTags = typeof ProvisionerTags.Type

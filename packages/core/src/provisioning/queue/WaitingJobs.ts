@@ -1,7 +1,7 @@
 /** Says in the logs of jobs why they wait, where no daemon takes them. templates-and-provisioning.md §6.4. */
 import { Duration, Effect, Option } from "effect"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { publish, transaction } from "../../platform/Transactor.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { publish, transaction } from "../../platform/store/Transactor.js"
 import { jobLogs } from "../jobs/JobEvents.js"
 import { keepLogs } from "../logs/JobLog.js"
 import { JobLogRepository } from "../logs/JobLogRepository.js"

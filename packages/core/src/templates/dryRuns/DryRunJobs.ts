@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { DryRunJobs } from "../../provisioning/jobs/DryRunJobs.js"
 import { type Plan, ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"

@@ -7,12 +7,12 @@ import { AccountRepository } from "../../identity/users/AccountRepository.js"
 import type { User } from "../../identity/users/User.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { nil, type Uuid } from "../../platform/Uuid.js"
+import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildMetadata } from "../../provisioning/engines/ProvisionerEngine.js"
 import { TemplateRepository } from "../TemplateRepository.js"
 import type { TemplateVersion } from "../versions/TemplateVersion.js"
-import * as Traced from "../../platform/Traced.js"
-import { service } from "../../platform/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 const make = Effect.gen(function* () {
   const groups = yield* GroupRepository

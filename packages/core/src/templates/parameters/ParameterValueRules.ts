@@ -1,6 +1,6 @@
 /** Whether a text is a value of a parameter. templates-and-provisioning.md §4.3. */
 import { Option, Schema } from "effect"
-import { compilePattern, matchesPattern } from "../../platform/Pattern.js"
+import { compilePattern, matchesPattern } from "../../platform/texts/Pattern.js"
 import type { RichParameter } from "../../provisioning/engines/SourceDefinitions.js"
 
 type Definition = Pick<

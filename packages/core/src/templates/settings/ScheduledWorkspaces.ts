@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
-import type { EventBus } from "../../platform/EventBus.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Template, TemplateId } from "../Template.js"
 
 /** Port: what a template's change means for its workspaces, which a later area knows. */

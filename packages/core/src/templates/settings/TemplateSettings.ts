@@ -1,6 +1,6 @@
 /** The settings that callers give a template, and the template with them applied. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../../deployment/Entitlements.js"
-import { daysOf, noDay, otherDays } from "../../platform/DaysOfWeek.js"
+import { daysOf, noDay, otherDays } from "../../platform/time/DaysOfWeek.js"
 import { type LicensedSchedule, unrestrictedSchedule } from "./EffectiveTemplate.js"
 import { type CorsBehavior, isCorsBehavior, isPortShareLevel, type PortShareLevel, type Template } from "../Template.js"
 import { withoutEveryone } from "../sharing/TemplateAcl.js"

@@ -1,9 +1,9 @@
 /** Rules for a template's settings. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../../deployment/Entitlements.js"
-import { pictureViolation } from "../../platform/Address.js"
-import { daysOf } from "../../platform/DaysOfWeek.js"
+import { pictureViolation } from "../../platform/texts/Address.js"
+import { daysOf } from "../../platform/time/DaysOfWeek.js"
 import type { Validation } from "../../platform/Errors.js"
-import * as Name from "../../platform/Name.js"
+import * as Name from "../../platform/texts/Name.js"
 import { effectiveTemplate } from "./EffectiveTemplate.js"
 import { CorsBehavior, isCorsBehavior, isPortShareLevel, PortShareLevel, type Template } from "../Template.js"
 import type { ChangedTemplateSettings, CommonTemplateSettings, NewTemplateSettings } from "./TemplateSettings.js"

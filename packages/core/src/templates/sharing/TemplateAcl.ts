@@ -1,7 +1,7 @@
 /** The roles of users and groups on a template. templates-and-provisioning.md §2.5. */
 import { Schema } from "effect"
 import type { RoleActions } from "../../access/AclRoles.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 /** Actions by user id, or by group id. */
 export const TemplateAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })

@@ -11,14 +11,14 @@ import { Groups } from "../../groups/Groups.js"
 import { withReadableMemberships } from "../../identity/users/Memberships.js"
 import { UserDirectoryRepository } from "../../identity/users/UserDirectoryRepository.js"
 import { parseUserSearch } from "../../identity/users/UserSearch.js"
-import type { Page } from "../../platform/Pagination.js"
+import type { Page } from "../../platform/lists/Pagination.js"
 import { missingTemplate, type TemplateId } from "../Template.js"
 import { templateRoleActions } from "./TemplateAcl.js"
 import { auditedTemplate, templateSubject } from "../TemplateAudit.js"
 import { TemplateRepository } from "../TemplateRepository.js"
 import { visibleTemplate } from "../VisibleTemplate.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface TemplateRoles {

@@ -1,6 +1,6 @@
 /** Rules for the definitions of a source as a whole. templates-and-provisioning.md §4.2, §5.1. */
-import { isUnsafeAddress } from "../../platform/Address.js"
-import { compilePattern } from "../../platform/Pattern.js"
+import { isUnsafeAddress } from "../../platform/texts/Address.js"
+import { compilePattern } from "../../platform/texts/Pattern.js"
 import type { Plan } from "../../provisioning/engines/ProvisionerEngine.js"
 
 const maximumPresetDescription = 128

@@ -2,7 +2,7 @@ import { Cause, Context, Duration, Effect, Either, Option } from "effect"
 import { CurrentActor } from "../../access/Actor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Invalid } from "../../platform/Errors.js"
-import { nil } from "../../platform/Uuid.js"
+import { nil } from "../../platform/texts/Uuid.js"
 import type { File } from "../../provisioning/files/File.js"
 import type { PreviewInput, ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { ProvisionerTags } from "../../provisioning/queue/ProvisionerTags.js"
@@ -11,8 +11,8 @@ import { type OpenSource, TemplateSources } from "../../provisioning/engines/Tem
 import type { Template } from "../Template.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Errors of a form that a refusal has. */
 const shownErrors = 10

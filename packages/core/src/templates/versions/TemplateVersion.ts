@@ -1,7 +1,7 @@
 /** One state of a template's source, imported by a job. templates-and-provisioning.md §3. */
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { ProvisionerTags } from "../../provisioning/queue/ProvisionerTags.js"
 
 export const TemplateVersionId = Uuid

@@ -9,10 +9,10 @@ import { OrganizationChangeRepository } from "../../organizations/OrganizationCh
 import { Organizations } from "../../organizations/Organizations.js"
 import { Conflict, Invalid, refuseViolations, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import * as Name from "../../platform/Name.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import * as Name from "../../platform/texts/Name.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type File, type FileId, tarType } from "../../provisioning/files/File.js"
 import { Files } from "../../provisioning/files/Files.js"
 import type { ProvisionerType } from "../../provisioning/jobs/ProvisionerJob.js"
@@ -28,8 +28,8 @@ import { messageViolation, type TemplateVersion, versionNameViolation } from "./
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "../VisibleTemplate.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** The fields of a new version. */
 export interface NewVersion {

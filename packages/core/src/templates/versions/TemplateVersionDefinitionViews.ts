@@ -1,8 +1,8 @@
 /** The definitions of versions' sources, as readers see them. templates-and-provisioning.md §3.4, §5.1. */
 import { Schema } from "effect"
-import { present } from "../../platform/Present.js"
+import { present } from "../../platform/lists/Present.js"
 import * as Numbers from "../../platform/Numbers.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { plainText } from "./Markdown.js"
 import type { TemplateVersionParameter, TemplateVersionPreset } from "./TemplateVersionDefinitions.js"
 

@@ -1,5 +1,5 @@
 /** The definitions in a version's source, as its import found them. templates-and-provisioning.md §4.1, §4.2, §5.1. */
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { ParameterValue, PrebuildPolicy, RichParameter, TemplateVariable } from "../../provisioning/engines/SourceDefinitions.js"
 
 /** A parameter as it is stored with its version. */

@@ -1,8 +1,8 @@
 /** Versions as readers see them. templates-and-provisioning.md §3.3, §3.4. */
 import { Schema } from "effect"
-import { present } from "../../platform/Present.js"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { nil, Uuid } from "../../platform/Uuid.js"
+import { present } from "../../platform/lists/Present.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { nil, Uuid } from "../../platform/texts/Uuid.js"
 import { JobView, jobView, MatchedProvisionersView } from "../../provisioning/jobs/JobView.js"
 import type { MatchedProvisioners, QueuedJob } from "../../provisioning/jobs/ProvisionerJob.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"

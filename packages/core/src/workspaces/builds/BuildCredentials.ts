@@ -6,13 +6,13 @@ import { LinkTokens } from "../../identity/logins/LinkTokens.js"
 import { GitSshKeyPairs } from "../../identity/secrets/GitSshKeyPairs.js"
 import type { User } from "../../identity/users/User.js"
 import type { UpstreamFailure } from "../../platform/Errors.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { BuildMetadata, ExternalAuthToken } from "../../provisioning/engines/ProvisionerEngine.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { isPrebuild, type Workspace } from "../Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceSessions } from "../sessions/WorkspaceSessions.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Providers that are asked at once. */
 const concurrency = 8

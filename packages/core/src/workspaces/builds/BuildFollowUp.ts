@@ -1,7 +1,7 @@
 /** A start that was requested together with a stop, and is queued after the stop has succeeded. workspaces.md §4.1, `on_success`. */
 import { Schema } from "effect"
-import { Timestamp } from "../../platform/Timestamp.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 
 /** `dropped` was not wanted any more, `failed` was refused. */

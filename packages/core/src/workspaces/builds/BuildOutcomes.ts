@@ -5,11 +5,11 @@ import { BuildResources, type InsertedAgent } from "../../agents/resources/Build
 import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { diff } from "../../audit/AuditedFields.js"
-import type { EventBus } from "../../platform/EventBus.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 import * as Measure from "../../platform/Measure.js"
 import { Ids } from "../../platform/Ids.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { countChange, publish } from "../../platform/Transactor.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { countChange, publish } from "../../platform/store/Transactor.js"
 import type { Applied, ResourceReplacement } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { Workspace } from "../Workspace.js"
 import { buildAuditFields } from "../WorkspaceAudit.js"
@@ -20,7 +20,7 @@ import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceSessions } from "../sessions/WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 
 const ended = Measure.counter("workspace_builds_total", "Builds of workspaces that have ended.", ["workspace_transition", "status"])
 

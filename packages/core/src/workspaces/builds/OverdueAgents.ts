@@ -1,7 +1,7 @@
 import { Duration, Effect, Scope } from "effect"
 import type { InsertedAgent } from "../../agents/resources/BuildResources.js"
-import * as Background from "../../platform/Background.js"
-import { EventBus } from "../../platform/EventBus.js"
+import * as Background from "../../platform/background/Background.js"
+import { EventBus } from "../../platform/events/EventBus.js"
 import type { Workspace } from "../Workspace.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 

@@ -8,9 +8,9 @@ import { AgentTokens } from "../../agents/credentials/AgentTokens.js"
 import { requireFeature } from "../../deployment/Entitlements.js"
 import { ownerRole } from "../../identity/users/User.js"
 import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
-import type { Page } from "../../platform/Pagination.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { publish, transaction } from "../../platform/Transactor.js"
+import type { Page } from "../../platform/lists/Pagination.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { publish, transaction } from "../../platform/store/Transactor.js"
 import type { JobLog } from "../../provisioning/logs/JobLog.js"
 import { isActive, jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
@@ -23,8 +23,8 @@ import { buildEnds, publishWorkspaceEvent } from "../watching/WorkspaceEvents.js
 import { WorkspaceOwners } from "../WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceViews } from "../views/WorkspaceViews.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { UserId } from "../../identity/users/User.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 
 export class ParameterAutofillRepository extends Context.Tag("@atelier/core/ParameterAutofillRepository")<

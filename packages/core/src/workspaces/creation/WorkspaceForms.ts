@@ -6,12 +6,12 @@ import { UserDirectoryRepository } from "../../identity/users/UserDirectoryRepos
 import { parseUserSearch } from "../../identity/users/UserSearch.js"
 import { Users } from "../../identity/users/Users.js"
 import { Organizations } from "../../organizations/Organizations.js"
-import type { Page } from "../../platform/Pagination.js"
-import { present } from "../../platform/Present.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Page } from "../../platform/lists/Pagination.js"
+import { present } from "../../platform/lists/Present.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users

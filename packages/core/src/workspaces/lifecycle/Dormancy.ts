@@ -1,5 +1,5 @@
 /** When a workspace is dormant, and what changes as it falls asleep and wakes. workspaces.md §3.4, §5.5, §5.6. */
-import { plus, type Timestamp } from "../../platform/Timestamp.js"
+import { plus, type Timestamp } from "../../platform/time/Timestamp.js"
 import type { Template } from "../../templates/Template.js"
 import { nextScheduledStart } from "../schedule/NextScheduledStart.js"
 import type { Workspace } from "../Workspace.js"

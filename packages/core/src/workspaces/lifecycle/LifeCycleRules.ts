@@ -1,8 +1,8 @@
 /** What a tick of the clock does to a workspace. workspaces.md §5.5, as the recorded ticks correct its limits. */
 import { Duration } from "effect"
 import type { UserStatus } from "../../identity/users/User.js"
-import { nextAllowedStart, storedSchedule } from "../../platform/Schedule.js"
-import { fromMillis, minus, plus, type Timestamp, toMillis } from "../../platform/Timestamp.js"
+import { nextAllowedStart, storedSchedule } from "../../platform/time/Schedule.js"
+import { fromMillis, minus, plus, type Timestamp, toMillis } from "../../platform/time/Timestamp.js"
 import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import { isActive, jobStatus, type JobProgress } from "../../provisioning/jobs/ProvisionerJob.js"
 import { autostartDays } from "../../templates/settings/EffectiveTemplate.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { Template, TemplateId } from "../../templates/Template.js"
 import type { WorkspaceId } from "../Workspace.js"
 import type { WorkspaceBuildId } from "../builds/WorkspaceBuild.js"

@@ -2,9 +2,9 @@
 import { Array as Arr, Duration, Effect, Option } from "effect"
 import { notificationEvents } from "../../notifications/NotificationEvents.js"
 import { Notifications } from "../../notifications/Notifications.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction } from "../../platform/store/Transactor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type FailedBuild, FailedBuildRepository, type FailingTemplate } from "./FailedBuildRepository.js"
 
 /** The time that a report is about, and until the next one. */

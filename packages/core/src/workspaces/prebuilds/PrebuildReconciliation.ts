@@ -1,7 +1,7 @@
 /** Decides which prebuilt workspaces of a preset are created and deleted, from the existing ones. templates-and-provisioning.md §5.3. */
 import { Duration } from "effect"
-import * as Timestamp from "../../platform/Timestamp.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { PrebuildPolicy } from "../../provisioning/engines/SourceDefinitions.js"
 import type { PrebuildStatus } from "../../templates/versions/TemplateVersionDefinitions.js"
 import { scheduledInstances } from "../../provisioning/engines/PrebuildSchedule.js"

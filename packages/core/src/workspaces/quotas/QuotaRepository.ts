@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { UserId } from "../../identity/users/User.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 export class QuotaRepository extends Context.Tag("@atelier/core/QuotaRepository")<
   QuotaRepository,

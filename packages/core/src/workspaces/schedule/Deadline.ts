@@ -1,7 +1,7 @@
 /** When a running workspace is stopped, and how activity puts that off. workspaces.md §5.2, §5.3. */
 import { DateTime, Duration } from "effect"
-import { isOn, localMidnight, nextOccurrence, type Schedule, storedSchedule } from "../../platform/Schedule.js"
-import { fromMillis, type Timestamp, toMillis } from "../../platform/Timestamp.js"
+import { isOn, localMidnight, nextOccurrence, type Schedule, storedSchedule } from "../../platform/time/Schedule.js"
+import { fromMillis, type Timestamp, toMillis } from "../../platform/time/Timestamp.js"
 import type { Options } from "../../deployment/DeploymentOptions.js"
 import { autostartDays } from "../../templates/settings/EffectiveTemplate.js"
 import type { Template } from "../../templates/Template.js"

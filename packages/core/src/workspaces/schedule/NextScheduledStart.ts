@@ -1,5 +1,5 @@
-import { nextAllowedStart, storedSchedule } from "../../platform/Schedule.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
+import { nextAllowedStart, storedSchedule } from "../../platform/time/Schedule.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 import { autostartDays } from "../../templates/settings/EffectiveTemplate.js"
 import type { Template } from "../../templates/Template.js"
 import type { Workspace } from "../Workspace.js"

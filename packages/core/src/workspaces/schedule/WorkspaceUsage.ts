@@ -6,13 +6,13 @@ import { AgentRepository } from "../../agents/AgentRepository.js"
 import { StatReports } from "../../agents/reports/StatReports.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
-import type { Uuid } from "../../platform/Uuid.js"
-import { service, standingOn } from "../../platform/Standing.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
 import type { WorkspaceId } from "../Workspace.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
-import * as Traced from "../../platform/Traced.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Programs whose sessions count as use. */
 const UsageApp = Schema.Literal("vscode", "jetbrains", "reconnecting-pty", "ssh")

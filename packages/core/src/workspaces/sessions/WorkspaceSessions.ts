@@ -6,13 +6,13 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { newApiKey, newCredential } from "../../identity/sessions/ApiKey.js"
 import { ApiKeyRepository } from "../../identity/sessions/ApiKeyRepository.js"
 import type { User } from "../../identity/users/User.js"
-import { Cryptography } from "../../platform/Cryptography.js"
-import { EventBus } from "../../platform/EventBus.js"
-import * as Timestamp from "../../platform/Timestamp.js"
-import { transaction, Transactor } from "../../platform/Transactor.js"
+import { Cryptography } from "../../platform/secrets/Cryptography.js"
+import { EventBus } from "../../platform/events/EventBus.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { transaction, Transactor } from "../../platform/store/Transactor.js"
 import { isPrebuild, type Workspace } from "../Workspace.js"
 import { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
-import { service } from "../../platform/Standing.js"
+import { service } from "../../platform/wiring/Standing.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceSessionRepository

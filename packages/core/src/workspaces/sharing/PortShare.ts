@@ -1,7 +1,7 @@
 /** How far the ports of a workspace's agents are shared. A port without a share is its owner's. workspaces.md §7.2. */
 import { Schema } from "effect"
 import * as Numbers from "../../platform/Numbers.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 import { PortShareLevel } from "../../templates/Template.js"
 
 export const PortShareProtocol = Schema.Literal("http", "https")

@@ -7,15 +7,15 @@ import { type AclChanges, Grantees } from "../../groups/Grantees.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { withCurrentRights } from "../../organizations/CurrentRights.js"
 import { Conflict, Forbidden, Invalid } from "../../platform/Errors.js"
-import { parse } from "../../platform/Uuid.js"
+import { parse } from "../../platform/texts/Uuid.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
 import { isPrebuild, missingWorkspace, type Workspace, type WorkspaceId } from "../Workspace.js"
 import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { auditedWorkspace, workspaceSubject } from "../WorkspaceAudit.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
-import { service, standingOn } from "../../platform/Standing.js"
-import * as Traced from "../../platform/Traced.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface WorkspaceRoles {

@@ -1,5 +1,5 @@
 /** What clients of the private network know of a user's workspaces. agents-and-apps.md §15. */
-import type { Uuid } from "../../platform/Uuid.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Workspace, WorkspaceId } from "../Workspace.js"
 import type { WorkspaceStatus } from "../builds/WorkspaceBuild.js"
 

@@ -2,7 +2,7 @@
 import { Either } from "effect"
 import { AgentStatus } from "../../agents/AgentStatus.js"
 import { Invalid } from "../../platform/Errors.js"
-import * as SearchQuery from "../../platform/SearchQuery.js"
+import * as SearchQuery from "../../platform/lists/SearchQuery.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 import { WorkspaceStatus } from "../builds/WorkspaceBuild.js"
 import type { WorkspaceFilter } from "../WorkspaceRepository.js"

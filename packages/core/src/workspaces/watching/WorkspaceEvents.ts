@@ -1,9 +1,9 @@
 /** Changes of workspaces, published to their watchers. workspaces.md §6.1. */
 import { Effect, Schema } from "effect"
 import { publishRightsChange } from "../../access/RightsChanges.js"
-import { type Channel, channel, channelsOf, type EventBus } from "../../platform/EventBus.js"
-import { publish } from "../../platform/Transactor.js"
-import { Uuid } from "../../platform/Uuid.js"
+import { type Channel, channel, channelsOf, type EventBus } from "../../platform/events/EventBus.js"
+import { publish } from "../../platform/store/Transactor.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 export const WorkspaceEventKind = Schema.Literal(
   /** A build was created, acquired, finished or canceled. */

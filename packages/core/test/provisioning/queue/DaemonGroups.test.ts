@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Option, Scope } from "effect"
-import { nil } from "../../../src/platform/Uuid.js"
+import { nil } from "../../../src/platform/texts/Uuid.js"
 import { makeDaemonGroups, type DaemonCapabilities } from "../../../src/provisioning/queue/DaemonGroups.js"
 import { untagged } from "../../../src/provisioning/queue/ProvisionerTags.js"
 

@@ -1,7 +1,7 @@
 /** Encrypted values in a store: reading them, and encrypting them again when their key is replaced. */
 import { Context, Effect, type Option } from "effect"
-import type { Encryption, Sealed } from "./Encryption.js"
-import { nil, type Uuid } from "./Uuid.js"
+import type { Encryption, Sealed } from "../secrets/Encryption.js"
+import { nil, type Uuid } from "../texts/Uuid.js"
 
 /** An encrypted value, and the row it is in. */
 export interface SealedRow {

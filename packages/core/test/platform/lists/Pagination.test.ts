@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { Bound, maximum } from "../../src/platform/Pagination.js"
+import { Bound, maximum } from "../../../src/platform/lists/Pagination.js"
 
 const read = Schema.decodeUnknownEither(Bound)
 

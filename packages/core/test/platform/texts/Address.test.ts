@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { isUnsafeAddress, pictureViolation, withoutTrailingSlashes } from "../../src/platform/Address.js"
+import { isUnsafeAddress, pictureViolation, withoutTrailingSlashes } from "../../../src/platform/texts/Address.js"
 
 describe("the address of a picture", () => {
   it.each(["", "/icon/code.svg", "/emojis/1f4bb.png", "https://example.com/a.png", "HTTP://example.com"])("may be %j", (address) => {

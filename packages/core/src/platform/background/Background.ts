@@ -3,9 +3,9 @@
  * started in a transaction has no part in it.
  */
 import { type Cause, Clock, type Duration, Effect, Option, type Scope } from "effect"
-import * as Measure from "./Measure.js"
-import { storeUnavailable } from "./StoreUnavailable.js"
-import { afterwards } from "./Transactor.js"
+import * as Measure from "../Measure.js"
+import { storeUnavailable } from "../store/StoreUnavailable.js"
+import { afterwards } from "../store/Transactor.js"
 
 const failures = Measure.counter("background_failures_total", "Turns of background work that failed.", ["work"])
 

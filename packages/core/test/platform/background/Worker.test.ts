@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger, Option, TestClock } from "effect"
-import { Locks, Worker } from "../../src/platform/index.js"
+import { Locks, Worker } from "../../../src/platform/index.js"
 
 /** No other process works. */
 const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { makeLineTimes, timesFrom } from "../../src/platform/LineTimes.js"
-import { Timestamp } from "../../src/platform/index.js"
+import { makeLineTimes, timesFrom } from "../../../src/platform/time/LineTimes.js"
+import { Timestamp } from "../../../src/platform/index.js"
 
 describe("the times of lines that arrive together", () => {
   it("are a microsecond apart, across a second too", () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
-import { Background } from "../../src/platform/index.js"
+import { Background } from "../../../src/platform/index.js"
 
 const lines: Array<string> = []
 const logger = Logger.replace(

@@ -1,7 +1,7 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
 import { countFailure } from "./Background.js"
-import { Locks } from "./Locks.js"
-import { afterwards } from "./Transactor.js"
+import { Locks } from "../store/Locks.js"
+import { afterwards } from "../store/Transactor.js"
 
 /** Background work: a name, a period, and what one run does. */
 export interface Worker<R> {

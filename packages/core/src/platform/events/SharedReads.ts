@@ -1,8 +1,8 @@
 /** Reads for followers of one thing, made once for all of them. */
 import { Clock, Context, Deferred, type Duration, Effect, RcMap, Scope, type Stream } from "effect"
-import { type Alarms, makeAlarms } from "./Alarms.js"
+import { type Alarms, makeAlarms } from "../background/Alarms.js"
 import * as Feed from "./Feed.js"
-import { afterwards } from "./Transactor.js"
+import { afterwards } from "../store/Transactor.js"
 
 /** The reads of one thing that its followers in this process share. */
 export interface SharedReads {

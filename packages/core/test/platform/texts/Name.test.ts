@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Name } from "../../src/platform/index.js"
+import { Name } from "../../../src/platform/index.js"
 
 describe("a name", () => {
   it.each(["new", "create"])("is not %s, which paths use", (name) => {

@@ -1,6 +1,6 @@
 import { Context, Effect, FiberRef, GlobalValue, Schema } from "effect"
-import { type Channel, EventBus } from "./EventBus.js"
-import type { Series } from "./Measure.js"
+import { type Channel, EventBus } from "../events/EventBus.js"
+import type { Series } from "../Measure.js"
 
 /** Runs writes as one. */
 export class Transactor extends Context.Tag("@atelier/core/Transactor")<

@@ -2,8 +2,8 @@ import { SearchQuery } from "@atelier/core/platform"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
 import { Either } from "effect"
-import { codePoint } from "../../../../test/codePoint.js"
-import { longestTurn } from "./longestTurn.js"
+import { codePoint } from "../../../../../test/codePoint.js"
+import { longestTurn } from "../longestTurn.js"
 
 const users = SearchQuery.language(
   {

@@ -1,7 +1,7 @@
 import { SqlClient, SqlError } from "@effect/sql"
 import { Transactor, service } from "@atelier/core/platform"
-import { run } from "./Statement.js"
-import { dieOf, inTransaction } from "./Unavailability.js"
+import { run } from "../Statement.js"
+import { dieOf, inTransaction } from "../Unavailability.js"
 import { Cause, Context, Effect, FiberRef, GlobalValue, Schedule } from "effect"
 
 /**

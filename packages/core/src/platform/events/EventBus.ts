@@ -3,7 +3,7 @@
  * re-reads the store when it subscribes and when it is told that messages were lost.
  */
 import { Context, Effect, Option, Queue, Schema, Scope, Stream } from "effect"
-import { service } from "./Standing.js"
+import { service } from "../wiring/Standing.js"
 
 /** A delivery to a subscriber. `Lost` means that an unknown number of the channel's events is missing. */
 export type Delivery<A> = { readonly _tag: "Event"; readonly event: A } | { readonly _tag: "Lost" }

@@ -14,9 +14,9 @@
  * counts as not given.
  */
 import { Either } from "effect"
-import { Invalid, type Validation } from "./Errors.js"
-import * as Timestamp from "./Timestamp.js"
-import { parse as parseUuid, type Uuid } from "./Uuid.js"
+import { Invalid, type Validation } from "../Errors.js"
+import * as Timestamp from "../time/Timestamp.js"
+import { parse as parseUuid, type Uuid } from "../texts/Uuid.js"
 
 /** A part of a query: `start` and `end` are offsets in UTF-16 code units of the text as it was sent, `end` excluded. */
 export interface Span {

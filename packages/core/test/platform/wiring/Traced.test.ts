@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect } from "effect"
-import { Traced } from "../../src/platform/index.js"
+import { Traced } from "../../../src/platform/index.js"
 
 const spanName = Effect.map(Effect.option(Effect.currentSpan), (span) => (span._tag === "Some" ? span.value.name : "none"))
 

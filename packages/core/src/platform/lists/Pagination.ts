@@ -1,5 +1,5 @@
 import { ParseResult, Schema } from "effect"
-import { Uuid } from "./Uuid.js"
+import { Uuid } from "../texts/Uuid.js"
 
 /** Which part of a list is wanted. A `limit` of 0 has no bound; with `after_id` the page starts behind that object. identity.md §1.5. */
 export interface Page {
