@@ -1,11 +1,11 @@
 /** How services ask: every use case authorizes its actor here before it reads or writes. authorization.md §4. */
 import { Effect } from "effect"
 import { Forbidden, NotFound } from "../platform/Errors.js"
-import { type AccessPredicate, listPredicate } from "./AccessPredicate.js"
-import { type Actor, CurrentActor } from "./Actor.js"
-import { isEntrusted } from "./AppScope.js"
-import { CheckRecorder } from "./CheckRecorder.js"
-import { decide, permits } from "./Decision.js"
+import { type AccessPredicate, listPredicate } from "./decisions/AccessPredicate.js"
+import { type Actor, CurrentActor } from "./actors/Actor.js"
+import { isEntrusted } from "./scopes/AppScope.js"
+import { CheckRecorder } from "./decisions/CheckRecorder.js"
+import { decide, permits } from "./decisions/Decision.js"
 import { type AccessObject, type Action, type ActionOn, requireAction, type ResourceType } from "./Resource.js"
 
 /**

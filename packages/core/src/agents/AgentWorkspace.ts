@@ -1,5 +1,5 @@
 import * as AccessObjects from "../access/AccessObjects.js"
-import { prebuildsUserId } from "../access/Decision.js"
+import { prebuildsUserId } from "../access/decisions/Decision.js"
 import type { AccessObject, Acl } from "../access/Resource.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"

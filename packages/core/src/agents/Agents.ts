@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { rightTo } from "../access/StreamRights.js"
+import { rightTo } from "../access/streams/StreamRights.js"
 import { NotFound } from "../platform/Errors.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { agentView, viewContext } from "./AgentView.js"

@@ -1,6 +1,6 @@
 import { Cause, Context, Effect, Exit, FiberRef, Option } from "effect"
-import { CurrentActor } from "../access/Actor.js"
-import { publishRightsChange } from "../access/RightsChanges.js"
+import { CurrentActor } from "../access/actors/Actor.js"
+import { publishRightsChange } from "../access/streams/RightsChanges.js"
 import type { EventBus } from "../platform/events/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/time/Timestamp.js"

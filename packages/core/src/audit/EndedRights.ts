@@ -1,5 +1,5 @@
 /** Which changes may end the right to a stream. Every change of a right is audited, so none is missed here. */
-import type { RightsChange } from "../access/RightsChanges.js"
+import type { RightsChange } from "../access/streams/RightsChanges.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
 import type { AuditResourceType } from "./AuditedFields.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Duplicate } from "../platform/Errors.js"

@@ -1,7 +1,7 @@
 import { Chunk, Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { AccessPredicate } from "../access/AccessPredicate.js"
+import { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import type { User } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Scope } from "effect"
-import { CurrentActor, isAnonymous } from "../access/Actor.js"
+import { CurrentActor, isAnonymous } from "../access/actors/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import * as Background from "../platform/background/Background.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { AuditAction, AuditedType } from "../audit/AuditEntry.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import type { ConnectionEntry, ConnectionStatus, ConnectionType, FoundConnection } from "./ConnectionLog.js"

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Option, Redacted } from "effect"
-import { CurrentActor } from "../access/Actor.js"
+import { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { normalizedResource } from "../identity/sessions/Audience.js"

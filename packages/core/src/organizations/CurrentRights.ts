@@ -1,9 +1,9 @@
 /** The rights that an actor still has when its change is written. */
 import { Effect, Option } from "effect"
-import { CurrentActor } from "../access/Actor.js"
-import { unrestrictedAllowList } from "../access/AllowList.js"
-import { allScope } from "../access/Scope.js"
-import { buildSubject, type Subject, type SubjectInput, subjectOf } from "../access/Subject.js"
+import { CurrentActor } from "../access/actors/Actor.js"
+import { unrestrictedAllowList } from "../access/scopes/AllowList.js"
+import { allScope } from "../access/scopes/Scope.js"
+import { buildSubject, type Subject, type SubjectInput, subjectOf } from "../access/actors/Subject.js"
 import { Forbidden } from "../platform/Errors.js"
 import type { RightsRepository } from "./RightsRepository.js"
 

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { CustomRole } from "../access/CustomRole.js"
+import type { CustomRole } from "../access/roles/CustomRole.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import type { OrganizationId } from "./Organization.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option, type Stream } from "effect"
-import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { UserId } from "../identity/users/User.js"
 import type { UserFilter } from "../identity/users/UserDirectoryRepository.js"
 import type { Page } from "../platform/lists/Pagination.js"

@@ -1,11 +1,11 @@
 /** The right to give and take roles of an organization, in addition to the table of authorization.md §2.4. */
 import { Effect } from "effect"
-import { CurrentActor } from "../access/Actor.js"
-import { roleChangeRefusal, type RoleChangeRefusal } from "../access/Assignment.js"
-import { beyond, type CustomRole } from "../access/CustomRole.js"
-import { organizationMember } from "../access/OrganizationSystemRoles.js"
-import { organizationRole } from "../access/Roles.js"
-import type { Subject } from "../access/Subject.js"
+import { CurrentActor } from "../access/actors/Actor.js"
+import { roleChangeRefusal, type RoleChangeRefusal } from "../access/roles/Assignment.js"
+import { beyond, type CustomRole } from "../access/roles/CustomRole.js"
+import { organizationMember } from "../access/roles/OrganizationSystemRoles.js"
+import { organizationRole } from "../access/roles/Roles.js"
+import type { Subject } from "../access/actors/Subject.js"
 import { Forbidden, NotFound } from "../platform/Errors.js"
 import type { Organization, OrganizationId } from "./Organization.js"
 

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import type { Organization, OrganizationId } from "./Organization.js"

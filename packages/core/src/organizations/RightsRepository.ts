@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { SubjectInput } from "../access/Subject.js"
+import type { SubjectInput } from "../access/actors/Subject.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** The current stored rights of users. */

@@ -1,5 +1,5 @@
 import { Context, Effect, Option } from "effect"
-import { CurrentActor } from "../access/Actor.js"
+import { CurrentActor } from "../access/actors/Actor.js"
 import { ownerRole } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { notificationEvents } from "../notifications/NotificationEvents.js"

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { FetchableObjects } from "../access/FetchableObjects.js"
+import { FetchableObjects } from "../access/checks/FetchableObjects.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"

@@ -1,5 +1,5 @@
 import { Effect, Either, Schema } from "effect"
-import { prebuildsUserId } from "../access/Decision.js"
+import { prebuildsUserId } from "../access/decisions/Decision.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import * as Name from "../platform/texts/Name.js"
 import { parseSchedule, type Schedule } from "../platform/time/Schedule.js"

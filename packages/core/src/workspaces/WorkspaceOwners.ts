@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { CurrentActor } from "../access/Actor.js"
+import { CurrentActor } from "../access/actors/Actor.js"
 import { meAlias, type UserWithOrganizations } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { NotFound } from "../platform/Errors.js"

@@ -1,5 +1,5 @@
 import { Context, type Duration, type Effect, type Option } from "effect"
-import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { AgentStatus } from "../agents/AgentStatus.js"
 import type { AppStatus } from "../agents/apps/WorkspaceApp.js"
 import type { Duplicate } from "../platform/Errors.js"

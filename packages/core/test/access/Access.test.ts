@@ -13,7 +13,7 @@ import {
 } from "../../src/access/index.js"
 import { Forbidden, NotFound } from "../../src/platform/Errors.js"
 import { nil } from "../../src/platform/texts/Uuid.js"
-import { matrixSubject } from "./subjects.js"
+import { matrixSubject } from "./roles/subjects.js"
 
 const as = (subject: Subject) => Access.actingAs({ subject, userId: nil })
 const member = matrixSubject({ roles: ["member", "organization-member:org1", "organization-workspace-access:org1"] })

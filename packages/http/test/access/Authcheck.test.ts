@@ -2,7 +2,7 @@ import { type AccessObject, decide, expandRoles, expandScopes, allScope, subject
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { gridRoles, gridRows } from "../../../core/test/access/grid.js"
+import { gridRoles, gridRows } from "../../../core/test/access/roles/grid.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { describeInterface, type Person } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"

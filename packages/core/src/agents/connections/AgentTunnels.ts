@@ -1,8 +1,8 @@
 /** The right to tunnels to agents. agents-and-apps.md §15, §16. */
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
-import { CurrentActor } from "../../access/Actor.js"
-import { rightTo, StreamRights } from "../../access/StreamRights.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
+import { rightTo, StreamRights } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { ConnectionLogs } from "../../logs/ConnectionLogs.js"

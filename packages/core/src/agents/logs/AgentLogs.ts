@@ -1,6 +1,6 @@
 import { Array as Arr, Chunk, Context, Data, Duration, Effect, Option, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import type { Entitled } from "../../access/StreamRights.js"
+import type { Entitled } from "../../access/streams/StreamRights.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
 import { Invalid, TooLarge } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"

@@ -1,6 +1,6 @@
 import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import { type Entitled, rightTo } from "../../access/StreamRights.js"
+import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { firstPort } from "../../network/AgentLinks.js"
 import { Conflict, Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"

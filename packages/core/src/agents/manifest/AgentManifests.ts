@@ -1,6 +1,6 @@
 import { Context, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import { prebuildsUserId } from "../../access/Decision.js"
+import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
 import { isGit } from "../../deployment/options/externalAuth.js"
 import { type DeliveredSecret, SecretValues } from "../../identity/secrets/SecretValues.js"

@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import type { Entitled } from "../../access/StreamRights.js"
+import type { Entitled } from "../../access/streams/StreamRights.js"
 import { Invalid } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import * as Lru from "../../platform/collections/Lru.js"

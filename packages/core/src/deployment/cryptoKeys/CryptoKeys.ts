@@ -1,7 +1,7 @@
 import { Context, Effect, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { SystemActor } from "../../access/SystemActor.js"
+import { SystemActor } from "../../access/actors/SystemActor.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Encryption } from "../../platform/secrets/Encryption.js"
 import { Ids } from "../../platform/Ids.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"

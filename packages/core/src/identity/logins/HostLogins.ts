@@ -3,7 +3,7 @@
  * provider, with the same rules. A session of the host is kept as a key, so that a login happens once and not with each request.
  */
 import { Clock, Context, Effect, Option, Redacted, Schema } from "effect"
-import type { Actor, CallInfo } from "../../access/Actor.js"
+import type { Actor, CallInfo } from "../../access/actors/Actor.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"

@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { Deployment } from "../../deployment/Deployment.js"

@@ -1,6 +1,6 @@
 import { Context, Effect, Redacted } from "effect"
-import type { Actor, CallInfo } from "../../access/Actor.js"
-import { SystemActor } from "../../access/SystemActor.js"
+import type { Actor, CallInfo } from "../../access/actors/Actor.js"
+import { SystemActor } from "../../access/actors/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/Entitlements.js"
 import { constantTimeEquals, Cryptography } from "../../platform/secrets/Cryptography.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { AccessPredicate } from "../../access/AccessPredicate.js"
+import type { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import type { ScimFilter } from "./ScimFilter.js"
 import type { User } from "../users/User.js"
 

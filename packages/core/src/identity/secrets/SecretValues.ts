@@ -1,7 +1,7 @@
 import { Array as Arr, Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { aiProviderColumn, AiProviderRepository } from "../../deployment/aiProviders/AiProvider.js"
 import { cryptoKeyColumn, CryptoKeyRepository } from "../../deployment/cryptoKeys/CryptoKey.js"
 import { ExternalAuthRepository } from "../../deployment/externalAuth/ExternalAuthRepository.js"

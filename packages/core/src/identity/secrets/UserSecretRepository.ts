@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { AccessPredicate } from "../../access/AccessPredicate.js"
+import type { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import type { Sealed } from "../../platform/secrets/Encryption.js"
 import type { Duplicate } from "../../platform/Errors.js"
 import type { SealedColumn, SealedRow } from "../../platform/store/Resealing.js"

@@ -1,6 +1,6 @@
 /** Keys: the credentials of users, be they sessions, tokens with a name or what an application was given. identity.md §2. */
 import { Duration, Effect, Redacted, Schema } from "effect"
-import { AllowListEntry } from "../../access/AllowList.js"
+import { AllowListEntry } from "../../access/scopes/AllowList.js"
 import { Cryptography, randomAlphanumeric, hashSecret } from "../../platform/secrets/Cryptography.js"
 import * as Numbers from "../../platform/Numbers.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

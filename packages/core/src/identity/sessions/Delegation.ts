@@ -2,11 +2,11 @@
  * Limits on the keys that a credential may create. In the reference, any key that may create keys can create one with every scope, so that
  * a leaked narrow key becomes a full one; here a key never creates a key with more rights than its own.
  */
-import { type AllowList, type AllowListEntry, formatAllowListEntry } from "../../access/AllowList.js"
-import { type Grants, vote } from "../../access/Permission.js"
+import { type AllowList, type AllowListEntry, formatAllowListEntry } from "../../access/scopes/AllowList.js"
+import { type Grants, vote } from "../../access/decisions/Permission.js"
 import { isResourceKind } from "../../access/Resource.js"
-import { scopeGrants } from "../../access/Scope.js"
-import type { Subject } from "../../access/Subject.js"
+import { scopeGrants } from "../../access/scopes/Scope.js"
+import type { Subject } from "../../access/actors/Subject.js"
 import type { Validation } from "../../platform/Errors.js"
 
 /** The scopes and allow-list entries that reach beyond the subject's own credential; none when a key with them may be made. */

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option } from "effect"
-import type { SubjectInput } from "../../access/Subject.js"
+import type { SubjectInput } from "../../access/actors/Subject.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { ApiKey, KeyUse } from "./ApiKey.js"
 import type { UserId, UserStatus, UserWithOrganizations } from "../users/User.js"

@@ -1,5 +1,5 @@
 import { Effect, Either } from "effect"
-import { publishRightsChange } from "../../access/RightsChanges.js"
+import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { everyoneName, type Group } from "../../groups/Group.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
 import { Ids } from "../../platform/Ids.js"

@@ -1,6 +1,6 @@
 /** Settings of the deployment and of organizations for claims of an OpenID Connect provider. authorization.md §11.1. */
 import { Schema } from "effect"
-import { siteRole } from "../../access/Roles.js"
+import { siteRole } from "../../access/roles/Roles.js"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 import { compilePattern } from "../../platform/texts/Pattern.js"

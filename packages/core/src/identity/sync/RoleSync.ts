@@ -1,5 +1,5 @@
 import { Effect, Either } from "effect"
-import { isBuiltIn, organizationRole } from "../../access/Roles.js"
+import { isBuiltIn, organizationRole } from "../../access/roles/Roles.js"
 import { CustomRoleRepository } from "../../organizations/CustomRoleRepository.js"
 import { OrganizationChangeRepository } from "../../organizations/OrganizationChangeRepository.js"
 import { isName } from "../../platform/texts/Name.js"

@@ -1,6 +1,6 @@
 import { Effect, Either } from "effect"
-import { siteRole } from "../../access/Roles.js"
-import { impliedSiteRole } from "../../access/SiteRoles.js"
+import { siteRole } from "../../access/roles/Roles.js"
+import { impliedSiteRole } from "../../access/roles/SiteRoles.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { CurrentActor } from "../../access/Actor.js"
-import { roleNames, type Subject } from "../../access/Subject.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
+import { roleNames, type Subject } from "../../access/actors/Subject.js"
 import type * as Audit from "../../audit/Audit.js"
 import { Conflict, Forbidden, NotFound } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"

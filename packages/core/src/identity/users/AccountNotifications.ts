@@ -1,5 +1,5 @@
 import { Context, Effect, Option } from "effect"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { notificationEvents } from "../../notifications/NotificationEvents.js"
 import { Notifications } from "../../notifications/Notifications.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"

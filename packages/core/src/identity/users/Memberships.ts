@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import type { CurrentActor } from "../../access/Actor.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { UserWithOrganizations } from "./User.js"
 
 /** The user with the memberships that the actor may read. identity.md §8.1. */

@@ -1,4 +1,4 @@
-import * as ReadWithActor from "../../access/ReadWithActor.js"
+import * as ReadWithActor from "../../access/actors/ReadWithActor.js"
 import type { UserWithOrganizations } from "./User.js"
 
 /** The users whose credentials requests come with. */

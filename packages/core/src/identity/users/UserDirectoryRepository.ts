@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { AccessPredicate } from "../../access/AccessPredicate.js"
+import type { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import type { Page } from "../../platform/lists/Pagination.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { UserStatus, UserWithOrganizations } from "./User.js"

@@ -1,6 +1,6 @@
 /** The query language of the list of users. identity.md §10. */
 import { Either } from "effect"
-import { impliedSiteRole } from "../../access/SiteRoles.js"
+import { impliedSiteRole } from "../../access/roles/SiteRoles.js"
 import type { Invalid } from "../../platform/Errors.js"
 import * as SearchQuery from "../../platform/lists/SearchQuery.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Conflict, Invalid, NotFound, refuseViolations } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"

@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Option, Schema } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { rightTo } from "../../access/StreamRights.js"
+import { rightTo } from "../../access/streams/StreamRights.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"

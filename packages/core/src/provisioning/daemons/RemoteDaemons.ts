@@ -1,10 +1,10 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
 import { Context, Deferred, Duration, Effect, Option, Redacted, Schema, type Scope } from "effect"
 import * as Access from "../../access/Access.js"
-import { type Actor, CurrentActor } from "../../access/Actor.js"
+import { type Actor, CurrentActor } from "../../access/actors/Actor.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { rightTo } from "../../access/StreamRights.js"
-import { SystemActor } from "../../access/SystemActor.js"
+import { rightTo } from "../../access/streams/StreamRights.js"
+import { SystemActor } from "../../access/actors/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"

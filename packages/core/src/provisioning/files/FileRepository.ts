@@ -1,5 +1,5 @@
 import { Context, Data, type Effect, type Option, type Stream } from "effect"
-import type { AccessPredicate } from "../../access/AccessPredicate.js"
+import type { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import type { Duplicate } from "../../platform/Errors.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"

@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Encoding, Option, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Invalid, NotFound, TooLarge } from "../../platform/Errors.js"

@@ -1,7 +1,7 @@
 import { Array as Arr, Context, Duration, Effect, Encoding, Option, Redacted, Schema } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { publishRightsChange } from "../../access/RightsChanges.js"
+import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import type { Organization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"

@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
-import { AccessPredicate } from "../../access/AccessPredicate.js"
-import { organizationMember } from "../../access/OrganizationSystemRoles.js"
+import { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
+import { organizationMember } from "../../access/roles/OrganizationSystemRoles.js"
 import { GroupRepository } from "../../groups/GroupRepository.js"
 import { GitSshKeyRepository } from "../../identity/secrets/GitSshKey.js"
 import { AccountRepository } from "../../identity/users/AccountRepository.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { AccessPredicate } from "../../access/AccessPredicate.js"
+import { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import { roleIn } from "../../access/AclRoles.js"
 import * as Audit from "../../audit/Audit.js"
 import { requireFeature } from "../../deployment/Entitlements.js"

@@ -1,5 +1,5 @@
 import { Cause, Context, Duration, Effect, Either, Option } from "effect"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Invalid } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"

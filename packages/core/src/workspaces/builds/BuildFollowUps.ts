@@ -1,7 +1,7 @@
 /** Queues the starts that follow stops. workspaces.md §4.1. */
 import { Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
-import { SystemActor } from "../../access/SystemActor.js"
+import { SystemActor } from "../../access/actors/SystemActor.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
 import type { ServiceError } from "../../platform/Errors.js"

@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
-import { SystemActor } from "../../access/SystemActor.js"
+import { SystemActor } from "../../access/actors/SystemActor.js"
 import { BuildResources, type InsertedAgent } from "../../agents/resources/BuildResources.js"
 import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"

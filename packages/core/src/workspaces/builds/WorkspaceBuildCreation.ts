@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import type { CurrentActor } from "../../access/Actor.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { AccessObject, ActionOn } from "../../access/Resource.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import type { CurrentActor } from "../../access/Actor.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { Entitlements } from "../../deployment/Entitlements.js"

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { AccessPredicate } from "../../access/AccessPredicate.js"
+import { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import { UserDirectoryRepository } from "../../identity/users/UserDirectoryRepository.js"
 import { parseUserSearch } from "../../identity/users/UserSearch.js"
 import { Users } from "../../identity/users/Users.js"

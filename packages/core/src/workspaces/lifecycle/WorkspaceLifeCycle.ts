@@ -1,7 +1,7 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
 import { Cause, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
-import { SystemActor } from "../../access/SystemActor.js"
+import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"

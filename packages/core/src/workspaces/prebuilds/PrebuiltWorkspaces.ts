@@ -1,6 +1,6 @@
 /** How prebuilt workspaces are made, and given to the users who ask for one. templates-and-provisioning.md §5. */
 import { Context, Effect, Option } from "effect"
-import { prebuildsUserId } from "../../access/Decision.js"
+import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { GroupMemberRepository } from "../../groups/GroupMemberRepository.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { publishRightsChange } from "../../access/RightsChanges.js"
+import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { Entitlements } from "../../deployment/Entitlements.js"
 import { Invalid, NotFound } from "../../platform/Errors.js"

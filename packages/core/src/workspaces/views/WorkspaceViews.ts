@@ -1,5 +1,5 @@
 import { Array as Arr, Context, Effect } from "effect"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { viewContext } from "../../agents/AgentView.js"
 import type { BuildResource } from "../../agents/resources/BuildResource.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"

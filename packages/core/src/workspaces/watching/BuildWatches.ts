@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { rightTo } from "../../access/StreamRights.js"
+import { rightTo } from "../../access/streams/StreamRights.js"
 import { AgentLifecycle } from "../../agents/AgentLifecycle.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type WorkspaceEventKind, workspaceEvents } from "./WorkspaceEvents.js"

@@ -1,6 +1,6 @@
 /** Changes of workspaces, published to their watchers. workspaces.md §6.1. */
 import { Effect, Schema } from "effect"
-import { publishRightsChange } from "../../access/RightsChanges.js"
+import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { type Channel, channel, channelsOf, type EventBus } from "../../platform/events/EventBus.js"
 import { publish } from "../../platform/store/Transactor.js"
 import { Uuid } from "../../platform/texts/Uuid.js"

@@ -1,0 +1,14 @@
+/** Changes after which a user, or the agents and the visitors of a workspace, may have fewer rights than before. */
+import { type Effect, Schema } from "effect"
+import { type Channel, channel, type EventBus } from "../../platform/events/EventBus.js"
+import { publish } from "../../platform/store/Transactor.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
+
+/** Concerns one user, the agents of one workspace and the visitors of its apps, or without either everyone. */
+export const RightsChange = Schema.Struct({ user_id: Schema.optional(Uuid), workspace_id: Schema.optional(Uuid) })
+export interface RightsChange extends Schema.Schema.Type<typeof RightsChange> {}
+
+export const rightsChanges: Channel<RightsChange> = channel("rights", RightsChange)
+
+/** Makes every process check the open streams that the change concerns; within a transaction, after its commit. */
+export const publishRightsChange = (change: RightsChange): Effect.Effect<void, never, EventBus> => publish(rightsChanges, change)
