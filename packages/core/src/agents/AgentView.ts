@@ -1,6 +1,6 @@
 /** Agents as readers see them: the stored fields, and those derived at the time of reading. agents-and-apps.md §3, §7. */
 import { Duration, Effect, Schema } from "effect"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { present } from "../platform/lists/Present.js"
 import * as Numbers from "../platform/Numbers.js"
 import * as Timestamp from "../platform/time/Timestamp.js"

@@ -1,7 +1,7 @@
 /** Whether a newer version has been released. deployment.md §1.3. */
 import { Cause, Context, Duration, Effect, Option, Schema } from "effect"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { DeploymentOptions } from "./DeploymentOptions.js"
+import { DeploymentOptions } from "./options/DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
 import { service } from "../platform/wiring/Standing.js"
 

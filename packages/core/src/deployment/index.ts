@@ -1,10 +1,14 @@
+export * from "./Deployment.js"
+export * from "./DeploymentAppearance.js"
+export * from "./DeploymentValues.js"
+export * from "./General.js"
+export * from "./Replicas.js"
+export * from "./UpdateCheck.js"
 export * from "./aiProviders/index.js"
 export * from "./cryptoKeys/index.js"
-export * from "./DeploymentAppearance.js"
-export * from "./Deployment.js"
-export * from "./DeploymentOptions.js"
-export * from "./DeploymentValues.js"
-export { Entitlements, type Feature, featureStates, type FeatureState, type Licensed, requireFeature } from "./Entitlements.js"
+export * from "./externalAuth/index.js"
+export { Entitlements, type Feature, featureStates, type FeatureState, type Licensed, requireFeature } from "./licenses/Entitlements.js"
+export * from "./licenses/index.js"
 export {
   type GrantedFeature,
   grantedBy,
@@ -12,13 +16,9 @@ export {
   type LicenseGrants,
   type LicenseUsage,
   type UsagePeriod
-} from "./LicensedFeatures.js"
-export * from "./licenses/index.js"
-export { layer, type Stored, workers } from "./layer.js"
-export * from "./externalAuth/index.js"
+} from "./licenses/LicensedFeatures.js"
+export * from "./options/DeploymentConfiguration.js"
+export * from "./options/DeploymentOptions.js"
 export * from "./options/index.js"
-export * from "./DeploymentConfiguration.js"
-export * from "./General.js"
 export * from "./proxies/index.js"
-export * from "./Replicas.js"
-export * from "./UpdateCheck.js"
+export { layer, type Stored, workers } from "./layer.js"

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Scope } from "effect"
 import { CurrentActor, isAnonymous } from "../access/actors/Actor.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import * as Background from "../platform/background/Background.js"
 import { Ids } from "../platform/Ids.js"

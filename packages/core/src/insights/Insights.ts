@@ -1,7 +1,7 @@
 import { Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import { keptFor } from "../platform/collections/Kept.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"

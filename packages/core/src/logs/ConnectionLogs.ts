@@ -1,7 +1,7 @@
 import { Context, Deferred, Duration, Effect, Encoding, Queue, Schedule } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
+import { Entitlements, requireFeature } from "../deployment/licenses/Entitlements.js"
 import { meAlias } from "../identity/users/User.js"
 import { Organizations } from "../organizations/Organizations.js"
 import * as Background from "../platform/background/Background.js"

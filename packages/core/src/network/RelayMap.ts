@@ -1,6 +1,6 @@
 /** The relays by which clients and agents reach each other, and the STUN servers that tell them their public addresses. agents-and-apps.md §12. */
 import { Either, Schema } from "effect"
-import type { Options } from "../deployment/DeploymentOptions.js"
+import type { Options } from "../deployment/options/DeploymentOptions.js"
 import type { WorkspaceProxy } from "../deployment/proxies/WorkspaceProxy.js"
 import * as Numbers from "../platform/Numbers.js"
 

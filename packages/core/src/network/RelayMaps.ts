@@ -1,6 +1,6 @@
 /** The current relay map. agents-and-apps.md §12. */
 import { Context, Effect, ParseResult, Schedule, Schema, Stream } from "effect"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { optionName } from "../deployment/options/Configuration.js"
 import { ProxyHealth } from "../deployment/proxies/ProxyHealth.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"

@@ -1,5 +1,5 @@
 import { Context, Effect, Encoding, Option, Schema } from "effect"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { Cryptography } from "../platform/secrets/Cryptography.js"
 import { channel, EventBus } from "../platform/events/EventBus.js"
 import { Ids } from "../platform/Ids.js"

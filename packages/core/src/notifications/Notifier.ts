@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Exit, Queue, type Scope } from "effect"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import * as Background from "../platform/background/Background.js"
 import { channelsOf, EventBus, listen } from "../platform/events/EventBus.js"
 import { Ids } from "../platform/Ids.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../deployment/DeploymentValues.js"
 import { Users } from "../identity/users/Users.js"
 import { Encryption } from "../platform/secrets/Encryption.js"

@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Option, Redacted } from "effect"
 import { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { normalizedResource } from "../identity/sessions/Audience.js"
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { AccountRepository } from "../identity/users/AccountRepository.js"

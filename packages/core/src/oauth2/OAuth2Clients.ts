@@ -1,5 +1,5 @@
 import { Context, Effect, Option } from "effect"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { constantTimeEquals } from "../platform/secrets/Cryptography.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { parse, type Uuid } from "../platform/texts/Uuid.js"

@@ -8,7 +8,7 @@ import { allScope, canonicalScope, isExternalScope } from "../access/scopes/Scop
 import { SystemActor } from "../access/actors/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/AuditedFields.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { type ApiKey, newApiKey, newCredential, parseCredential } from "../identity/sessions/ApiKey.js"
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { excess } from "../identity/sessions/Delegation.js"

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Option, Redacted } from "effect"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { constantTimeEquals } from "../platform/secrets/Cryptography.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"

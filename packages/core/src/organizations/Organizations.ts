@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/time/Timestamp.js"

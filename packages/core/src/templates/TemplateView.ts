@@ -1,6 +1,6 @@
 /** Templates as readers see them. templates-and-provisioning.md §2.1. */
 import { Effect, Schema } from "effect"
-import { Entitlements } from "../deployment/Entitlements.js"
+import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { Weekday, weekdaysOf } from "../platform/time/DaysOfWeek.js"
 import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/time/Timestamp.js"

@@ -55,7 +55,7 @@ const ofAgents = ["connectAgent", "getAgentReinitialization"]
 /** Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/Machines.test.ts` and `client/test/Reach.test.ts` test them. */
 const ofLinks = ["connectPort", "openTerminal", "watchContainers"]
 
-/** Those of workspace proxies: `deployment/WorkspaceProxies.test.ts` tests them. */
+/** Those of workspace proxies: `deployment/proxies/WorkspaceProxies.test.ts` tests them. */
 const ofProxies = ["coordinateWorkspaceProxy"]
 
 /** Those of daemons: `provisioning/RemoteDaemons.test.ts` tests them. */

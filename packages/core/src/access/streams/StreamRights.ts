@@ -3,7 +3,7 @@
  * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
  */
 import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, Scope, Stream } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import { type Bagged, Bag } from "../../platform/collections/Bag.js"

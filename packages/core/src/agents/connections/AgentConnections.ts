@@ -1,5 +1,5 @@
 import { Clock, Context, Deferred, Duration, Effect } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

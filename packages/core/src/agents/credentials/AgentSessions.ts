@@ -3,7 +3,7 @@ import { type Actor, agentActor, type CallInfo, CurrentActor } from "../../acces
 import * as ReadWithActor from "../../access/actors/ReadWithActor.js"
 import { rightTo } from "../../access/streams/StreamRights.js"
 import type { Subject } from "../../access/actors/Subject.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Unauthenticated } from "../../platform/Errors.js"
 import * as Lru from "../../platform/collections/Lru.js"

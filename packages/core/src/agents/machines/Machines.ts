@@ -1,7 +1,7 @@
 import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { firstPort } from "../../network/AgentLinks.js"
 import { Conflict, Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"

@@ -1,7 +1,7 @@
 import { Context, Effect, Either, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import { publishRightsChange } from "../../access/streams/RightsChanges.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Invalid, NotFound, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"

@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentStat.js"

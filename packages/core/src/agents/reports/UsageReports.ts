@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { ConnectionReport } from "../../logs/ConnectionLog.js"
 import { ConnectionLogs } from "../../logs/ConnectionLogs.js"
 import { Invalid } from "../../platform/Errors.js"

@@ -3,8 +3,8 @@ import { Context, Data, type Effect, type Option } from "effect"
 import type { Duplicate } from "../../platform/Errors.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
-import type { Licensed } from "../Entitlements.js"
-import type { LicenseClaims, LicenseGrants } from "../LicensedFeatures.js"
+import type { Licensed } from "./Entitlements.js"
+import type { LicenseClaims, LicenseGrants } from "./LicensedFeatures.js"
 
 export interface License {
   readonly id: number

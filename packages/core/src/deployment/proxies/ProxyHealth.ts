@@ -1,6 +1,6 @@
 /** Whether proxies work: each process asks each of them. agents-and-apps.md §21. */
 import { Context, Effect, Either, Option, Schema, type Scope } from "effect"
-import { DeploymentOptions } from "../DeploymentOptions.js"
+import { DeploymentOptions } from "../options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import { channel, EventBus, listen } from "../../platform/events/EventBus.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Option, Redacted, Schema } from "effect"
 import type { Actor, CallInfo } from "../../access/actors/Actor.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Forbidden, Unauthenticated } from "../../platform/Errors.js"
 import type { EventBus } from "../../platform/events/EventBus.js"

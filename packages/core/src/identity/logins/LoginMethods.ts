@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Forbidden } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"

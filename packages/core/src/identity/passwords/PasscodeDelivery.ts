@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Option } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { rendered } from "../../notifications/EmailMessage.js"
 import { Mailer } from "../../notifications/Mailer.js"
 import { NotDelivered } from "../../notifications/Dispatcher.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Option, type Redacted, Schema } from "effect"
-import type { SshKeyAlgorithm } from "../../deployment/DeploymentOptions.js"
+import type { SshKeyAlgorithm } from "../../deployment/options/DeploymentOptions.js"
 import type { Sealed } from "../../platform/secrets/Encryption.js"
 import type { SealedColumn, SealedRow } from "../../platform/store/Resealing.js"
 import { Timestamp } from "../../platform/time/Timestamp.js"

@@ -1,5 +1,5 @@
 import { Context, Effect, Option, Redacted } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Encryption } from "../../platform/secrets/Encryption.js"
 import { openRow } from "../../platform/store/Resealing.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"

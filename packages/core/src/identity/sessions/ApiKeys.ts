@@ -6,7 +6,7 @@ import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowL
 import { allScope, canonicalScope, isExternalScope } from "../../access/scopes/Scope.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
 import * as Name from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

@@ -1,6 +1,6 @@
 import { Context, Effect, Schema } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import type { Organization } from "../../organizations/Organization.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { GroupSyncSettings, type Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"

@@ -1,5 +1,5 @@
 import { Context, Effect, Either } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Forbidden, Invalid } from "../../platform/Errors.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { StartError } from "../../platform/wiring/StartError.js"

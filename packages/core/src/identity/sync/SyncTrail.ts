@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
 import type { User } from "../users/User.js"
 import type { UnreadableClaim } from "./ClaimSync.js"

@@ -1,5 +1,5 @@
 import { Context, Effect, Encoding, Option, Redacted } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { constantTimeEquals, Cryptography, hashSecret, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
 import { Forbidden } from "../../platform/Errors.js"

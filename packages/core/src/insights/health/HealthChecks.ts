@@ -1,6 +1,6 @@
 /** The checks of which a health report consists, and one run of all of them. deployment.md §9. */
 import { Cause, Duration, Effect, Exit } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { primaryName, WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
 import { proxyView } from "../../deployment/proxies/WorkspaceProxyView.js"

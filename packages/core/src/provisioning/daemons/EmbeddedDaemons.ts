@@ -1,6 +1,6 @@
 /** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
 import { type Cause, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Replicas } from "../../deployment/Replicas.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import * as Background from "../../platform/background/Background.js"

@@ -1,5 +1,5 @@
 import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Option, Schedule, Stream } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import type { ServiceError } from "../../platform/Errors.js"
 import { EventBus, subscribe } from "../../platform/events/EventBus.js"

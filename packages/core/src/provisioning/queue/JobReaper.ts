@@ -1,6 +1,6 @@
 /** Ends jobs that no worker is handling. templates-and-provisioning.md §6.7. */
 import { Duration, Effect } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Replicas } from "../../deployment/Replicas.js"
 import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

@@ -1,5 +1,5 @@
 /** A template's settings under the licensed features. templates-and-provisioning.md §2.1. */
-import type { Entitlements } from "../../deployment/Entitlements.js"
+import type { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { type DaysOfWeek, noDay, otherDays } from "../../platform/time/DaysOfWeek.js"
 import type { Template } from "../Template.js"
 

@@ -1,5 +1,5 @@
 /** The settings that callers give a template, and the template with them applied. templates-and-provisioning.md §2.2, §2.3. */
-import type { Entitlements } from "../../deployment/Entitlements.js"
+import type { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { daysOf, noDay, otherDays } from "../../platform/time/DaysOfWeek.js"
 import { type LicensedSchedule, unrestrictedSchedule } from "./EffectiveTemplate.js"
 import { type CorsBehavior, isCorsBehavior, isPortShareLevel, type PortShareLevel, type Template } from "../Template.js"

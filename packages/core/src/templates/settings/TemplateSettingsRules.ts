@@ -1,5 +1,5 @@
 /** Rules for a template's settings. templates-and-provisioning.md §2.2, §2.3. */
-import type { Entitlements } from "../../deployment/Entitlements.js"
+import type { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
 import { daysOf } from "../../platform/time/DaysOfWeek.js"
 import type { Validation } from "../../platform/Errors.js"

@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { upstreamFailure } from "../../deployment/externalAuth/ExternalAuth.js"
 import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../../deployment/externalAuth/ExternalAuthTokens.js"

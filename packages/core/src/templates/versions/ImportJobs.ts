@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { nil } from "../../platform/texts/Uuid.js"

@@ -1,6 +1,6 @@
 import { Cause, Context, Duration, Effect, Either, Option } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Invalid } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import type { File } from "../../provisioning/files/File.js"

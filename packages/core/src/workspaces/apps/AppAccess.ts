@@ -10,7 +10,7 @@ import { type AgentWorkspace, agentWorkspaceObject } from "../../agents/AgentWor
 import { BuildResourceRepository } from "../../agents/resources/BuildResourceRepository.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { WorkspaceProxyRepository } from "../../deployment/proxies/WorkspaceProxy.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
 import { Invalid, NotFound } from "../../platform/Errors.js"

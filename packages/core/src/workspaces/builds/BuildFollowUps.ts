@@ -2,7 +2,7 @@
 import { Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
 import type { ServiceError } from "../../platform/Errors.js"
 import * as Background from "../../platform/background/Background.js"

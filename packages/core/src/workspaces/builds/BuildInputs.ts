@@ -1,5 +1,5 @@
 import { Context, Effect, Option } from "effect"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { User } from "../../identity/users/User.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"

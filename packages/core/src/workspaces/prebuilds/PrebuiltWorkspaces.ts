@@ -1,8 +1,8 @@
 /** How prebuilt workspaces are made, and given to the users who ask for one. templates-and-provisioning.md §5. */
 import { Context, Effect, Option } from "effect"
 import { prebuildsUserId } from "../../access/decisions/Decision.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { GroupMemberRepository } from "../../groups/GroupMemberRepository.js"
 import { GroupRepository } from "../../groups/GroupRepository.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"

@@ -1,5 +1,5 @@
 import { Context, Effect, Option } from "effect"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { Users } from "../../identity/users/Users.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"

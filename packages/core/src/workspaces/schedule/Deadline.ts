@@ -2,7 +2,7 @@
 import { DateTime, Duration } from "effect"
 import { isOn, localMidnight, nextOccurrence, type Schedule, storedSchedule } from "../../platform/time/Schedule.js"
 import { fromMillis, type Timestamp, toMillis } from "../../platform/time/Timestamp.js"
-import type { Options } from "../../deployment/DeploymentOptions.js"
+import type { Options } from "../../deployment/options/DeploymentOptions.js"
 import { autostartDays } from "../../templates/settings/EffectiveTemplate.js"
 import type { Template } from "../../templates/Template.js"
 import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { ActivityReports } from "../../agents/reports/ActivityReports.js"
 import { makeBatch } from "../../agents/reports/Batch.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { storedSchedule } from "../../platform/time/Schedule.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"

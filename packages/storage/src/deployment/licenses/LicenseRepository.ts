@@ -1,8 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { LicenseCounts, LicenseRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, first, one, runUnique } from "../platform/Statement.js"
+import { columnList, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { all, first, one, runUnique } from "../../platform/Statement.js"
 import { service, together } from "@atelier/core/platform"
 
 const columns = { id: number, uuid, uploaded_at: timestamp, exp: timestamp, token: text() }

@@ -1,9 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { dialectOf } from "../platform/Dialect.js"
-import { boolean, bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, first, one, run, runUnique } from "../platform/Statement.js"
+import { dialectOf } from "../../platform/Dialect.js"
+import { boolean, bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { all, first, one, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 
 const columns = {

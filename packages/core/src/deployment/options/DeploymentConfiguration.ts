@@ -1,6 +1,6 @@
 import { Context, Either } from "effect"
-import { type Configuration, resolve } from "./options/Configuration.js"
-import type { Yaml } from "./options/readers.js"
+import { type Configuration, resolve } from "./Configuration.js"
+import type { Yaml } from "./readers.js"
 
 const yamlOf = (value: unknown): Yaml => {
   if (Array.isArray(value)) return { kind: "list", items: value.map(yamlOf) }

@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import type { LicenseGrants } from "./LicensedFeatures.js"
-import { Forbidden } from "../platform/Errors.js"
+import { Forbidden } from "../../platform/Errors.js"
 
 /** Every licensed feature that is either on or off. deployment.md §5.1. */
 export const features = [

@@ -1,8 +1,8 @@
 import { Context } from "effect"
-import { Uuid } from "../platform/index.js"
+import { Uuid } from "../../platform/index.js"
 import { defaultConfiguration } from "./DeploymentConfiguration.js"
-import { type Configuration, inForce, type OptionsInForce } from "./options/Configuration.js"
-import { withoutTrailingSlashes } from "../platform/texts/Address.js"
+import { type Configuration, inForce, type OptionsInForce } from "./Configuration.js"
+import { withoutTrailingSlashes } from "../../platform/texts/Address.js"
 
 /** How git's SSH key pairs are made. identity.md §8.7. */
 export type SshKeyAlgorithm = "ed25519" | "ecdsa" | "rsa4096"

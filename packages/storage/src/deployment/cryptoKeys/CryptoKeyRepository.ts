@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { type CryptoKeyFeature, CryptoKeyRepository, type StoredCryptoKey } from "@atelier/core/deployment"
 import { Uuid, service } from "@atelier/core/platform"
 import { Effect } from "effect"
-import { bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, run } from "../platform/Statement.js"
+import { bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { all, applied, run } from "../../platform/Statement.js"
 
 const columns = {
   id: uuid,
