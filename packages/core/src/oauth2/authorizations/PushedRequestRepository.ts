@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option, Schema } from "effect"
-import type { Timestamp } from "../platform/time/Timestamp.js"
-import { Uuid } from "../platform/texts/Uuid.js"
-import type { Hashed } from "./GrantRepository.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
+import type { Hashed } from "../tokens/GrantRepository.js"
 
 /** The parameters of an authorization request as they are stored. Those that the client left out are absent. */
 export const PushedParameters = Schema.Struct({

@@ -2,8 +2,8 @@ import { type DeviceCode, DeviceCodeRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { bytes, columnList, nullable, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { bytes, columnList, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
+import { applied, first, one, run, runUnique } from "../../platform/Statement.js"
 
 const columns = {
   id: uuid,

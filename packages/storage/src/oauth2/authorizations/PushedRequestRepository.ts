@@ -2,8 +2,8 @@ import { PushedParameters, PushedRequestRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { bytes, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { applied, first, one, run } from "../platform/Statement.js"
+import { bytes, columnList, json, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { applied, first, one, run } from "../../platform/Statement.js"
 
 const columns = { prefix: text(), app_id: uuid, request: json(PushedParameters), expires_at: timestamp }
 const pushed = row(columns)

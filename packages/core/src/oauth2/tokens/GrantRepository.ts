@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Timestamp } from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Grant, RefreshToken } from "./Grant.js"
 
 /** A row that a presented secret may be of. */

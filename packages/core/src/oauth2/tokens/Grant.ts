@@ -1,7 +1,7 @@
 /** The permission that a user gives to an app, from the authorization code to the end of its tokens. oauth2-provider.md §13. */
 import { Schema } from "effect"
-import { Timestamp } from "../platform/time/Timestamp.js"
-import { Uuid } from "../platform/texts/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 /** Grants of one user to one app; a device more ends the oldest. */
 export const maximumGrants = 50

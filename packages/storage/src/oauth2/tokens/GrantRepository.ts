@@ -1,8 +1,8 @@
 import { type Grant, GrantRepository } from "@atelier/core/oauth2"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { bytes, columnList, nullable, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { applied, first, run } from "../platform/Statement.js"
+import { bytes, columnList, nullable, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
+import { applied, first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 
 const columns = {

@@ -1,6 +1,6 @@
 /** Client secrets, authorization codes and refresh tokens: texts with a public part, by which they are found, and a secret part. */
 import { Effect, Redacted } from "effect"
-import { Cryptography, randomAlphanumeric } from "../platform/secrets/Cryptography.js"
+import { Cryptography, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
 
 const prefixLength = 10
 const secretLength = 40

@@ -1,7 +1,7 @@
 import { Context, Duration, Effect } from "effect"
-import { service } from "../platform/wiring/Standing.js"
-import * as Timestamp from "../platform/time/Timestamp.js"
-import type { Worker } from "../platform/background/Worker.js"
+import { service } from "../../platform/wiring/Standing.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import type { Worker } from "../../platform/background/Worker.js"
 import { hashText } from "./OAuthSecret.js"
 import { UsedTokenRepository } from "./UsedTokenRepository.js"
 

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Timestamp } from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { OAuth2App, OAuth2AppSecret } from "./OAuth2App.js"
 
 /** A client secret with the hash that a presented one is compared with. */

@@ -1,9 +1,9 @@
 import { DescriptiveMetadata, type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
-import { dialectOf } from "../platform/Dialect.js"
-import { boolean, bytes, columnList, json, nullable, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, one, run } from "../platform/Statement.js"
+import { dialectOf } from "../../platform/Dialect.js"
+import { boolean, bytes, columnList, json, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
+import { all, applied, first, one, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 
 const columns = {

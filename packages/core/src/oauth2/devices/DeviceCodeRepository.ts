@@ -1,9 +1,9 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Duplicate } from "../platform/Errors.js"
-import type { Timestamp } from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
+import type { Duplicate } from "../../platform/Errors.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { DeviceCode } from "./DeviceCode.js"
-import type { Hashed } from "./GrantRepository.js"
+import type { Hashed } from "../tokens/GrantRepository.js"
 
 export class DeviceCodeRepository extends Context.Tag("@atelier/core/DeviceCodeRepository")<
   DeviceCodeRepository,

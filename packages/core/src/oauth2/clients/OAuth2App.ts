@@ -1,7 +1,7 @@
 /** The clients of the authorization server: apps that an administrator made, and clients that registered themselves. */
 import { Schema } from "effect"
-import { Timestamp } from "../platform/time/Timestamp.js"
-import { Uuid } from "../platform/texts/Uuid.js"
+import { Timestamp } from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 /** The grant type of devices without a browser (RFC 8628 §3.4). */
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"

@@ -1,8 +1,8 @@
 /** A device that asks for a permission without a browser (RFC 8628): what it is, and what a poll of it is answered. oauth2-provider.md §17.3. */
 import { Duration, Effect, Schema } from "effect"
-import { Cryptography } from "../platform/secrets/Cryptography.js"
-import * as Timestamp from "../platform/time/Timestamp.js"
-import { Uuid } from "../platform/texts/Uuid.js"
+import { Cryptography } from "../../platform/secrets/Cryptography.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
+import { Uuid } from "../../platform/texts/Uuid.js"
 
 /** Both answers of the user are final. A device code that is redeemed is deleted. */
 export const DeviceStatus = Schema.Literal("pending", "approved", "denied")

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
 
 /** Signed texts that may be used once, in all processes. */
 export class UsedTokenRepository extends Context.Tag("@atelier/core/UsedTokenRepository")<

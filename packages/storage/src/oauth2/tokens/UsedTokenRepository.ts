@@ -2,7 +2,7 @@ import { UsedTokenRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { applied, run } from "../platform/Statement.js"
+import { applied, run } from "../../platform/Statement.js"
 
 export const layer = service(
   UsedTokenRepository,

@@ -9,7 +9,7 @@ import {
   grantTypes,
   responseTypes
 } from "./OAuth2App.js"
-import { OAuthError } from "./OAuthError.js"
+import { OAuthError } from "../OAuthError.js"
 import { type ClientType, redirectUriViolation } from "./RedirectUri.js"
 
 /** What a client asks to be registered with, with the defaults applied. `client_name` is whole. */
