@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { GranteeRepository } from "@atelier/core/groups"
 import { Effect } from "effect"
-import { selectUser, withOrganizations } from "../identity/UserRepository.js"
+import { selectUser, withOrganizations } from "../identity/users/UserRepository.js"
 import { among } from "../platform/Among.js"
 import { row, uuid } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"

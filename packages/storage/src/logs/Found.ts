@@ -2,7 +2,7 @@
 import type { MinimalOrganization } from "@atelier/core/logs"
 import type { UserWithOrganizations } from "@atelier/core/identity"
 import { row, text, uuid } from "../platform/Row.js"
-import { userColumns } from "../identity/UserRepository.js"
+import { userColumns } from "../identity/users/UserRepository.js"
 
 const listOf = (alias: string, columns: object): string =>
   Object.keys(columns)

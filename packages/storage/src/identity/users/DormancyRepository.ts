@@ -1,0 +1,47 @@
+import { SqlClient } from "@effect/sql"
+import { DormancyRepository, type User } from "@atelier/core/identity"
+import { Effect } from "effect"
+import { insertAll } from "../../platform/Batch.js"
+import { row, text, uuid } from "../../platform/Row.js"
+import { all, applied, run } from "../../platform/Statement.js"
+import { service } from "@atelier/core/platform"
+
+const lapsed = row({ id: uuid, username: text() })
+
+export const layer = service(
+  DormancyRepository,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const unlocked = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE SKIP LOCKED`, orElse: () => sql.literal("") })
+    const logged = (users: ReadonlyArray<Pick<User, "id">>, new_status: User["status"], changed_at: string) =>
+      run(
+        insertAll(
+          sql,
+          "user_status_changes",
+          users.map(({ id }) => ({ user_id: id, new_status, changed_at }))
+        )
+      )
+
+    return DormancyRepository.of({
+      lapse: (before, at, limit) =>
+        Effect.tap(
+          all(
+            lapsed,
+            sql`UPDATE users SET status = 'dormant', updated_at = ${at}
+              WHERE id IN (
+                SELECT id FROM users WHERE status = 'active' AND last_seen_at < ${before} AND NOT deleted AND NOT is_system
+                ORDER BY last_seen_at LIMIT ${limit} ${unlocked})
+              RETURNING id, username`
+          ),
+          (users) => logged(users, "dormant", at)
+        ),
+      wake: (id, at) =>
+        Effect.tap(
+          applied(
+            sql`UPDATE users SET status = 'active', last_seen_at = ${at}, updated_at = ${at}
+              WHERE id = ${id} AND status = 'dormant' AND NOT deleted RETURNING id`
+          ),
+          (isAwake) => (isAwake ? logged([{ id }], "active", at) : Effect.void)
+        )
+    })
+  })
+)
