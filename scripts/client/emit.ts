@@ -552,7 +552,7 @@ const part = (name: string, fields: ReadonlyArray<{ readonly text: string; reado
 export const emitRoutes = (routes: ReadonlyArray<object>): string =>
   [
     "// Generated from the contract by `npm run generate`. Changes here are lost.",
-    'import type { Route } from "../../server/pipeline/Routes.js"',
+    'import type { Route } from "../Route.js"',
     "",
     "/** Each endpoint's method and path, and what is known of it before its implementation is loaded. */",
     "export const routes: ReadonlyArray<Route> = [",

@@ -1,6 +1,7 @@
 /** What passes between a client and an app: neither the service's credentials, nor what only concerns one connection. agents-and-apps.md §19. */
 import { parseCredential } from "@atelier/core/identity"
 import type { Names } from "../wire/Brand.js"
+import { forwardingHeaders } from "../server/request/ClientAddress.js"
 import { sessionHeadersOf, sessionQueriesOf } from "../server/credentials/Credential.js"
 import { cookieName as csrfCookie } from "../server/credentials/Csrf.js"
 import { loginCookieTexts } from "../server/credentials/loginCookies.js"
@@ -16,17 +17,6 @@ const hopByHop = new Set([
   "trailer",
   "transfer-encoding",
   "upgrade"
-])
-
-/** Headers by which proxies say whom they act for. */
-export const forwardingHeaders: ReadonlySet<string> = new Set([
-  "cf-connecting-ip",
-  "forwarded",
-  "true-client-ip",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-real-ip"
 ])
 
 /** Headers by which an app that shares the service's host would decide about all of the host. */

@@ -17,11 +17,10 @@ import {
 } from "@atelier/core/oauth2"
 import { Effect, Redacted } from "effect"
 import { createHash } from "node:crypto"
-import type { Options } from "../Options.js"
 import { brandOf } from "../pages/brandOf.js"
-import { pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
-import { forgeryCheck, maskedToken } from "../server/credentials/Csrf.js"
-import { csrfTokenOf, type RequestInfo } from "../server/request/CurrentRequest.js"
+import { type HostPages, pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
+import { csrfTokenOf, forgeryCheck, maskedToken } from "../server/credentials/Csrf.js"
+import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import { withQuery } from "../server/codec/withQuery.js"
 import { notSignedIn, type ProtocolAnswers, type Request, type Response } from "./answering.js"
 import { consentDetails, consentPage, requestErrorPage } from "./consentPage.js"
@@ -84,7 +83,7 @@ const noRequestObjects = new OAuthError({ error: "request_not_supported", messag
 const mustBePushed = invalidRequest("The client has to send its authorization requests ahead.")
 
 /** Returns the handlers of both methods. Where browsers have no page to sign in on, callers that are not signed in are refused. */
-export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAnswers, options: Options) =>
+export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAnswers, options: HostPages) =>
   Effect.gen(function* () {
     const { accessUrl, login, mount } = settings
     const pages = pagesOf(options) ?? {}

@@ -2,7 +2,7 @@
 import { OAuth2Apps } from "@atelier/core/oauth2"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
-import type { Options } from "../Options.js"
+import type { HostPages } from "../pages/PageOptions.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import type { Page } from "../server/pipeline/HttpApplication.js"
 import { json, refuse } from "../server/codec/respond.js"
@@ -22,7 +22,7 @@ const both = (method: Page["method"], path: `/${string}`, handler: Page["handler
 ]
 
 /** The routes of the authorization server. */
-export const oauthRoutes = (options: Options) =>
+export const oauthRoutes = (options: HostPages) =>
   Effect.gen(function* () {
     const answers = yield* protocolAnswers
     const { answering, settings } = answers

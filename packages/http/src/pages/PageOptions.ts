@@ -2,7 +2,6 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect } from "effect"
-import type { Options } from "../Options.js"
 import { withQuery } from "../server/codec/withQuery.js"
 
 /**
@@ -56,12 +55,18 @@ export interface PageOptions {
   readonly requestError?: PageReplacement<RequestErrorDetails>
 }
 
+/** The part of an application's options that says which pages there are. */
+export interface HostPages {
+  readonly authenticate?: unknown
+  readonly pages?: false | PageOptions
+}
+
 /** The replacements; undefined where the host has turned the pages off. */
-export const pagesOf = ({ authenticate, pages }: Pick<Options, "authenticate" | "pages">): PageOptions | undefined =>
+export const pagesOf = ({ authenticate, pages }: HostPages): PageOptions | undefined =>
   pages === false || (pages === undefined && authenticate !== undefined) ? undefined : (pages ?? {})
 
 /** Where a browser signs in; undefined where the deployment has no page for it. `mount` is a path without a slash at its end. */
-export const loginAddress = (options: Pick<Options, "authenticate" | "pages">, mount: string): string | undefined => {
+export const loginAddress = (options: HostPages, mount: string): string | undefined => {
   const pages = pagesOf(options)
   if (pages === undefined) return undefined
   return typeof pages.login === "string" ? pages.login : `${mount}/login`

@@ -4,7 +4,6 @@ import { CurrentActor } from "@atelier/core/access"
 import { LoginMethods, Sessions, SetupTokens, Users } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import type { Parameters } from "../server/request/form.js"
-import type { Options } from "../Options.js"
 import { callInfo } from "../server/request/CurrentRequest.js"
 import type { Page } from "../server/pipeline/HttpApplication.js"
 import { safeRedirect } from "../server/request/safeRedirect.js"
@@ -14,7 +13,7 @@ import { type Asked, formPages, inputOf, noticeOf, pair, secretOf } from "./form
 import { homePage } from "./homePage.js"
 import { iconPages } from "./iconPages.js"
 import { escaped, page } from "./page.js"
-import { pagesOf, replacement, seeOther } from "./PageOptions.js"
+import { type HostPages, pagesOf, replacement, seeOther } from "./PageOptions.js"
 import { resetPages } from "./resetPages.js"
 import { text } from "./text.js"
 import { startPage } from "./startPage.js"
@@ -23,7 +22,7 @@ import { tokenPage } from "./tokenPage.js"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The pages of the deployment; none where the host turns them off. */
-export const loginPages = (options: Options) =>
+export const loginPages = (options: HostPages) =>
   Effect.gen(function* () {
     const replaced = pagesOf(options)
     if (replaced === undefined) return []

@@ -1,14 +1,13 @@
 /** What browsers see at an address that has no page. */
 import { Effect } from "effect"
-import type { Options } from "../Options.js"
 import { Settings } from "../server/request/Settings.js"
 import { brandOf } from "./brandOf.js"
 import { escaped, page } from "./page.js"
-import { pagesOf } from "./PageOptions.js"
+import { type HostPages, pagesOf } from "./PageOptions.js"
 import { text } from "./text.js"
 
 /** The page; undefined where the host turns the pages off. */
-export const lostPage = (options: Options) =>
+export const lostPage = (options: HostPages) =>
   Effect.map(Effect.all([Settings, brandOf]), ([settings, brand]) =>
     pagesOf(options) === undefined
       ? undefined

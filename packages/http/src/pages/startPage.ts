@@ -2,7 +2,7 @@
 import { CurrentActor } from "@atelier/core/access"
 import { WorkspaceBuildCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
 import { Effect } from "effect"
-import { appPage } from "../apps/appPages.js"
+import { appPage } from "./appPage.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import { withQuery } from "../server/codec/withQuery.js"
 import { type Asked, type FormPages, pair } from "./forms.js"

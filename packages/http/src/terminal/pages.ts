@@ -7,12 +7,11 @@ import { WorkspaceBuildCreation, Workspaces, type WorkspaceView } from "@atelier
 import { Effect } from "effect"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { appPage } from "../apps/appPages.js"
-import type { Options } from "../Options.js"
+import { appPage } from "../pages/appPage.js"
 import { brandOf } from "../pages/brandOf.js"
 import { dataAddress, favicon } from "../pages/icons.js"
 import { escaped } from "../pages/page.js"
-import { seeOther } from "../pages/PageOptions.js"
+import { type HostPages, seeOther } from "../pages/PageOptions.js"
 import { startPath } from "../pages/startPage.js"
 import { text } from "../pages/text.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
@@ -71,7 +70,7 @@ const agentIn = ({ latest_build }: WorkspaceView, name: string) => {
 }
 
 /** The page and its files; none where the host turns the pages off. A host with users of its own needs them as any other does. */
-export const terminalPages = (options: Options) =>
+export const terminalPages = (options: HostPages) =>
   Effect.gen(function* () {
     if (options.pages === false) return []
     const settings = yield* Settings

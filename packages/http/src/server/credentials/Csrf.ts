@@ -3,6 +3,7 @@ import { randomBytes } from "@atelier/node"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { timingSafeEqual } from "node:crypto"
 import { bearerOf, cookieOf, sessionCookieOf, sessionHeadersOf, sessionQueriesOf } from "./Credential.js"
+import type { RequestInfo } from "../request/CurrentRequest.js"
 import type { HttpSettings } from "../request/Settings.js"
 import { queryValue, type Target } from "../request/Target.js"
 
@@ -42,6 +43,12 @@ const tokenPaths = /^(?:\/api\/v2)?\/oauth2\/tokens$/
 
 const isChecked = (method: string, path: string): boolean =>
   tokenPaths.test(path) ? method === "DELETE" : path.startsWith("/api") || formPaths.test(path)
+
+/** The token against forged forms of the browser that a request comes from. A new one goes out with the response. */
+export const csrfTokenOf = (info: RequestInfo, request: HttpServerRequest.HttpServerRequest): string => {
+  const cookie = cookieOf(request, cookieName)
+  return isToken(cookie) ? cookie : (info.csrfToken ??= newToken())
+}
 
 /** The token as a page shows it: masked anew each time, so that compressed answers tell nothing of it. */
 export const maskedToken = (token: string): string => {

@@ -9,6 +9,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, type Effect, Option, type Scope } from "effect"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 import { AlsoAt, TrailingSlash } from "../../contract/annotations.js"
+import type { Route } from "../../contract/Route.js"
 import { isUuid, propertiesOf } from "../codec/normalize.js"
 
 /** How paths are matched: exactly as they are written. */
@@ -58,18 +59,6 @@ export interface Routes {
   readonly allowsSlash: (method: string, path: string) => boolean
   /** Whether a path lies in a sub-tree that is served as a whole. */
   readonly isInSubtree: (path: string) => boolean
-}
-
-export interface Route {
-  readonly method: string
-  readonly path: `/${string}`
-  readonly trailingSlash: boolean
-  /** The path with names in braces for its parameters. */
-  readonly pattern: string
-  /** The parameters of the path that are ids, and nothing else. */
-  readonly ids: ReadonlyArray<string>
-  /** The group of endpoints whose implementation answers; undefined for a page. */
-  readonly group: string | undefined
 }
 
 /** A path with names in braces for its parameters. */

@@ -7,6 +7,17 @@ export interface TrustedProxies {
   readonly headers: ReadonlyArray<string>
 }
 
+/** Headers by which proxies say whom they act for. */
+export const forwardingHeaders: ReadonlySet<string> = new Set([
+  "cf-connecting-ip",
+  "forwarded",
+  "true-client-ip",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip"
+])
+
 /** Addresses whose trust is kept: looking one up in the networks takes longer than most of what a request needs. */
 const keptAddresses = 1024
 

@@ -1,10 +1,7 @@
 import type { Actor, CallInfo, Recording } from "@atelier/core/access"
 import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
-import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Context, Effect, type Either } from "effect"
 import type { Visit } from "./Visit.js"
-import { cookieOf } from "../credentials/Credential.js"
-import * as Csrf from "../credentials/Csrf.js"
 import type { Counted } from "../operate/RequestMetrics.js"
 
 /** Counters of one limiter as its headers show them. */
@@ -45,12 +42,6 @@ export interface RequestInfo {
   routed: boolean
   /** How the request is counted in metrics. */
   readonly counted: Counted | undefined
-}
-
-/** The token against forged forms of the browser that a request comes from. A new one goes out with the response. */
-export const csrfTokenOf = (info: RequestInfo, request: HttpServerRequest.HttpServerRequest): string => {
-  const cookie = cookieOf(request, Csrf.cookieName)
-  return Csrf.isToken(cookie) ? cookie : (info.csrfToken ??= Csrf.newToken())
 }
 
 /** The request that is being answered. */

@@ -3,7 +3,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { SetupCaller } from "@atelier/core/identity"
 import { isLoopbackHost } from "@atelier/core/platform"
 import { Redacted } from "effect"
-import { forwardingHeaders } from "../../apps/appHeaders.js"
+import { forwardingHeaders } from "./ClientAddress.js"
 import type { RequestInfo } from "./CurrentRequest.js"
 import type { HttpSettings } from "./Settings.js"
 

@@ -1,7 +1,7 @@
 /** The pages that take an app's place where it cannot be shown. agents-and-apps.md §19. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { escaped, page, type PageBrand } from "../pages/page.js"
-import { text } from "../pages/text.js"
+import { escaped, page, type PageBrand } from "./page.js"
+import { text } from "./text.js"
 import type { HttpSettings } from "../server/request/Settings.js"
 
 export interface AppPage {

@@ -1,0 +1,12 @@
+/** A method and a path of the interface, and what is known of it before its implementation is loaded. */
+export interface Route {
+  readonly method: string
+  readonly path: `/${string}`
+  readonly trailingSlash: boolean
+  /** The path with names in braces for its parameters. */
+  readonly pattern: string
+  /** The parameters of the path that are ids, and nothing else. */
+  readonly ids: ReadonlyArray<string>
+  /** The group of endpoints whose implementation answers; undefined for a page. */
+  readonly group: string | undefined
+}
