@@ -47,7 +47,7 @@ import { Cause, Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Manag
 import { hostname } from "node:os"
 import { AgentProgram } from "./programs/AgentProgram.js"
 import { AppSessions } from "./apps/AppSessions.js"
-import { AppServer } from "./apps/AppServer.js"
+import * as AppServer from "./apps/AppServer.js"
 import { SignedAppTokens } from "./apps/SignedAppTokens.js"
 import { Brand, namesOf } from "./wire/Brand.js"
 import { configured } from "./assembly/configured.js"

@@ -9,7 +9,7 @@ import { Effect, Encoding, Option, Redacted, Schema } from "effect"
 import { coordinatorSocket } from "../agentRpc/coordinatorSocket.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
-import { AppServer } from "../apps/AppServer.js"
+import { VisitorTokens } from "../apps/VisitorTokens.js"
 import * as contract from "../contract/workspaceProxies.js"
 import { CurrentProxy, type IssueTokenRequest, ProxyAuthenticated } from "../contract/workspaceProxies.js"
 import { UserCredentials } from "../server/credentials/Credentials.js"
@@ -89,7 +89,7 @@ export const ownWorkspaceProxy = Effect.provideServiceEffect(
       const visits = yield* AppVisits
       const keys = yield* CryptoKeys
       const ids = yield* Ids
-      const apps = yield* AppServer
+      const visitors = yield* VisitorTokens
       const users = yield* UserCredentials
       const { names } = yield* Settings
       const serviceOf = yield* TailnetHandlers.maker
@@ -115,11 +115,11 @@ export const ownWorkspaceProxy = Effect.provideServiceEffect(
         .handle("reportAppStats", ({ payload }) => visits.record(payload.stats))
         .handle("issueSignedAppToken", ({ payload, request }) =>
           Effect.gen(function* () {
-            if (apps === undefined) return yield* new NotFound({})
+            if (visitors === undefined) return yield* new NotFound({})
             const info = { ...(yield* callInfo), ip: request.headers[names.proxyClientHeader.toLowerCase()] ?? "" }
             const user = yield* Effect.option(users.authenticate(Redacted.make(payload.session_token), info))
             const actor = Option.getOrElse(user, () => anonymousActor(info))
-            const issued = yield* Effect.provideService(apps.issue(payload.app_request, addressOf(payload)), CurrentActor, actor)
+            const issued = yield* Effect.provideService(visitors.issue(payload.app_request, addressOf(payload)), CurrentActor, actor)
             return typeof issued === "string" ? { signed_token_str: issued } : issued
           })
         )

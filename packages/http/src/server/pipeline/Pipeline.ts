@@ -23,7 +23,7 @@ import {
 import { Cause, Context, Effect, Either, Exit, FiberRef, Option, Redacted, type Scope, Stream, Tracer } from "effect"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
-import { AppServer } from "../../apps/AppServer.js"
+import { AppServer, type AppServing } from "./AppServer.js"
 import { type AppPath, noApp } from "../request/appPath.js"
 import type { Visit } from "../request/Visit.js"
 import { InternalError, responseOf, StorageFull, Unavailable } from "../../wire/errors.js"
@@ -234,7 +234,7 @@ export const make = (
 
     /** Answers a request to an app, whose own answer is passed on as it is. */
     const serveApp = (
-      { begin, find, keyOf, serve }: NonNullable<AppServer["Type"]>,
+      { begin, find, keyOf, serve }: AppServing,
       request: Request,
       info: RequestInfo,
       peer: string,
