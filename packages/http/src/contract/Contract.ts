@@ -2,7 +2,7 @@
  * The whole interface as a value: every endpoint's path, inputs, outputs and errors. Server, typed client and interface description
  * are made from it. Nothing here may need Node.
  *
- * A group of endpoints is a file, which its area lists in `areas/`:
+ * A group of endpoints is a file, which its area lists in its `area.ts`:
  *
  * ```ts
  * export const groups = HttpApiGroup.make("groups")
@@ -29,21 +29,21 @@
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { commonRefusals } from "../wire/errors.js"
-import { area as access } from "./areas/access.js"
-import { area as agents } from "./areas/agents.js"
-import { area as audit } from "./areas/audit.js"
-import { area as deployment } from "./areas/deployment.js"
-import { area as groups } from "./areas/groups.js"
-import { area as identity } from "./areas/identity.js"
-import { area as insights } from "./areas/insights.js"
-import { area as network } from "./areas/network.js"
-import { area as notifications } from "./areas/notifications.js"
-import { area as oauth2 } from "./areas/oauth2.js"
-import { area as organizations } from "./areas/organizations.js"
-import { area as provisioning } from "./areas/provisioning.js"
-import { area as tasks } from "./areas/tasks.js"
-import { area as templates } from "./areas/templates.js"
-import { area as workspaces } from "./areas/workspaces.js"
+import { area as access } from "./access/area.js"
+import { area as agents } from "./agents/area.js"
+import { area as audit } from "./audit/area.js"
+import { area as deployment } from "./deployment/area.js"
+import { area as groups } from "./groups/area.js"
+import { area as identity } from "./identity/area.js"
+import { area as insights } from "./insights/area.js"
+import { area as network } from "./network/area.js"
+import { area as notifications } from "./notifications/area.js"
+import { area as oauth2 } from "./oauth2/area.js"
+import { area as organizations } from "./organizations/area.js"
+import { area as provisioning } from "./provisioning/area.js"
+import { area as tasks } from "./tasks/area.js"
+import { area as templates } from "./templates/area.js"
+import { area as workspaces } from "./workspaces/area.js"
 
 export class Contract extends HttpApi.make("atelier")
   .addHttpApi(access)

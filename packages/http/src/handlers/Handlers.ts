@@ -12,7 +12,7 @@
  * )
  * ```
  *
- * and listed by its area in `areas/`, from where it is loaded at the first request to one of its endpoints. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
+ * and listed by its area in `area.ts`, from where it is loaded at the first request to one of its endpoints. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
  * service as the actor that the endpoint's middleware provides, and answers what the service answers; the endpoint's schema picks the
  * fields that go out. A handler that answers an `HttpServerResponse` has written it itself.
  */

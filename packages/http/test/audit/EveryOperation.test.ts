@@ -16,9 +16,9 @@ import { describeInterface } from "../../../../test/server.js"
 import { aSource, anImportedVersion, ended } from "../../../../test/templates.js"
 import { buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
 import { workspaceSettled } from "../../../../test/taskCalls.js"
-import { Task } from "../../src/contract/tasks.js"
-import { TemplateVersion } from "../../src/contract/templateVersions.js"
-import { Workspace, WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { Task } from "../../src/contract/tasks/tasks.js"
+import { TemplateVersion } from "../../src/contract/templates/templateVersions.js"
+import { Workspace, WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 
 /** What each operation writes when it succeeds: types and actions, in the order of the alphabet. */
 const audited: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -2,7 +2,7 @@ import { Effect, Schema, Tracer } from "effect"
 import { expect, it } from "vitest"
 import { describeInterface, startServer } from "../../../../test/server.js"
 import { sqlite, sqliteIn } from "../../../../test/databases.js"
-import { BuildInfo } from "../../src/contract/deployment.js"
+import { BuildInfo } from "../../src/contract/deployment/deployment.js"
 
 const silent = Effect.runSync(Effect.tracer)
 

@@ -14,7 +14,7 @@ import {
   type TestApp,
   workspaceSettled
 } from "../../../../test/taskCalls.js"
-import { Task } from "../../src/contract/tasks.js"
+import { Task } from "../../src/contract/tasks/tasks.js"
 import { Response } from "../../src/wire/errors.js"
 
 describeInterface(

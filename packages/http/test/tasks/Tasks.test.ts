@@ -9,8 +9,8 @@ import { type Answer, describeServerOnEach, type Person } from "../../../../test
 import { agentIs, aTask, aTaskTemplate, getTask, loopbackDialer, workspaceSettled } from "../../../../test/taskCalls.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aWorkspace, getWorkspace } from "../../../../test/workspaceCalls.js"
-import { Task } from "../../src/contract/tasks.js"
-import { WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { Task } from "../../src/contract/tasks/tasks.js"
+import { WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 
 const List = Schema.Struct({ tasks: Schema.Array(Task), count: Schema.Number })

@@ -10,7 +10,7 @@ import { aResource } from "../../../../test/resources.js"
 import { type Answer, describeServerOnEach, type TestServer } from "../../../../test/server.js"
 import { aTemplate, anImportedVersion, aVersion, ended } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
-import { WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 import { BuildTransition } from "@atelier/core/provisioning"
 

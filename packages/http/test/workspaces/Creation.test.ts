@@ -9,7 +9,7 @@ import { testEngines } from "../../../../test/engine.js"
 import { type Answer, describeServerOnEach } from "../../../../test/server.js"
 import { aTemplate, anImportedVersion, aVersion } from "../../../../test/templates.js"
 import { aName, aQueuedWorkspace, aWorkspace, requestWorkspace } from "../../../../test/workspaceCalls.js"
-import { Workspace } from "../../src/contract/workspaces.js"
+import { Workspace } from "../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 
 const fields = (answer: Answer) => answer.as(Response).validations?.map(({ field }) => field)

@@ -7,7 +7,7 @@ import { testEngines } from "../../../../test/engine.js"
 import { type Answer, describeServerOnEach, type Person } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
-import { WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]

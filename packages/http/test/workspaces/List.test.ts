@@ -9,7 +9,7 @@ import { type Answer, describeServerOnEach, type Person, type TestServer } from 
 import { statementsOf } from "../../../../test/statements.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aQueuedWorkspace, aWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
-import { Workspaces } from "../../src/contract/workspaces.js"
+import { Workspaces } from "../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]

@@ -11,7 +11,7 @@ import { aResource, anAgent } from "../../../../test/resources.js"
 import { describeServer, type TestServer } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
-import { WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 
 const hour = 3_600_000
 

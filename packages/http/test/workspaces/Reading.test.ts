@@ -8,7 +8,7 @@ import { aResource, anAgent } from "../../../../test/resources.js"
 import { type Answer, describeInterface, describeServer, type Person, type TestServer } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aName, aWorkspace, buildEnded, requestBuild, requestWorkspace } from "../../../../test/workspaceCalls.js"
-import { Workspace, WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { Workspace, WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 
 const refusal = (answer: Answer) => [answer.status, answer.as(Response).validations?.map(({ field }) => field)]

@@ -13,7 +13,7 @@ import { testEngine } from "../../../../test/engine.js"
 import { describeServer, type TestServer } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, buildEnded, getBuild, requestBuild } from "../../../../test/workspaceCalls.js"
-import { WorkspaceBuild } from "../../src/contract/workspaces.js"
+import { WorkspaceBuild } from "../../src/contract/workspaces/workspaces.js"
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)

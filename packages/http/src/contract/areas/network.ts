@@ -1,5 +1,0 @@
-/** This area's groups of endpoints. */
-import * as HttpApi from "@effect/platform/HttpApi"
-import { network } from "../network.js"
-
-export const area = HttpApi.make("network").add(network)

@@ -1,0 +1,21 @@
+/** This area's groups of endpoints. */
+import * as HttpApi from "@effect/platform/HttpApi"
+import { aiProviders } from "./aiProviders.js"
+import { appearance } from "./appearance.js"
+import { deployment } from "./deployment.js"
+import { externalAuth } from "./externalAuth.js"
+import { general } from "./general.js"
+import { regions } from "./regions.js"
+import { storedLicenses } from "./storedLicenses.js"
+import { ownWorkspaceProxy, workspaceProxies } from "./workspaceProxies.js"
+
+export const area = HttpApi.make("deployment")
+  .add(deployment)
+  .add(general)
+  .add(appearance)
+  .add(externalAuth)
+  .add(regions)
+  .add(storedLicenses)
+  .add(aiProviders)
+  .add(ownWorkspaceProxy)
+  .add(workspaceProxies)

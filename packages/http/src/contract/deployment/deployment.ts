@@ -1,0 +1,114 @@
+/** The service itself: its address, version and health. deployment.md §1. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
+import { Numbers, Timestamp } from "@atelier/core/platform"
+import { Schema, Struct } from "effect"
+import { dialectal } from "../../wire/dialect.js"
+import { Response } from "../../wire/errors.js"
+import { operation, TrailingSlash } from "../annotations.js"
+import { Authenticated } from "../authentication.js"
+
+/** The version and features of the running service. deployment.md §1.2. */
+export const BuildInfo = Schema.Struct({
+  /** Semantic version with the prefix `v`. */
+  version: Schema.String,
+  /** Where the source of that version is. */
+  external_url: Schema.String,
+  dashboard_url: Schema.String,
+  /** Whether the service reports about its use. */
+  telemetry: Schema.Boolean,
+  workspace_proxy: Schema.Boolean,
+  agent_api_version: Schema.String,
+  provisioner_api_version: Schema.String,
+  upgrade_message: Schema.String,
+  deployment_id: Schema.String,
+  webpush_public_key: Schema.optional(Schema.String)
+}).annotations({ identifier: "BuildInfoResponse" })
+export interface BuildInfo extends Schema.Schema.Type<typeof BuildInfo> {}
+
+/** Whether a feature is granted and switched on. deployment.md §5.2. */
+const Feature = Schema.Struct({
+  entitlement: Schema.Literal("entitled", "grace_period", "not_entitled"),
+  enabled: Schema.Boolean,
+  /** The amount that is granted; absent where none is claimed. */
+  limit: Schema.optional(Numbers.Count),
+  /** The measured amount. */
+  actual: Schema.optional(Numbers.Count),
+  /** The period that the amount counts in. */
+  usage_period: Schema.optional(Schema.Struct({ issued_at: Timestamp.Timestamp, start: Timestamp.Timestamp, end: Timestamp.Timestamp }))
+}).annotations({ identifier: "Feature" })
+
+const Features = Schema.Record({ key: Schema.String, value: Feature })
+
+/** The reference does not know this feature. */
+const KnownFeatures = dialectal({
+  standard: Features,
+  reference: Schema.transform(Features, Schema.typeSchema(Features), {
+    strict: true,
+    decode: (features) => features,
+    encode: (features) => Struct.omit(features, "agent_runtime_hours")
+  })
+})
+
+/** All features, with the warnings of their licences. deployment.md §5. */
+const Entitlements = Schema.Struct({
+  /** Every feature by name. */
+  features: KnownFeatures,
+  warnings: Schema.Array(Schema.String),
+  errors: Schema.Array(Schema.String),
+  /** Whether any feature is granted. */
+  has_license: Schema.Boolean,
+  trial: Schema.Boolean,
+  require_telemetry: Schema.Boolean,
+  /** When the rest was found out. */
+  refreshed_at: Timestamp.Timestamp
+}).annotations({ identifier: "Entitlements" })
+
+export const deployment = HttpApiGroup.make("deployment")
+  .annotate(OpenApi.Description, "The service's version and health.")
+  .add(
+    HttpApiEndpoint.get("index", "/api/v2")
+      .annotateContext(operation("Greet a client", "Confirms that the service answers below this path."))
+      .addSuccess(Response)
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("buildInfo", "/api/v2/buildinfo")
+      .annotateContext(
+        operation(
+          "Get build information",
+          "Returns the version that runs, the versions of its protocols and where it is reached. Needs no credential."
+        )
+      )
+      .addSuccess(BuildInfo)
+  )
+  .add(
+    HttpApiEndpoint.get("entitlements", "/api/v2/entitlements")
+      .annotateContext(operation("Get entitlements", "Returns every licensed feature with whether it is granted and whether it is on."))
+      .addSuccess(Entitlements)
+      .middleware(Authenticated)
+  )
+  .add(
+    HttpApiEndpoint.get("health", "/healthz")
+      .annotateContext(operation("Check liveness", "Answers `OK` while the process serves requests. Needs no credential."))
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )
+  .add(
+    HttpApiEndpoint.get("ready", "/readyz")
+      .annotateContext(
+        operation(
+          "Check readiness",
+          "Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes. Needs no credential."
+        )
+      )
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )
+  .add(
+    HttpApiEndpoint.get("latencyCheck", "/latency-check")
+      .annotateContext(
+        operation("Measure latency", "Answers `OK` at once, from any origin, so that browsers can measure the latency to the service.")
+      )
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )

@@ -1,4 +1,0 @@
-/** Where this area's groups of endpoints are implemented. */
-export const area = {
-  network: async () => (await import("../network.js")).network
-}
