@@ -24,7 +24,7 @@ import {
   workspaceFrom
 } from "../examples/standalone/test/Steps.js"
 import { startAgentServer } from "../packages/http/test/agents/AgentServer.js"
-import { aKey } from "../packages/http/test/provisioning/aDaemon.js"
+import { aKey } from "../packages/http/test/provisioning/daemons/aDaemon.js"
 import { aTar } from "./archives.js"
 import { lastingEmptyDatabaseUrl, sqlite } from "./databases.js"
 import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"

@@ -7,7 +7,7 @@ export const longest: ReadonlyArray<string> = [
   "packages/http/test/workspaces/Scenarios.test.ts",
   "examples/standalone/test/lifeCycleKills.test.ts",
   "packages/http/test/templates/TerraformOutcomes.test.ts",
-  "packages/http/test/templates/Prebuilds.test.ts",
+  "packages/http/test/workspaces/prebuilds/Prebuilds.test.ts",
   "packages/http/test/oauth2/Chromium.test.ts",
   "packages/http/test/templates/Terraform.test.ts",
   "examples/standalone/test/postgres.test.ts",
@@ -21,7 +21,7 @@ export const longest: ReadonlyArray<string> = [
   "examples/standalone/test/proxy.test.ts",
   "examples/standalone/test/processes.test.ts",
   "examples/embed-next/test/mount.test.ts",
-  "packages/http/test/identity/LoginSync.test.ts",
+  "packages/http/test/identity/sync/LoginSync.test.ts",
   "examples/embed-fastify/test/mount.test.ts",
   "packages/http/test/deployment/Scenarios.test.ts",
   "examples/standalone/test/supervise.test.ts",
@@ -29,7 +29,7 @@ export const longest: ReadonlyArray<string> = [
   "packages/http/test/notifications/Scenarios.test.ts",
   "test/seed.test.ts",
   "examples/standalone/test/pair.test.ts",
-  "packages/http/test/provisioning/SilentDaemons.test.ts",
+  "packages/http/test/provisioning/daemons/SilentDaemons.test.ts",
   "packages/agent/test/Reports.test.ts"
 ]
 

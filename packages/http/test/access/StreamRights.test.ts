@@ -52,16 +52,16 @@ const everyStream = { ...ofUsers, ...ofCallers }
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
 const ofAgents = ["connectAgent", "getAgentReinitialization"]
 
-/** Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/Machines.test.ts` and `client/test/Reach.test.ts` test them. */
+/** Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/machines/Machines.test.ts` and `client/test/Reach.test.ts` test them. */
 const ofLinks = ["connectPort", "openTerminal", "watchContainers"]
 
 /** Those of workspace proxies: `deployment/proxies/WorkspaceProxies.test.ts` tests them. */
 const ofProxies = ["coordinateWorkspaceProxy"]
 
-/** Those of daemons: `provisioning/RemoteDaemons.test.ts` tests them. */
+/** Those of daemons: `provisioning/daemons/RemoteDaemons.test.ts` tests them. */
 const ofDaemons = ["serveProvisionerDaemon"]
 
-/** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` and `insights/Health.test.ts` test them. */
+/** Those that stream to administrators alone: `workspaces/watching/BuildWatches.test.ts` and `insights/Health.test.ts` test them. */
 const ofAdministrators = ["echoWebSocket", "watchAllWorkspaceBuilds"]
 
 /** Those that need the right to connect to a workspace, which readers do not have: `network/Network.test.ts` tests them. */

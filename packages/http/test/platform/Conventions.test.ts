@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import { describeInterface, type TestServer } from "../../../../test/server.js"
 import { Limiter } from "../../src/contract/annotations.js"
 import { Contract } from "../../src/contract/Contract.js"
-import { exchange } from "./TestServer.js"
+import { exchange } from "../TestServer.js"
 
 /** Limits of a minute need one that does not end. */
 const stillClock = (): Clock.Clock => {

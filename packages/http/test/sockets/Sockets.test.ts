@@ -18,7 +18,7 @@ import { eventsOf, eventSocket, serverSentEvents } from "../../src/sockets/event
 import { jsonSocket } from "../../src/sockets/json.js"
 import { type Connection, type Options as SocketOptions, WebSockets } from "../../src/sockets/WebSockets.js"
 import { liveness } from "../agents/wireRecordings.js"
-import { anyRight, exchange, listen, listening, memberToken, type Options, request } from "../platform/TestServer.js"
+import { anyRight, exchange, listen, listening, memberToken, type Options, request } from "../TestServer.js"
 
 const sockets = HttpApiGroup.make("sockets")
   .add(

@@ -8,7 +8,7 @@ import { NullableUuid } from "../../src/wire/dialect.js"
 import { refusals } from "../../src/wire/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Body, page, Path, Query, required, text } from "../../src/wire/input.js"
-import { type Options, request, serve } from "../platform/TestServer.js"
+import { type Options, request, serve } from "../TestServer.js"
 
 const Thing = Schema.Struct({ id: Uuid.Uuid, parent_id: NullableUuid }).annotations({ identifier: "Thing" })
 

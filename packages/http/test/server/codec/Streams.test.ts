@@ -6,7 +6,7 @@ import { request as nodeRequest } from "node:http"
 import { refusals } from "../../../src/wire/errors.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { jsonArray, jsonObject, jsonObjects, jsonObjectsIn, textLines } from "../../../src/server/codec/streams.js"
-import { listen, request, serve } from "../../platform/TestServer.js"
+import { listen, request, serve } from "../../TestServer.js"
 
 const Crew = Schema.Struct({ id: Schema.String, members: Schema.Array(Schema.String) })
 type Crew = typeof Crew.Type

@@ -10,7 +10,7 @@ import * as Handlers from "../../../src/handlers/Handlers.js"
 import { Body, Query, text } from "../../../src/wire/input.js"
 import { refuseMalformed, serverOptions } from "../../../src/node/index.js"
 import { BodyTimeout } from "../../../src/server/request/body.js"
-import { exchange, listen, listening, request, serve } from "../../platform/TestServer.js"
+import { exchange, listen, listening, request, serve } from "../../TestServer.js"
 
 const things = HttpApiGroup.make("things")
   .add(

@@ -13,7 +13,7 @@ import * as Handlers from "../../../src/handlers/Handlers.js"
 import { Body, text } from "../../../src/wire/input.js"
 import { CurrentRequest } from "../../../src/server/request/CurrentRequest.js"
 import { jsonSocket } from "../../../src/sockets/json.js"
-import { anyRight, listen, listening, memberToken, type Options, request, serve } from "../../platform/TestServer.js"
+import { anyRight, listen, listening, memberToken, type Options, request, serve } from "../../TestServer.js"
 import { sqlite } from "../../../../../test/databases.js"
 
 const Thing = Schema.Struct({ name: Schema.String, parent_id: NullableUuid })

@@ -10,7 +10,7 @@ import { Streaming } from "../../../src/contract/annotations.js"
 import { refusals } from "../../../src/wire/errors.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { jsonSocket } from "../../../src/sockets/json.js"
-import { anyRight, listen, listening, request } from "../../platform/TestServer.js"
+import { anyRight, listen, listening, request } from "../../TestServer.js"
 
 const ok = Schema.Struct({ ok: Schema.Boolean })
 

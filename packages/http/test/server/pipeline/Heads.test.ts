@@ -9,7 +9,7 @@ import { Body, text } from "../../../src/wire/input.js"
 import { makeServer } from "../../../src/node/index.js"
 import { BodyStall, readBody } from "../../../src/server/request/body.js"
 import { json } from "../../../src/server/codec/respond.js"
-import { exchange, listen, listening, type Options } from "../../platform/TestServer.js"
+import { exchange, listen, listening, type Options } from "../../TestServer.js"
 
 const things = HttpApiGroup.make("things")
   .add(

@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { commonRefusals } from "../../../src/wire/errors.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { CurrentRequest } from "../../../src/server/request/CurrentRequest.js"
-import { request, serve } from "../../platform/TestServer.js"
+import { request, serve } from "../../TestServer.js"
 
 const things = HttpApiGroup.make("things").add(HttpApiEndpoint.get("read", "/api/v2/things").addSuccess(Schema.String))
 

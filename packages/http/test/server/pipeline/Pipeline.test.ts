@@ -11,7 +11,7 @@ import { refusals } from "../../../src/wire/errors.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { Body, flagParameter, listOf, page, Path, Query, text } from "../../../src/wire/input.js"
 import { CurrentRequest } from "../../../src/server/request/CurrentRequest.js"
-import { exchange, memberId, memberToken, type Options, ownerToken, request, serve, settings } from "../../platform/TestServer.js"
+import { exchange, memberId, memberToken, type Options, ownerToken, request, serve, settings } from "../../TestServer.js"
 
 const Seen = Schema.Struct({ id: Schema.String, ip: Schema.String, path: Schema.String })
 

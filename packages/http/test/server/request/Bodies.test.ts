@@ -7,7 +7,7 @@ import { BodyLimit } from "../../../src/contract/annotations.js"
 import { refusals, Response } from "../../../src/wire/errors.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { acceptNul, Body, boundedMap, flag, list, required, text } from "../../../src/wire/input.js"
-import { request, serve } from "../../platform/TestServer.js"
+import { request, serve } from "../../TestServer.js"
 
 const Received = Schema.Struct({
   name: Schema.String,

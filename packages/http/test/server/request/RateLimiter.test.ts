@@ -10,7 +10,7 @@ import { Path } from "../../../src/wire/input.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { CurrentRequest } from "../../../src/server/request/CurrentRequest.js"
 import { makeWindow, network, RateLimiter } from "../../../src/server/request/RateLimiter.js"
-import { memberToken, type Options, ownerToken, request, serve } from "../../platform/TestServer.js"
+import { memberToken, type Options, ownerToken, request, serve } from "../../TestServer.js"
 
 const minute = 60_000
 

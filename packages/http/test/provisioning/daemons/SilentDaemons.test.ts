@@ -1,0 +1,86 @@
+/** Daemons in other processes that stay connected and report nothing. templates-and-provisioning.md §6.7. */
+import { BuildResources } from "@atelier/core/agents"
+import { EventBus, Ids, Uuid } from "@atelier/core/platform"
+import {
+  importMetadata,
+  JobClaims,
+  JobRunner,
+  jobStatus,
+  type Phase,
+  ProvisionerJobRepository,
+  ProvisionerJobs,
+  RemoteJobs,
+  TemplateSources,
+  WorkspaceBuildJobs
+} from "@atelier/core/provisioning"
+import { dryRunJobs, importJobs } from "@atelier/core/templates"
+import { NodeArchives, NodeEncryption } from "@atelier/node"
+import { expect, layer } from "@effect/vitest"
+import { Effect, Layer, Option, TestClock } from "effect"
+import { sqlite } from "../../../../../test/databases.js"
+import { testEngines } from "../../../../../test/engine.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
+import { runtime } from "../../../../../test/services.js"
+
+const metadata = importMetadata({ access_url: "", transition: "start", template_id: Uuid.nil, template_version: "" })
+
+/** Builds whose plans wait for their daemon. */
+const builds = Layer.succeed(WorkspaceBuildJobs, {
+  ...noBuildJobs,
+  prepare: () => Effect.succeed({ metadata, variables: [], parameters: [], previous_parameters: [], state: new Uint8Array() })
+})
+
+const services = RemoteJobs.layer.pipe(
+  Layer.provideMerge(JobRunner.layer),
+  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
+  Layer.provideMerge(Layer.mergeAll(BuildResources.layer, builds, NodeArchives.layer, testEngines)),
+  Layer.provide(NodeEncryption.layer()),
+  Layer.provideMerge(EventBus.layerMemory),
+  Layer.provideMerge(runtime)
+)
+
+/** A build that a daemon works on. */
+const aBuild = (...repeatable: ReadonlyArray<Phase>) =>
+  Effect.gen(function* () {
+    const organization_id = yield* aFreshOrganization
+    const workspace_build_id = yield* (yield* Ids).next
+    const { id } = yield* aWaitingJob({ organization_id, type: "workspace_build", input: { workspace_build_id } })
+    const taken = yield* Effect.flatten((yield* JobClaims).take(yield* aDaemon({ organization_id })))
+    const work = { running: 0, ended: () => void (work.running -= 1) }
+    const remote = yield* (yield* RemoteJobs).begin(taken, { work, repeatable: new Set(repeatable) })
+    // The build is planned now
+    yield* remote.input
+    const job = Effect.flatMap(
+      Effect.flatMap(ProvisionerJobRepository, ({ byId }) => byId(id)),
+      Effect.orDie
+    )
+    return { remote, work, status: Effect.map(job, jobStatus), error: Effect.map(job, ({ error }) => error) }
+  })
+
+layer(services.pipe(Layer.provideMerge(sqlite)))("a daemon that reports nothing for five minutes", (it) => {
+  it.scoped("loses a build that it was planning to another daemon", () =>
+    Effect.gen(function* () {
+      const { remote, status, work } = yield* aBuild("plan")
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* remote.heard).toBe(false)
+      yield* TestClock.adjust("4 minutes")
+      expect(yield* status).toBe("running")
+      yield* TestClock.adjust("90 seconds")
+      yield* Effect.repeat(Effect.yieldNow(), { while: () => Effect.sync(() => work.running > 0) })
+      expect(yield* status).toBe("pending")
+      // What it reports now counts for nothing
+      const late = { plan: { resources: [], parameters: [], presets: [], has_ai_task: false, has_external_agent: false }, stopped: [] }
+      expect(yield* remote.complete({ ...late, applied: { resources: [], state: new Uint8Array() }, modules: Option.none() })).toBe(false)
+      expect([yield* remote.heard, yield* status]).toStrictEqual([true, "pending"])
+    })
+  )
+
+  it.scoped("fails a build that must not run twice", () =>
+    Effect.gen(function* () {
+      const { error, status, work } = yield* aBuild()
+      yield* TestClock.adjust("6 minutes")
+      yield* Effect.repeat(Effect.yieldNow(), { while: () => Effect.sync(() => work.running > 0) })
+      expect([yield* status, yield* error]).toStrictEqual(["failed", "The daemon was lost while it changed the workspace."])
+    })
+  )
+})

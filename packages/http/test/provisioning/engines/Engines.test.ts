@@ -1,0 +1,160 @@
+/** Daemons leave jobs to others that their own engines cannot run. templates-and-provisioning.md §6.4. */
+import { BuildResources } from "@atelier/core/agents"
+import { Replicas } from "@atelier/core/deployment"
+import { Organizations } from "@atelier/core/organizations"
+import { EventBus, Ids, publish, Timestamp } from "@atelier/core/platform"
+import {
+  type ClaimedJob,
+  DaemonStatus,
+  embeddedDaemons,
+  FileRepository,
+  JobClaims,
+  jobPosted,
+  JobRunner,
+  jobStatus,
+  ProvisionerDaemonRepository,
+  ProvisionerEngines,
+  type ProvisionerJob,
+  ProvisionerJobRepository,
+  ProvisionerJobs,
+  TemplateSources,
+  unmatchedJobs,
+  userKeyId,
+  WorkspaceBuildJobs
+} from "@atelier/core/provisioning"
+import { dryRunJobs, importJobs } from "@atelier/core/templates"
+import { NodeArchives, NodeEncryption } from "@atelier/node"
+import { expect, layer } from "@effect/vitest"
+import { Chunk, Deferred, Effect, Layer, Option, Stream, TestClock } from "effect"
+import { aTar } from "../../../../../test/archives.js"
+import { postgres, sqlite } from "../../../../../test/databases.js"
+import { testEngines } from "../../../../../test/engine.js"
+import { aDaemon, aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
+import { runtime } from "../../../../../test/services.js"
+
+const servicesWith = (engines: Layer.Layer<ProvisionerEngines>) =>
+  JobRunner.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        BuildResources.layer,
+        Organizations.layer,
+        Replicas.layer,
+        Layer.succeed(WorkspaceBuildJobs, noBuildJobs),
+        NodeArchives.layer,
+        engines
+      )
+    ),
+    Layer.provide(NodeEncryption.layer()),
+    Layer.provideMerge(EventBus.layerMemory),
+    Layer.provideMerge(runtime)
+  )
+
+/** A posted import of a source with one file. */
+const anImportOf = (path: string) =>
+  Effect.gen(function* () {
+    const id = yield* (yield* Ids).next
+    const content = yield* Effect.promise(() => aTar({ [path]: "{}" }))
+    const file = { id, hash: id, created_at: yield* Timestamp.now, created_by: id, mimetype: "application/x-tar", size: content.length }
+    yield* Effect.orDie((yield* FileRepository).insert(file, content, 1e9))
+    const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+    const job = yield* aWaitingJob({ organization_id, file_id: id })
+    yield* publish(jobPosted, { organization_id, type: job.provisioner, tags: job.tags })
+    return job
+  })
+
+const reload = ({ id }: ProvisionerJob) => Effect.orDie(Effect.flatten(Effect.flatMap(ProvisionerJobRepository, ({ byId }) => byId(id))))
+
+const ended = (job: ProvisionerJob) =>
+  Effect.repeat(Effect.zipRight(Effect.yieldNow(), reload(job)), { until: ({ completed_at }) => completed_at !== null })
+
+const linesOf = ({ id }: ProvisionerJob) =>
+  Effect.map(
+    Effect.flatMap(ProvisionerJobs, ({ logs }) => Stream.runCollect(logs(id, 0))),
+    (rows) => Chunk.toReadonlyArray(rows).map(({ output }) => output)
+  )
+
+/** Lets time pass until the log of a job has a line. */
+const firstLine = (job: ProvisionerJob) =>
+  Effect.repeat(Effect.zipRight(TestClock.adjust("5 seconds"), linesOf(job)), { until: (lines) => lines.length > 0 })
+
+const start = Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
+
+const unknownSource = "No provisioner of this server understands the template. Its files are: main.tf."
+
+for (const [name, database] of [
+  ["SQLite", sqlite],
+  ["PostgreSQL", postgres]
+] as const) {
+  layer(servicesWith(testEngines).pipe(Layer.provideMerge(database)))(`a server's daemons on ${name}`, (it) => {
+    it.effect("fail a job that no engine of theirs understands and no other daemon could take", () =>
+      Effect.gen(function* () {
+        yield* start
+        expect((yield* ended(yield* anImportOf("main.tf"))).error).toBe(unknownSource)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("leave a job that comes back from a daemon which took it while they looked at its source", () =>
+      Effect.gen(function* () {
+        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+        const other = yield* aDaemon({ organization_id, key_id: userKeyId })
+        const claims = yield* JobClaims
+        const sources = yield* TemplateSources
+        const taken = yield* Deferred.make<ClaimedJob>()
+        const take = Effect.tap(claims.take(other), (job) => (Option.isSome(job) ? Deferred.succeed(taken, job.value) : Effect.void))
+        let looks = 0
+        const judge = (id: ProvisionerJob["file_id"]) => Effect.zipRight(looks++ === 0 ? take : Effect.void, sources.judge(id))
+        yield* Effect.provideService(start, TemplateSources, { ...sources, judge })
+        const job = yield* anImportOf("main.tf")
+        yield* claims.giveBack(yield* Deferred.await(taken), { cause: "daemon", repeatable: true })
+        const after = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), reload(job)), {
+          until: ({ completed_at }) => completed_at !== null || looks === 2
+        })
+        expect([jobStatus(after), after.error]).toStrictEqual(["pending", ""])
+        // The server's daemons may look at it once more
+        const again = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), claims.take(other)), { until: Option.isSome })
+        expect(Option.map(again, ({ id }) => id)).toStrictEqual(Option.some(job.id))
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("leave it to another daemon, and say so in its log", () =>
+      Effect.gen(function* () {
+        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+        const other = yield* aDaemon({ organization_id, key_id: userKeyId })
+        yield* start
+        const foreign = yield* anImportOf("main.tf")
+        expect(yield* firstLine(foreign)).toStrictEqual([`${unknownSource} The job waits for another daemon.`])
+        expect(jobStatus(yield* reload(foreign))).toBe("pending")
+        // The second one is passed over without a look at its source
+        const again = yield* aWaitingJob({ organization_id, file_id: foreign.file_id })
+        expect((yield* ended(yield* anImportOf("template.json"))).error).not.toContain("No provisioner")
+        expect(jobStatus(yield* reload(again))).toBe("pending")
+        const taken = yield* (yield* JobClaims).take(other)
+        expect(Option.map(taken, ({ attempts, id }) => [id, attempts])).toStrictEqual(Option.some([foreign.id, 1]))
+      }).pipe(Effect.scoped)
+    )
+  })
+}
+
+layer(servicesWith(Layer.succeed(ProvisionerEngines, [])).pipe(Layer.provideMerge(sqlite)))("a server without an engine", (it) => {
+  it.effect("has no daemons, and jobs say that they wait for one", () =>
+    Effect.gen(function* () {
+      yield* start
+      const job = yield* anImportOf("main.tf")
+      const filter = {
+        organization_id: job.organization_id,
+        statuses: DaemonStatus.literals,
+        alive_since: Timestamp.fromMillis(0),
+        limit: 10
+      }
+      const daemons = yield* (yield* ProvisionerDaemonRepository).list(filter)
+      yield* unmatchedJobs.run
+      expect([daemons, yield* linesOf(job)]).toStrictEqual([[], []])
+      yield* TestClock.adjust("10 seconds")
+      for (let looks = 0; looks < 2; looks++) yield* unmatchedJobs.run
+      expect(yield* linesOf(job)).toStrictEqual([
+        "No provisioner daemon with the tags of this job is connected (owner=, scope=organization). The job waits for one."
+      ])
+    }).pipe(Effect.scoped)
+  )
+})
