@@ -26,7 +26,7 @@ export const isOwnResource = (text: string, accessUrl: string): boolean => {
 
 /**
  * Whether a resource is this deployment, or the part of it that a path is in. `path` is below the access URL; without one, only the whole
- * deployment counts.
+ * deployment counts. A path with dot segments is routed as it is written, and must be in the part as written and when resolved.
  */
 export const coversPath = (text: string, accessUrl: string, path: string | undefined): boolean => {
   if (!isOwnResource(text, accessUrl)) return false
@@ -34,7 +34,7 @@ export const coversPath = (text: string, accessUrl: string, path: string | undef
   if (part === "") return true
   if (path === undefined || !URL.canParse(`http://host${path}`)) return false
   const { pathname } = new URL(`http://host${path}`)
-  return pathname === part || pathname.startsWith(`${part}/`)
+  return [path, pathname].every((form) => form === part || form.startsWith(`${part}/`))
 }
 
 /** Whether two requests name the same resources, in any order. */

@@ -9,6 +9,8 @@ it.each([
   ["https://a.example/mcp", "/mcpx", false],
   ["https://a.example/mcp", "/mcp/../api/v2/users", false],
   ["https://a.example/mcp", "/mcp/%2e%2e/api/v2/users", false],
+  ["https://a.example/mcp", "/@ada/dev/apps/code/../../../../mcp", false],
+  ["https://a.example/mcp", "/swagger/..\\mcp", false],
   ["https://a.example/mcp", undefined, false],
   ["https://b.example", "/", false]
 ])("the resource %s covers %s: %s", (resource, path, covered) => {
