@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { EventBus, Events, reasonOf } from "@atelier/core/platform"
+import { Background, EventBus, Events, reasonOf } from "@atelier/core/platform"
 import { sharedWrite } from "@atelier/storage"
 import { Cause, Deferred, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
@@ -76,7 +76,6 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartb
           yield* ask(`LISTEN ${postgresChannel}; LISTEN ${own}`)
           // Events sent before this moment did not arrive
           router.lost()
-          failures = 0
           Deferred.unsafeDone(ready, Effect.void)
 
           const hearItself = Effect.async<void, Error>((resume) => {
@@ -88,6 +87,10 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartb
             Effect.timeoutFail({
               duration: heartbeat.within,
               onTimeout: () => new Error("The connection that listens for events went silent")
+            }),
+            // Subscribers read the store after each new connection: one that is lost at once again counts as a failed attempt
+            Effect.tap(() => {
+              failures = 0
             })
           )
           yield* Effect.raceFirst(Effect.forever(Effect.delay(hearItself, heartbeat.every)), Deferred.await(lostConnection))
@@ -100,7 +103,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartb
         Effect.catchAllCause((cause) =>
           Effect.gen(function* () {
             if (yield* Deferred.failCause(ready, cause)) return yield* Effect.interrupt
-            yield* Effect.logWarning("not receiving events, connecting again", reasonOf(Cause.squash(cause)))
+            yield* Background.logged(Effect.logWarning("not receiving events, connecting again", reasonOf(Cause.squash(cause))))
             yield* Effect.sleep(pauses[Math.min(failures++, pauses.length - 1)] ?? 0)
           })
         ),

@@ -1,4 +1,5 @@
 /** Events on their way to other processes. */
+import { Background } from "@atelier/core/platform"
 import { Array as Arr, type Cause, Effect, Fiber, type Scope } from "effect"
 
 /** Events that wait, at most. */
@@ -40,22 +41,21 @@ export const makeEventSender = <E>(
       hasWaiting.unsafeOpen()
     }
 
-    /** A host's logger may throw. */
-    const log = (line: Effect.Effect<void>) => Effect.catchAllCause(line, () => Effect.void)
-
     const failed = (cause: Cause.Cause<unknown>) =>
       Effect.suspend(() => {
         const isKnown = isFailing
         isFailing = true
         add(lost)
         const pause = isClosed ? Effect.sleep(retryAtEnd) : Effect.raceFirst(Effect.sleep(retryAfter), isClosing.await)
-        return isKnown ? pause : Effect.zipRight(log(Effect.logWarning("other processes cannot be told of events now", cause)), pause)
+        return isKnown
+          ? pause
+          : Effect.zipRight(Background.logged(Effect.logWarning("other processes cannot be told of events now", cause)), pause)
       })
 
     const succeeded = Effect.suspend(() => {
       const hasFailed = isFailing
       isFailing = false
-      return hasFailed ? log(Effect.logInfo("other processes are told of events again")) : Effect.void
+      return hasFailed ? Background.logged(Effect.logInfo("other processes are told of events again")) : Effect.void
     })
 
     const ended = Effect.sync(() => {
@@ -88,7 +88,7 @@ export const makeEventSender = <E>(
         return Effect.timeoutTo(Effect.interruptible(Fiber.await(sending)), {
           duration: lastEvents,
           onSuccess: () => Effect.void,
-          onTimeout: () => log(Effect.logWarning("other processes were not told of the last events"))
+          onTimeout: () => Background.logged(Effect.logWarning("other processes were not told of the last events"))
         }).pipe(Effect.flatten)
       })
     )

@@ -2,7 +2,7 @@ import { EventBus, type Events } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Context, Effect, Exit, Layer, Queue, Redacted } from "effect"
+import { Array as Arr, Context, Effect, Exit, Layer, Logger, Queue, Redacted } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 import { layer as events } from "../src/EventBus.js"
@@ -23,6 +23,14 @@ const heardOn = (bus: EventBus["Type"], channel: string) =>
     yield* bus.listen(channel, (delivery) => void heard.unsafeOffer(delivery))
     return heard
   })
+
+/** The log of a host that fails. */
+const brokenLog = Logger.replace(
+  Logger.defaultLogger,
+  Logger.make(() => {
+    throw new Error("no log")
+  })
+)
 
 describe("events", () => {
   it.scopedLive("reach the listeners of their channel in every process, as long as a message may be", () =>
@@ -112,7 +120,7 @@ describe("events", () => {
       expect(yield* heard.take).toStrictEqual({ _tag: "Lost" })
       yield* second.publish("a", "heard")
       expect(yield* heard.take).toStrictEqual({ _tag: "Event", event: "heard" })
-    })
+    }).pipe(Effect.provide(brokenLog))
   )
 
   it.scopedLive("are heard again after the connection that listens has gone silent without an end", () =>

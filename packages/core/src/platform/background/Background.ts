@@ -19,8 +19,8 @@ const logInterval = 60_000
 /** Counts a failed turn of the work in `background_failures_total`. */
 export const countFailure = (name: string): Effect.Effect<void> => Effect.sync(() => failures(name).update(1))
 
-/** A host's logger may throw. */
-const logged = (line: Effect.Effect<void>): Effect.Effect<void> => Effect.catchAllCause(line, () => Effect.void)
+/** Writes a line of a log, and goes on if the logger of the host throws. */
+export const logged = (line: Effect.Effect<void>): Effect.Effect<void> => Effect.catchAllCause(line, () => Effect.void)
 
 /** Logs what ended a turn. A store that is away is the operator's matter and no defect. */
 const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
@@ -41,7 +41,7 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
         Effect.gen(function* () {
           yield* countFailure(name)
           const now = yield* Clock.currentTimeMillis
-          if (!isKnown && now - loggedAt >= logInterval) {
+          if (!isKnown && Math.abs(now - loggedAt) >= logInterval) {
             isKnown = true
             loggedAt = now
             yield* logFailure("background work failed and goes on", cause)

@@ -1,5 +1,5 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
-import { countFailure } from "./Background.js"
+import { countFailure, logged } from "./Background.js"
 import { Locks } from "../store/Locks.js"
 import { afterwards } from "../store/Transactor.js"
 
@@ -20,8 +20,7 @@ export const begun: Effect.Effect<void> = Effect.flatten(Beginning)
 
 const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))
 
-/** A host's logger may throw. */
-const logFailure = (cause: Cause.Cause<never>) => Effect.catchAllCause(Effect.logError("a worker's run failed", cause), () => Effect.void)
+const logFailure = (cause: Cause.Cause<never>) => logged(Effect.logError("a worker's run failed", cause))
 
 /** One run, unless one is under way in any process that shares the store. A run that dies is logged. */
 export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks> =>
@@ -48,7 +47,7 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
       onSuccess: () => {
         const hasFailed = failing
         failing = false
-        return hasFailed ? Effect.logInfo("a worker's run succeeded again") : Effect.void
+        return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
       }
     })
     return begun.pipe(

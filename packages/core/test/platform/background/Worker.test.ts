@@ -24,6 +24,25 @@ it.scoped("a worker's failures are logged once, until a run succeeds again", () 
   }).pipe(Effect.provide(Layer.merge(alone, logger)))
 })
 
+it.scoped("a worker goes on although the logger of its host throws", () => {
+  const logger = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(() => {
+      throw new Error("no log")
+    })
+  )
+  const outcomes = ["fails", "succeeds", "fails", "succeeds"]
+  return Effect.gen(function* () {
+    yield* Worker.start({
+      name: "sweeper",
+      every: "1 minute",
+      run: Effect.suspend(() => (outcomes.shift() === "fails" ? Effect.die("no store") : Effect.void))
+    })
+    yield* TestClock.adjust("4 minutes")
+    expect(outcomes).toStrictEqual([])
+  }).pipe(Effect.provide(Layer.merge(alone, logger)))
+})
+
 it.scoped("a worker's first run waits for its beginning", () =>
   Effect.gen(function* () {
     const begins = yield* Deferred.make<void>()
