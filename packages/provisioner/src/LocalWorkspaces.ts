@@ -322,18 +322,15 @@ const make = (options: LocalWorkspacesOptions) =>
           )
 
     const tellOutages = (tell: TellOutage) =>
-      Effect.flatMap(
-        supervisors.watched,
-        Effect.forEach(
-          ({ agent, token, workspaceId }) =>
-            Effect.gen(function* () {
-              const file = pathsOf(root, workspaceId).outage(agent)
-              const message = yield* readOutage(file)
-              if (message === undefined) return
-              yield* tell({ token: Redacted.make(token), message })
-              yield* removeOutage(file)
-            }).pipe(Effect.catchAll(({ message }) => Effect.logWarning(message))),
-          { discard: true }
+      Effect.flatMap(supervisors.watched, (watched) =>
+        Background.each("agent_outages", watched, ({ agent, token, workspaceId }) =>
+          Effect.gen(function* () {
+            const file = pathsOf(root, workspaceId).outage(agent)
+            const message = yield* readOutage(file)
+            if (message === undefined) return
+            yield* tell({ token: Redacted.make(token), message })
+            yield* removeOutage(file)
+          })
         )
       )
 

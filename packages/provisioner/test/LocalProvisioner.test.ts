@@ -287,6 +287,28 @@ describe("a start", () => {
     })
   )
 
+  it.scopedLive("passes on what an agent does not reach although that of another cannot be told", () =>
+    Effect.gen(function* () {
+      const { directory, input, listener } = yield* aWorld
+      const server = yield* aServer(directory)
+      yield* build(server, "agents: [{name: main}, {name: other}]", input())
+      const agents = [yield* listener.next, yield* listener.next]
+      const files = agents.map(({ hello }) => hello.env["SERVICE_AGENT_OUTAGE_FILE"] ?? "")
+      yield* Effect.promise(() => Promise.all(files.map((file) => fs.writeFile(file, "connection refused\n"))))
+      const told: Array<string> = []
+      let isFirst = true
+      const tell = server.workspaces.tellOutages(({ message }) => {
+        const dies = isFirst
+        isFirst = false
+        return dies ? Effect.dieMessage("the line cannot be stored") : Effect.sync(() => void told.push(message))
+      })
+      yield* Effect.exit(tell)
+      expect(told).toEqual(["connection refused"])
+      yield* tell
+      expect(told).toEqual(["connection refused", "connection refused"])
+    })
+  )
+
   it.scopedLive("of a running workspace ends the old agents first", () =>
     Effect.gen(function* () {
       const { directory, input, listener } = yield* aWorld
