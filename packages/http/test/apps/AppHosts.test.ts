@@ -1,4 +1,6 @@
 import { type IncomingMessage, request, type RequestListener } from "node:http"
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
 import { anApp } from "../../../../test/resources.js"
@@ -68,6 +70,24 @@ describeAgents(
       )
       expect(await statuses({ "service-session-token": member.token })).toStrictEqual([404, 200, 200])
       expect(await statuses({ "service-session-token": server().owner().token })).toStrictEqual([200, 200, 200])
+    })
+
+    it("is not opened with a token for a part of the deployment that has the app's path", async () => {
+      const port = await webApp(echo)
+      const agent = await server().anAgent({
+        apps: [anApp({ slug: "web", url: `http://localhost:${port}`, sharing_level: "authenticated" })]
+      })
+      await link(server(), agent)
+      const host = `web--${agent.workspace.name}--${agent.owner.username}.apps.test`
+      const statusFor = async (resource: string) => {
+        const { token } = await server().aMember()
+        const audience = JSON.stringify([resource])
+        await server().store(
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE api_keys SET audience = ${audience} WHERE id = ${token.slice(0, 10)}`)
+        )
+        return (await get(server(), host, "/part", { authorization: `Bearer ${token}` })).status
+      }
+      expect([await statusFor("http://atelier.test"), await statusFor("http://atelier.test/part")]).toStrictEqual([200, 303])
     })
 
     it("is not told from an app that does not exist by callers without a right to it", async () => {

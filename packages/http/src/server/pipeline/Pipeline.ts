@@ -121,18 +121,19 @@ export const make = (
       host === undefined || (credential !== undefined && parseCredential(credential) !== undefined)
 
     /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
-    const identify = (request: Request, info: RequestInfo, isApp: boolean): Effect.Effect<RequestInfo["user"]> | undefined => {
+    const identify = (request: Request, info: RequestInfo, app: AppPath | undefined): Effect.Effect<RequestInfo["user"]> | undefined => {
       const { credential, id, ip, path, userAgent } = info
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
       if (credential !== undefined && isOwn(info))
         return Effect.either(
           users.authenticate(
             Redacted.make(credential),
-            { ip, userAgent, requestId: id, path },
+            // A path on a host of an app's own is in no part of the deployment
+            { ip, userAgent, requestId: id, ...(app?.address.access_method === "subdomain" ? {} : { path }) },
             dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
           )
         )
-      return host !== undefined && (isApp || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
+      return host !== undefined && (app !== undefined || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
     }
 
     /** The session that a browser has for apps alone. */
@@ -339,7 +340,7 @@ export const make = (
       }
       const isLost = found !== undefined && !("route" in found) && found.status === 404
       if (lost !== undefined && isLost && visit === undefined && isForUser(request, target.path)) return Effect.map(lost, respond)
-      const identified = identify(request, info, app !== undefined)
+      const identified = identify(request, info, app)
       if (apps !== undefined && app !== undefined) return serveApp(apps, request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
       const answered =
