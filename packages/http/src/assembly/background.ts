@@ -1,0 +1,29 @@
+/** What runs beside the requests of a service. */
+import { workers } from "@atelier/core"
+import { Replicas } from "@atelier/core/deployment"
+import { Organizations } from "@atelier/core/organizations"
+import { embeddedDaemons } from "@atelier/core/provisioning"
+import { Effect, Layer } from "effect"
+import { hostname } from "node:os"
+import { Settings } from "../server/request/Settings.js"
+
+/** Milliseconds for which background work waits at most for the requests that have waited for the service. */
+const firstRequests = 50
+
+/** Waits for the requests that have waited for the service, for a short time by the machine's clock and not the host's. */
+export const firstRequestsTime = Effect.async<void>((resume) => {
+  const timer = setTimeout(() => resume(Effect.void), firstRequests)
+  return Effect.sync(() => clearTimeout(timer))
+})
+
+/** Prepares what the first request needs, and runs the background work as long as the scope is open. */
+export const startBackground = Effect.gen(function* () {
+  const { version: reported } = yield* Settings
+  // Before anything is stored that other processes compare with their time
+  yield* Effect.flatMap(Replicas, ({ align }) => align)
+  const organizations = yield* Organizations
+  yield* organizations.ensureDefault
+  // Before lost leases are looked for: daemons know from the start which are lost
+  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
+  yield* Effect.all(workers, { discard: true })
+})
