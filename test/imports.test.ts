@@ -85,8 +85,27 @@ const againstTheOrder = [
   "agents/logs/AgentLogs.ts: workspaces"
 ]
 
+/**
+ * The rooms of the HTTP package: each imports those of earlier lines alone. The index of a room says which of them. docs/architecture.md, "The rooms
+ * of a request".
+ */
+const rooms = [
+  ["wire", "daemonRpc", "logins"],
+  ["contract", "externalAuth", "programs", "server/codec", "server/connection"],
+  ["client", "node", "server/operate"],
+  ["server/request"],
+  ["server/credentials", "sockets"],
+  ["agentRpc", "server/pipeline"],
+  ["pages", "relay", "server/listener"],
+  ["apps", "Options", "privateNetwork", "replicas"],
+  ["oauth2", "proxy", "terminal"],
+  ["assembly", "handlers", "swagger"],
+  ["Atelier"],
+  ["index"]
+]
+
 /** Parts of a package that run in browsers too. */
-const browserSafe: Readonly<Record<string, ReadonlyArray<string>>> = { http: ["client", "contract"] }
+const browserSafe: Readonly<Record<string, ReadonlyArray<string>>> = { http: ["client", "contract", "wire"] }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -97,6 +116,10 @@ const sourcesOf = (folder: string): ReadonlyArray<string> =>
 
 const importsOf = (file: string): ReadonlyArray<string> =>
   [...readFileSync(file, "utf8").matchAll(/(?:\bfrom\s+|\bimport\s+|\bimport\()["']([^"'.][^"']*)["']/g)].map((match) => match[1] ?? "")
+
+/** The files of a package that a file imports. */
+const neighboursOf = (file: string): ReadonlyArray<string> =>
+  [...readFileSync(file, "utf8").matchAll(/(?:\bfrom |\bimport\()"(\.[^"]*)"/g)].map((match) => join(dirname(file), match[1] ?? ""))
 
 const packageOf = (specifier: string): string =>
   specifier
@@ -132,13 +155,38 @@ describe("imports", () => {
     const against = sourcesOf(folder)
       .filter((file) => relative(folder, file).includes("/"))
       .flatMap((file) =>
-        [...readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]*)"/g)]
-          .map((match) => areaOf(join(dirname(file), match[1] ?? "")))
+        neighboursOf(file)
+          .map(areaOf)
           .filter((area) => lineOf(area) > lineOf(areaOf(file)))
           .map((area) => `${relative(folder, file)}: ${area}`)
       )
     expect([...new Set(against)].toSorted()).toStrictEqual(againstTheOrder)
     expect(readdirSync(folder).filter((name) => !name.endsWith(".ts") && lineOf(name) < 0)).toStrictEqual([])
+  })
+
+  describe("of the rooms of a request", () => {
+    const folder = join(root, "packages", "http", "src")
+    const roomOf = (file: string): string => /^(?:server\/)?\w+/.exec(relative(folder, file))?.[0] ?? ""
+    const lineOf = (room: string): number => rooms.findIndex((line) => line.includes(room))
+    const crossing = sourcesOf(folder).flatMap((file) =>
+      neighboursOf(file)
+        .filter((other) => roomOf(other) !== roomOf(file))
+        .map((other) => ({ file: relative(folder, file), from: roomOf(file), to: roomOf(other) }))
+    )
+
+    it("go one way", () => {
+      expect([...new Set(sourcesOf(folder).map(roomOf))].toSorted()).toStrictEqual(rooms.flat().toSorted())
+      expect(crossing.filter(({ from, to }) => lineOf(to) >= lineOf(from)).map(({ file, to }) => `${file}: ${to}`)).toStrictEqual([])
+    })
+
+    it.each(["wire", "programs", "assembly", ...rooms.flat().filter((room) => room.startsWith("server/"))])(
+      "are those that the index of %s names",
+      async (room) => {
+        const { mayImport } = await import(join(folder, room, "index.ts"))
+        const imported = new Set(crossing.filter(({ from }) => from === room).map(({ to }) => to))
+        expect([...imported].toSorted()).toStrictEqual(mayImport)
+      }
+    )
   })
 
   it("of an example without HTTP need no package of the interface", () => {
