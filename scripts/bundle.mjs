@@ -13,7 +13,6 @@ const programs = [
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/program.js" },
   // What workspaces on other machines download has to be one file
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", isSingle: true },
-  { from: "packages/provisioner/dist/daemon/main.js", to: "packages/provisioner/dist/program.js" },
   { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js", isSingle: true, isLauncher: true }
 ]
 

@@ -226,7 +226,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
 }
 
 export const testEngine: Engine = {
-  type: "echo",
+  name: "test",
   repeatable: new Set(["parse", "plan"]),
   understands: (paths) => paths.includes(templateFile),
   open: (source, log) =>

@@ -37,7 +37,11 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     node: true
   },
   provisioner: {
-    packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/agent-protocol", "@atelier/agent"],
+    packages: ["effect", "yaml", "tar-stream", "@atelier/core", "@atelier/agent-protocol", "@atelier/agent"],
+    node: true
+  },
+  "provisioner-terraform": {
+    packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/provisioner"],
     node: true
   },
   templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },

@@ -1,6 +1,6 @@
 // The service as an application embeds it, and how it gets the data it is measured with.
 import { Atelier } from "@atelier/http"
-import { TerraformProvisioner } from "@atelier/provisioner"
+import { TerraformProvisioner } from "@atelier/provisioner-terraform"
 import { serverOptions } from "@atelier/http/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"

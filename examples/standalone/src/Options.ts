@@ -30,6 +30,9 @@ export interface Listen {
   readonly port: number
 }
 
+const engineNames = ["local", "terraform"] as const
+export type EngineName = (typeof engineNames)[number]
+
 export interface Options {
   readonly host: string
   readonly port: number
@@ -40,6 +43,8 @@ export interface Options {
   /** Where users and agents reach the server; empty if it follows from the address. */
   readonly accessUrl: string
   readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
+  /** In the order in which they are asked whether they understand a template. */
+  readonly engines: ReadonlyArray<EngineName>
   readonly workspacesDirectory: string
   /** Undefined for the first program on the PATH. */
   readonly terraformBinary: string | undefined
@@ -216,6 +221,13 @@ const processesOf = (configuration: Configuration, { kind }: Options["database"]
   return count
 }
 
+const enginesOf = (configuration: Configuration): ReadonlyArray<EngineName> =>
+  [...new Set(ownTexts(configuration, "engines"))].map((text) => {
+    const name = engineNames.find((each) => each === text)
+    if (name !== undefined) return name
+    throw new UsageError(`${nameOf(configuration, "engines")} must be a list of ${engineNames.join(", ")}, not "${text}"`)
+  })
+
 /** What an operator is told at the start about options that do nothing. */
 const warningsOf = (configuration: Configuration): ReadonlyArray<string> =>
   Object.entries(configuration.definitions).flatMap(([flag, { unused }]) =>
@@ -252,6 +264,7 @@ export const parseOptions = (
     plain: isPlainToo ? address(configuration, "http-address") : undefined,
     accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
     database: store,
+    engines: enginesOf(configuration),
     workspacesDirectory,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),

@@ -15,6 +15,15 @@ export const ownDefinitions = {
     secret: true,
     yaml: "database"
   },
+  engines: {
+    name: "Engines",
+    type: "string-array",
+    description:
+      "The engines that build templates in this server: local runs workspaces as processes of this machine, terraform runs Terraform.",
+    default: "local,terraform",
+    group: program,
+    yaml: "engines"
+  },
   "workspaces-directory": {
     name: "Workspaces Directory",
     type: "string",

@@ -5,9 +5,8 @@ import { isLoopbackHost, reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { makeSecureServer, makeServer } from "@atelier/http/node"
 import { OtlpTracer } from "@atelier/node"
-import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { builderParts, starterTemplates } from "@atelier/templates"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Server as SecureServer } from "node:https"
@@ -22,6 +21,7 @@ import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import type { Tls } from "./Tls.js"
 import * as engine from "./engine.js"
+import { enginesOf } from "./engines.js"
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
@@ -125,14 +125,6 @@ const storageOf = async ({ database, databaseStatementTimeout: statementTimeout 
 /** Milliseconds that requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = 500
 
-/** What Terraform may be given of the environment: not the options of this program, which may be secret. */
-const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }: Options) => {
-  const words = ["ATELIER", brand ?? compatibility ?? []].flat().map((word) => `${word.toUpperCase()}_`)
-  return Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !words.some((word) => name.replace(/^HOMEBREW_/, "").startsWith(word)))
-  )
-}
-
 /** What a process serves beside others, and what it is told from outside. */
 export interface Place {
   /** Where the other processes of this server reach this one; undefined for a process that serves alone. */
@@ -165,15 +157,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   const atelier = await Atelier.make({
     accessUrl,
     storage: await storageOf(options),
-    provisioner: Layer.provideMerge(
-      LocalProvisioner.layer({ directory: options.workspacesDirectory, agent: { command: [process.execPath, agentProgram] } }),
-      TerraformProvisioner.layer({
-        binary: options.terraformBinary,
-        directory: options.terraformDirectory,
-        environment: TerraformProvisioner.variablesNamed(options.terraformEnvironment, withoutOptions(process.env, options)),
-        planTimeout: options.terraformPlanTimeout
-      })
-    ),
+    provisioner: enginesOf(options, agentProgram),
     starterTemplates: starterTemplates(),
     templateBuilder: builderParts(),
     agentProgram: () => readFile(agentBundle),

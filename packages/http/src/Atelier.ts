@@ -97,7 +97,7 @@ const described = async (presented: Presented) => {
 const platform = together(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 
 /** A process without engines leaves jobs to others. */
-const noEngines = Layer.succeed(ProvisionerEngines, [])
+const enginesOf = ({ provisioner = [] }: Options) => ProvisionerEngines.inOrder([provisioner].flat())
 
 /** The services that embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = CoreServices | Hosted | Stored
@@ -162,7 +162,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
   )
   const ports = stacked(
     RequestReferences.keep(references),
-    together(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options)),
+    together(platform, host.storage, enginesOf(host), host.mailer ?? mailerOf(options)),
     Ending.layer(ending, "the store and the engines"),
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,

@@ -12,6 +12,9 @@ import type { Names } from "./wire/Brand.js"
 import type { Compatibility } from "./wire/Compatibility.js"
 import type { Authenticate } from "./server/credentials/HostSessions.js"
 
+/** An engine, such as `LocalProvisioner.layer(…)` or `TerraformProvisioner.layer(…)`. */
+export type EngineLayer = Layer.Layer<ProvisionerEngines, unknown>
+
 /** The options of an embedding application. All but `accessUrl` and `storage` have a default. */
 export interface Options {
   /** Where browsers, clients and agents reach the service. */
@@ -29,8 +32,11 @@ export interface Options {
   readonly pages?: false | PageOptions
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
   readonly storage: Layer.Layer<Stored, unknown>
-  /** The engines that turn templates into workspaces in this process; without them, daemons on other machines do. */
-  readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
+  /**
+   * The engine that turns templates into workspaces in this process, or several in a list, of which the first one that understands a template
+   * builds it. Without engines, daemons on other machines do.
+   */
+  readonly provisioner?: EngineLayer | ReadonlyArray<EngineLayer>
   /** The mailer, such as `SmtpMailer.layer(…)`; without it, `options.emailSmarthost` names the server, and without that no mail is sent. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
   /**

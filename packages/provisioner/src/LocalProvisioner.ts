@@ -3,7 +3,7 @@
  */
 import { Cryptography, HostOptions, Ids, startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { LocalWorkspaces, type LocalWorkspacesOptions } from "./LocalWorkspaces.js"
 import * as LoopbackDialer from "./LoopbackDialer.js"
 import { openLater } from "./openLater.js"
@@ -11,7 +11,7 @@ import { templatePath } from "./TemplatePath.js"
 import type { AgentOptions } from "./WorkspaceAgents.js"
 
 const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine => ({
-  type: "terraform",
+  name: "local",
   // Every action first ends the workspace's running processes, of any origin
   repeatable: new Set(["parse", "plan", "apply"]),
   understands: (paths) => templatePath(paths) !== undefined,
@@ -20,12 +20,10 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
   tellOutages: workspaces.tellOutages
 })
 
-/** Puts the engine before those that the context has: a source with files of both kinds is its own. */
 const engines = Layer.effect(
   ProvisionerEngines,
   Effect.gen(function* () {
-    const others = Option.getOrElse(yield* Effect.serviceOption(ProvisionerEngines), () => [])
-    return [makeEngine(yield* LocalWorkspaces, yield* Ids), ...others]
+    return [makeEngine(yield* LocalWorkspaces, yield* Ids)]
   })
 ).pipe(Layer.provide(Ids.layer), Layer.provide(Cryptography.layerWeb))
 

@@ -70,21 +70,9 @@ describe("an engine", () => {
   it.scopedLive("understands sources with a template at their root", () =>
     Effect.gen(function* () {
       const { engine } = yield* aServer(yield* aFolder)
-      expect(engine.type).toBe("terraform")
+      expect(engine.name).toBe("local")
       expect(engine.understands(["README.md", "template.yaml"])).toBe(true)
       expect(engine.understands(["main.tf", "x/template.yaml"])).toBe(false)
-    })
-  )
-
-  it.scopedLive("is added to those that are there", () =>
-    Effect.gen(function* () {
-      const other: Engine = { type: "echo", repeatable: new Set(), understands: () => false, open: () => Effect.dieMessage("not asked") }
-      const context = yield* Layer.build(
-        LocalProvisioner.layer({ directory: yield* aFolder, agent: { command: agentCommand() } }).pipe(
-          Layer.provide(Layer.succeed(ProvisionerEngines, [other]))
-        )
-      )
-      expect(Context.get(context, ProvisionerEngines).map(({ type }) => type)).toEqual(["terraform", "echo"])
     })
   )
 })

@@ -5,7 +5,7 @@ import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { LocalProvisioner } from "../src/index.js"
 import { agentCommand } from "./agents.js"
 import { aLog, aPlanInput, tarOf } from "./builders.js"
-import { aDirectory, anEngine } from "./terraform/engine.js"
+import { aDirectory, anEngine } from "../../provisioner-terraform/test/engine.js"
 
 const aLocalEngine = Effect.gen(function* () {
   const context = yield* Layer.build(LocalProvisioner.layer({ directory: yield* aDirectory, agent: { command: agentCommand() } }))

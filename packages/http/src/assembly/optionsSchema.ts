@@ -4,7 +4,7 @@ import type { Dispatcher, PushSender } from "@atelier/core/notifications"
 import type { LoginProvider } from "@atelier/core/identity"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { NodeInstanceVerifier } from "@atelier/node"
-import { Clock, Logger, Schema, type Tracer } from "effect"
+import { Clock, Layer, Logger, Schema, type Tracer } from "effect"
 import { type Names, namesOf } from "../wire/Brand.js"
 import type { Options } from "../Options.js"
 import type { PageOptions, PageReplacement } from "../pages/PageOptions.js"
@@ -46,7 +46,10 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
     storage: layer(
       "a layer: Sqlite.layer({ filename }) of @atelier/storage-sqlite, or Postgres.layer({ url }) of @atelier/storage-postgres"
     ),
-    provisioner: layer("a layer of engines, such as LocalProvisioner.layer({ directory, agent }) of @atelier/provisioner"),
+    provisioner: declared(
+      (input): input is NonNullable<Options["provisioner"]> => (Array.isArray(input) ? input.every(Layer.isLayer) : Layer.isLayer(input)),
+      "the layer of an engine, such as LocalProvisioner.layer({ directory, agent }) of @atelier/provisioner, or a list of such layers"
+    ),
     mailer: layer("a layer, such as SmtpMailer.layer({ smarthost, from }) of @atelier/node"),
     dispatchers: Schema.Array(
       having<Dispatcher>(["method", "dispatch"], "a dispatcher, such as WebhookDispatcher.make({ endpoint }) of @atelier/node")

@@ -1,8 +1,10 @@
 /** Templates of Terraform over HTTP, with the real program. */
 import { ResourceView } from "@atelier/core/agents"
 
+import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { TemplateView } from "@atelier/core/templates"
-import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
+import { LocalProvisioner } from "@atelier/provisioner"
+import { TerraformProvisioner } from "@atelier/provisioner-terraform"
 import { Effect, Layer, Schema } from "effect"
 import { mkdtempSync, readdirSync } from "node:fs"
 import { createServer } from "node:http"
@@ -80,10 +82,10 @@ const folder = mkdtempSync(join(tmpdir(), "terraform-http-"))
 const engines = (directory: string, options: Partial<TerraformProvisioner.Options> = {}) =>
   Layer.unwrapEffect(
     Effect.sync(() =>
-      Layer.provideMerge(
+      ProvisionerEngines.inOrder([
         LocalProvisioner.layer({ directory: join(directory, "workspaces"), agent: { command: [process.execPath] } }),
         TerraformProvisioner.layer({ environment, directory: join(directory, "terraform"), ...options })
-      )
+      ])
     )
   )
 

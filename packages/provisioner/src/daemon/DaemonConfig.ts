@@ -3,9 +3,8 @@ import { Data, Duration, Either, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { resolve } from "node:path"
-import { parseArgs } from "node:util"
-
-export type EngineName = "local" | "terraform"
+import { parseArgs, type ParseArgsConfig } from "node:util"
+import type { DaemonEngine, EngineOption, EngineOptionValues } from "./DaemonEngine.js"
 
 /** What a daemon connects with. Tags are those of a key; the others take the tags of the command line. */
 export interface Credential {
@@ -22,16 +21,22 @@ export interface DaemonConfig {
   readonly name: string
   /** As `key=value`. */
   readonly tags: ReadonlyArray<string>
-  readonly engines: ReadonlyArray<EngineName>
-  /** Of this daemon alone; an absolute path. */
-  readonly directory: string
-  readonly terraformBinary: string | undefined
-  /** Names of variables that Terraform is given of this program's environment; a `*` at the end stands for any rest. */
-  readonly terraformEnvironment: ReadonlyArray<string>
-  /** How long an import, or the plan of a build, may take with Terraform. */
-  readonly terraformPlanTimeout: Duration.Duration
   /** The product's word in header names. */
   readonly brand: string
+}
+
+/** An engine of the daemon, and the values of its options. */
+export interface ChosenEngine {
+  readonly engine: DaemonEngine
+  readonly options: EngineOptionValues
+}
+
+/** What the program is told besides. */
+export interface ProgramConfig extends DaemonConfig {
+  /** In the order of the command line. */
+  readonly engines: ReadonlyArray<ChosenEngine>
+  /** Of this daemon alone; an absolute path. */
+  readonly directory: string
   /** How long a job may go on after the daemon was asked to stop. */
   readonly grace: Duration.Duration
 }
@@ -39,9 +44,19 @@ export interface DaemonConfig {
 /** The program cannot do what it was told. */
 export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{ readonly message: string }> {}
 
-export type Command = { readonly _tag: "Run"; readonly config: DaemonConfig } | { readonly _tag: "Help" } | { readonly _tag: "Version" }
+export type Command = { readonly _tag: "Run"; readonly config: ProgramConfig } | { readonly _tag: "Help" } | { readonly _tag: "Version" }
 
-export const usage = `Usage: atelier-provisioner --url URL --key KEY [--engine local|terraform] …
+/** The options of every daemon, and those of engines, in the columns of the help. */
+const lineOf = (option: string, description: string): string =>
+  option.length > 22 ? `  ${option}\n${" ".repeat(27)}${description}` : `  ${option.padEnd(25)}${description}`
+
+const optionOf = (engine: Pick<DaemonEngine, "name">, option: string): string => `${engine.name}-${option}`
+
+const linesOf = (engine: DaemonEngine): ReadonlyArray<string> =>
+  Object.entries(engine.options).map(([name, { description, value }]) => lineOf(`--${optionOf(engine, name)} ${value}`, description))
+
+/** The help of the program, with the options of these engines. */
+export const usage = (engines: ReadonlyArray<DaemonEngine>): string => `Usage: atelier-provisioner --url URL --key KEY [--engine ENGINE] …
 
 Takes the jobs of templates from a server and runs them on this machine, until it gets SIGTERM, SIGINT or SIGHUP. Then it ends the
 job that it works on and exits; a second signal hands the job back at once.
@@ -54,18 +69,17 @@ job that it works on and exits; a second signal hands the job back at once.
   --organization NAME      whose jobs it takes; default by default
   --name NAME              of the daemon; the host's name by default
   --tag KEY=VALUE          takes only jobs that its tags allow; may be repeated; not with a provisioner key
-  --engine ENGINE          local or terraform; may be repeated; terraform by default
+  --engine ENGINE          local, another engine of this project such as terraform, whose package @atelier/provisioner-ENGINE is
+                           installed, or the package of an engine of your own; may be repeated; terraform by default
   --directory DIRECTORY    where jobs and workspaces live, of this daemon alone; ./provisioner by default
-  --terraform-binary FILE  the program; by default the first terraform or tofu on the PATH
-  --terraform-environment NAME
-                           a variable of the environment that Terraform is given too, such as AWS_*; may be repeated
-  --terraform-plan-timeout SECONDS
-                           how long an import or a plan of Terraform may take; 600 by default
   --brand WORD             the product's word in header names; Service by default
   --grace SECONDS          how long a job may go on after a signal; 600 by default
   --version                prints the version
-  --help                   prints this text
-
+  --help                   prints this text, with the options of the engines that are named
+${engines
+  .filter(({ options }) => Object.keys(options).length > 0)
+  .map((engine) => `\nThe engine ${engine.name}:\n\n${linesOf(engine).join("\n")}\n`)
+  .join("")}
 ATELIER_PROVISIONER_URL, ATELIER_PROVISIONER_KEY, ATELIER_PROVISIONER_PSK and ATELIER_PROVISIONER_SESSION stand for the options of those
 names. They keep secrets out of the list of processes.
 
@@ -75,7 +89,6 @@ Exit codes: 0 after a signal, 1 if an engine cannot start, 2 for wrong arguments
 const prefix = "ATELIER_PROVISIONER_"
 
 const defaultGrace = 600
-const defaultPlanTimeout = 600
 
 /** Longer timers overflow. */
 const maximumSeconds = 86_400
@@ -88,31 +101,40 @@ const flag = { type: "boolean" } as const
 
 const invalid = (message: string) => Either.left(new InvalidArguments({ message }))
 
-const parse = (args: ReadonlyArray<string>) =>
+const ownOptions = {
+  url: text,
+  key: text,
+  "key-file": text,
+  psk: text,
+  session: text,
+  organization: text,
+  name: text,
+  tag: texts,
+  engine: texts,
+  directory: text,
+  brand: text,
+  grace: text,
+  version: flag,
+  help: flag
+} as const satisfies ParseArgsConfig["options"]
+
+const usualEngines = ["terraform"]
+
+/** The engines that a command line names, before it is known what their options are. */
+export const engineNames = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const { engine } = parseArgs({ args: [...args], options: ownOptions, strict: false, allowPositionals: true }).values
+  const names = (engine ?? []).filter((name) => typeof name === "string")
+  return names.length === 0 ? usualEngines : [...new Set(names)]
+}
+
+const parse = (args: ReadonlyArray<string>, engines: ReadonlyArray<DaemonEngine>) =>
   Either.try({
-    try: () =>
-      parseArgs({
-        args: [...args],
-        options: {
-          url: text,
-          key: text,
-          "key-file": text,
-          psk: text,
-          session: text,
-          organization: text,
-          name: text,
-          tag: texts,
-          engine: texts,
-          directory: text,
-          "terraform-binary": text,
-          "terraform-environment": texts,
-          "terraform-plan-timeout": text,
-          brand: text,
-          grace: text,
-          version: flag,
-          help: flag
-        }
-      }).values,
+    try: () => {
+      const ofEngines = Object.fromEntries(
+        engines.flatMap((engine) => Object.keys(engine.options).map((name) => [optionOf(engine, name), texts] as const))
+      )
+      return parseArgs({ args: [...args], options: { ...ofEngines, ...ownOptions } }).values
+    },
     // Node adds a second line with advice
     catch: (cause) => new InvalidArguments({ message: (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? "" })
   })
@@ -138,15 +160,38 @@ const secondsOf = (option: string, written: string | undefined, usual: number): 
     : invalid(`${option}: ${JSON.stringify(written)} is not a number of seconds up to ${maximumSeconds}.`)
 }
 
-const isEngine = (name: string): name is EngineName => name === "local" || name === "terraform"
+/** The value of an engine's option, as its texts were written. */
+const valueOf = (option: string, { type }: EngineOption, written: ReadonlyArray<string>): Either.Either<unknown, InvalidArguments> => {
+  const last = written.at(-1)
+  if (type === "texts") return Either.right(written)
+  if (last === undefined || type === "text") return Either.right(last)
+  return type === "file" ? Either.right(resolve(last)) : secondsOf(`--${option}`, last, 0)
+}
 
-/** Reads arguments and environment; the arguments win. Fails with one sentence. */
+const textsOf = (written: unknown): ReadonlyArray<string> =>
+  Array.isArray(written) ? written.filter((text) => typeof text === "string") : []
+
+/** An engine with what a command line says of it. */
+const chosen = (engine: DaemonEngine, given: Readonly<Record<string, unknown>>): Either.Either<ChosenEngine, InvalidArguments> =>
+  Either.map(
+    Either.all(
+      Object.entries(engine.options).map(([name, option]) => {
+        const whole = optionOf(engine, name)
+        return Either.map(valueOf(whole, option, textsOf(given[whole])), (value) => [name, value] as const)
+      })
+    ),
+    // `valueOf` makes of each option what its type stands for
+    (values) => ({ engine, options: Object.fromEntries(values) as EngineOptionValues })
+  )
+
+/** Reads arguments and environment, for a daemon with these engines; the arguments win. Fails with one sentence. */
 export const fromArguments = (
   args: ReadonlyArray<string>,
-  environment: Readonly<Record<string, string | undefined>>
+  environment: Readonly<Record<string, string | undefined>>,
+  engines: ReadonlyArray<DaemonEngine>
 ): Either.Either<Command, InvalidArguments> =>
   Either.gen(function* () {
-    const given = yield* parse(args)
+    const given = yield* parse(args, engines)
     if (given.help === true) return { _tag: "Help" }
     if (given.version === true) return { _tag: "Version" }
     const fromEnvironment = (name: string): string | undefined => environment[`${prefix}${name}`] || undefined
@@ -172,12 +217,7 @@ export const fromArguments = (
     if (broken !== undefined) return yield* invalid(`--tag: ${JSON.stringify(broken)} is not of the form key=value.`)
     if (tags.length > 0 && credential.kind === "key") return yield* invalid("--tag: the tags of a daemon with a key are those of its key.")
 
-    const names = given.engine ?? ["terraform"]
-    const unknown = names.find((name) => !isEngine(name))
-    if (unknown !== undefined) return yield* invalid(`--engine: ${JSON.stringify(unknown)} is neither local nor terraform.`)
-
     const grace = yield* secondsOf("--grace", given.grace, defaultGrace)
-    const planTimeout = yield* secondsOf("--terraform-plan-timeout", given["terraform-plan-timeout"], defaultPlanTimeout)
     const name = given.name ?? hostname()
     if (name === "" || name.length > maximumName) return yield* invalid(`--name must have 1 to ${maximumName} characters.`)
     const brand = given.brand ?? "Service"
@@ -191,11 +231,8 @@ export const fromArguments = (
         organization: given.organization ?? "default",
         name,
         tags,
-        engines: [...new Set(names.filter(isEngine))],
+        engines: yield* Either.all(engines.map((engine) => chosen(engine, given))),
         directory: resolve(given.directory ?? "provisioner"),
-        terraformBinary: given["terraform-binary"] === undefined ? undefined : resolve(given["terraform-binary"]),
-        terraformEnvironment: given["terraform-environment"] ?? [],
-        terraformPlanTimeout: planTimeout,
         brand,
         grace
       }

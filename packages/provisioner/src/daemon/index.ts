@@ -1,2 +1,3 @@
-export { type Credential, type DaemonConfig, type EngineName } from "./DaemonConfig.js"
 export * as Daemon from "./Daemon.js"
+export { type Credential, type DaemonConfig } from "./DaemonConfig.js"
+export * as DaemonEngine from "./DaemonEngine.js"

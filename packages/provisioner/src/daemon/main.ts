@@ -10,4 +10,4 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.exit(1)
 }
 const { run } = await import("./run.js")
-run()
+await run()

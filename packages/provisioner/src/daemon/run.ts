@@ -1,13 +1,11 @@
 /** The daemon as a program: reads its command line and environment, and runs until a signal ends it. */
 import { Brand } from "@atelier/agent"
 import { StartError } from "@atelier/core/platform"
-import { Cause, Deferred, Duration, Effect, Either, Exit, FiberId, Layer, Logger, Option } from "effect"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import * as LocalProvisioner from "../LocalProvisioner.js"
-import * as TerraformProvisioner from "../terraform/TerraformProvisioner.js"
+import { ProvisionerEngines } from "@atelier/core/provisioning"
+import { Cause, Deferred, Duration, Effect, Either, Exit, FiberId, Logger, Option } from "effect"
 import * as Daemon from "./Daemon.js"
-import { type DaemonConfig, fromArguments, usage } from "./DaemonConfig.js"
+import { engineNames, fromArguments, type InvalidArguments, type ProgramConfig, usage } from "./DaemonConfig.js"
+import { loadEngines } from "./loadEngines.js"
 import { version } from "./Version.js"
 
 const startError = 1
@@ -20,34 +18,28 @@ const finish = (code: number, text: string): never => {
   return process.exit(code)
 }
 
-/** The engines that were asked for; the local one first, as in the server. */
-const enginesOf = ({ brand, directory, engines, terraformBinary, terraformEnvironment, terraformPlanTimeout }: DaemonConfig) => {
-  const local = () =>
-    LocalProvisioner.layer({
-      directory: join(directory, "workspaces"),
-      agent: {
-        command: [process.execPath, fileURLToPath(import.meta.resolve("@atelier/agent/main"))],
-        environmentPrefix: Brand.environmentNameOf(brand)
-      }
-    })
-  const terraform = () =>
-    TerraformProvisioner.layer({
-      directory: join(directory, "terraform"),
-      binary: terraformBinary,
-      environment: TerraformProvisioner.variablesNamed(terraformEnvironment, process.env),
-      planTimeout: terraformPlanTimeout
-    })
-  if (!engines.includes("local")) return terraform()
-  return engines.includes("terraform") ? Layer.provideMerge(local(), terraform()) : local()
-}
+const refuse = ({ message }: InvalidArguments): never => finish(usageError, `${message}\nSee atelier-provisioner --help.\n`)
+
+/** The engines of the daemon, in the order of the command line. */
+const enginesOf = ({ brand, directory, engines }: ProgramConfig) =>
+  ProvisionerEngines.inOrder(
+    engines.map(({ engine, options }) =>
+      engine.layer({ directory, environmentPrefix: Brand.environmentNameOf(brand), environment: process.env, options })
+    )
+  )
 
 /** Runs the daemon, and ends the process with it. */
-export const run = (): void => {
-  const command = Either.getOrElse(fromArguments(process.argv.slice(2), process.env), ({ message }) =>
-    finish(usageError, `${message}\nSee atelier-provisioner --help.\n`)
+export const run = async (): Promise<void> => {
+  const args = process.argv.slice(2)
+  const loaded = await Effect.runPromise(Effect.either(loadEngines(engineNames(args))))
+  // Whoever asks for help may have no engine yet
+  const engines = Either.getOrElse(loaded, () => [])
+  const command = Either.getOrElse(fromArguments(args, process.env, engines), (refusal) =>
+    refuse(Either.getOrElse(Either.flip(loaded), () => refusal))
   )
-  if (command._tag === "Help") return finish(0, usage)
+  if (command._tag === "Help") return finish(0, usage(engines))
   if (command._tag === "Version") return finish(0, `v${version}\n`)
+  if (Either.isLeft(loaded)) return refuse(loaded.left)
   const { config } = command
 
   // The reader of the daemon's own log may exit first

@@ -1,15 +1,29 @@
-import { Duration, Either, Redacted } from "effect"
+import { Duration, Effect, Either, Layer, Redacted } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { provisionerApiVersion } from "@atelier/core/provisioning"
-import { fromArguments, usage } from "../../src/daemon/DaemonConfig.js"
+import { provisionerApiVersion, ProvisionerEngines } from "@atelier/core/provisioning"
+import { engineNames, fromArguments, usage } from "../../src/daemon/DaemonConfig.js"
+import * as DaemonEngine from "../../src/daemon/DaemonEngine.js"
+import { loadEngines } from "../../src/daemon/loadEngines.js"
 import { apiVersion, leastNode, version } from "../../src/daemon/Version.js"
 
 const wellFormed = ["--url", "https://dev.example.com/base", "--key", "the-key"]
 
-const read = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => fromArguments(args, environment)
+/** An engine with an option of each form. */
+const clay = DaemonEngine.make({
+  name: "clay",
+  options: {
+    kiln: { type: "text", value: "NAME", description: "the kiln" },
+    wheel: { type: "file", value: "FILE", description: "the wheel" },
+    glaze: { type: "texts", value: "COLOUR", description: "a glaze; may be repeated" },
+    "firing-time": { type: "seconds", value: "SECONDS", description: "how long it burns" }
+  },
+  layer: () => Layer.succeed(ProvisionerEngines, [])
+})
+
+const read = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => fromArguments(args, environment, [clay])
 
 const config = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
   const command = Either.getOrThrow(read(args, environment))
@@ -19,26 +33,30 @@ const config = (args: ReadonlyArray<string>, environment: Readonly<Record<string
 
 describe("the arguments of the daemon", () => {
   it("have defaults for all but the server and the credential", () => {
-    const { credential, directory, engines, grace, organization, tags, terraformEnvironment, terraformPlanTimeout, url } =
-      config(wellFormed)
-    const seconds = [grace, terraformPlanTimeout].map((time) => Duration.toSeconds(time))
-    expect({ url: url.href, organization, tags, engines, directory, terraformEnvironment, seconds }).toStrictEqual({
+    const { credential, directory, engines, grace, organization, tags, url } = config(wellFormed)
+    expect({ url: url.href, organization, tags, engines, directory, grace: Duration.toSeconds(grace) }).toStrictEqual({
       url: "https://dev.example.com/base",
       organization: "default",
       tags: [],
-      engines: ["terraform"],
+      engines: [{ engine: clay, options: { kiln: undefined, wheel: undefined, glaze: [], "firing-time": undefined } }],
       directory: join(process.cwd(), "provisioner"),
-      terraformEnvironment: [],
-      seconds: [600, 600]
+      grace: 600
     })
     expect([credential.kind, Redacted.value(credential.secret)]).toStrictEqual(["key", "the-key"])
   })
 
   it("may be given several times where that makes sense", () => {
-    const written =
-      "--url=http://127.0.0.1:3000 --psk=shared --tag site=far --tag note=a=b --engine local --engine terraform --engine local"
-    const { engines, tags } = config(written.split(" "))
-    expect({ engines, tags }).toStrictEqual({ engines: ["local", "terraform"], tags: ["site=far", "note=a=b"] })
+    const { tags } = config("--url=http://127.0.0.1:3000 --psk=shared --tag site=far --tag note=a=b".split(" "))
+    expect(tags).toStrictEqual(["site=far", "note=a=b"])
+    expect(engineNames([...wellFormed, "--engine", "local", "--engine=clay", "--engine", "local"])).toStrictEqual(["local", "clay"])
+    expect(engineNames(wellFormed)).toStrictEqual(["terraform"])
+  })
+
+  it("have options of each engine", () => {
+    const given = "--clay-kiln old --clay-kiln new --clay-wheel wheel --clay-glaze blue --clay-glaze red --clay-firing-time 60"
+    expect(config([...wellFormed, ...given.split(" ")]).engines.map(({ options }) => options)).toStrictEqual([
+      { kiln: "new", wheel: join(process.cwd(), "wheel"), glaze: ["blue", "red"], "firing-time": Duration.minutes(1) }
+    ])
   })
 
   it("win over the environment, which keeps secrets out of the list of processes", () => {
@@ -66,10 +84,9 @@ describe("the arguments of the daemon", () => {
     [[...wellFormed, "--key-file", "/nowhere/key"], "The key cannot be read: ENOENT: no such file or directory, open '/nowhere/key'"],
     [[...wellFormed, "--tag", "a=b"], "--tag: the tags of a daemon with a key are those of its key."],
     [["--url", "http://x", "--psk", "p", "--tag", "site"], `--tag: "site" is not of the form key=value.`],
-    [[...wellFormed, "--engine", "pulumi"], `--engine: "pulumi" is neither local nor terraform.`],
     [[...wellFormed, "--grace=-1"], `--grace: "-1" is not a number of seconds up to 86400.`],
     [[...wellFormed, "--grace", "86401"], `--grace: "86401" is not a number of seconds up to 86400.`],
-    [[...wellFormed, "--terraform-plan-timeout", "1h"], `--terraform-plan-timeout: "1h" is not a number of seconds up to 86400.`],
+    [[...wellFormed, "--clay-firing-time", "1h"], `--clay-firing-time: "1h" is not a number of seconds up to 86400.`],
     [[...wellFormed, "--name", ""], "--name must have 1 to 64 characters."],
     [[...wellFormed, "--brand", "–"], "--brand must have a letter."]
   ])("of %j are refused with one sentence", (args, message) => {
@@ -83,12 +100,31 @@ describe("the arguments of the daemon", () => {
 
   it("for help and version need nothing else", () => {
     expect([Either.getOrThrow(read(["--help"]))._tag, Either.getOrThrow(read(["--version"]))._tag]).toStrictEqual(["Help", "Version"])
-    expect(usage.split("\n").every((line) => line.length <= 140)).toBe(true)
+    const help = usage([clay])
+    expect(help).toContain("  --clay-firing-time SECONDS\n                           how long it burns\n")
+    expect(help.split("\n").every((line) => line.length <= 140)).toBe(true)
   })
 
   it("are those of the package and of the server's protocol", () => {
     const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as unknown
     expect(manifest).toMatchObject({ version, engines: { node: `>=${leastNode.join(".")}` } })
     expect(apiVersion).toBe(provisionerApiVersion)
+  })
+})
+
+describe("the engines that are named", () => {
+  const loaded = (...names: ReadonlyArray<string>) => Effect.runPromise(Effect.either(loadEngines(names)))
+
+  it("are the local one, and those of packages that are installed", async () => {
+    const engines = Either.getOrThrow(await loaded("local", "terraform", "@atelier/provisioner-terraform"))
+    expect(engines.map(({ name }) => name)).toStrictEqual(["local", "terraform"])
+  })
+
+  it.each([
+    ["pulumi", `--engine: "pulumi" needs the package @atelier/provisioner-pulumi, which is not installed.`],
+    ["@acme/engine", `--engine: "@acme/engine" needs the package @acme/engine, which is not installed.`],
+    ["@atelier/provisioner", "--engine: @atelier/provisioner/daemon exports no engine."]
+  ])("are refused with one sentence where %s has none", async (name, message) => {
+    expect(Either.getOrThrow(Either.flip(await loaded(name))).message).toBe(message)
   })
 })

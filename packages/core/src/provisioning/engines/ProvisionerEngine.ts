@@ -3,7 +3,7 @@
  * daemon protocol, so that an engine in this process and a remote daemon answer alike. templates-and-provisioning.md §8.3, §9, §10.
  */
 import type { Validation } from "../../platform/Errors.js"
-import { Context, Data, type Effect, type Option, type Redacted, type Scope, type Stream } from "effect"
+import { Context, Data, Effect, Layer, type Option, type Redacted, type Scope, type Stream } from "effect"
 import type { LogLevel } from "../../platform/texts/LogLevel.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildTransition } from "../jobs/BuildTransition.js"
@@ -11,7 +11,6 @@ import type { JobLogSource } from "../logs/JobLog.js"
 import type { JobTiming } from "../jobs/JobTiming.js"
 import type { ParameterForm } from "./ParameterForm.js"
 import type { ProvisionedResource } from "./ProvisionedResource.js"
-import type { ProvisionerType } from "../jobs/ProvisionerJob.js"
 import type { ExternalAuthRequirement, ParameterValue, ParsedTemplate, Preset, RichParameter, VariableValue } from "./SourceDefinitions.js"
 
 /** One line of a job's log. */
@@ -201,8 +200,13 @@ export type TellOutage = (outage: AgentOutage) => Effect.Effect<void>
 /** The engine's work on a source. */
 export type Phase = "parse" | "plan" | "apply"
 
+/**
+ * The port that an engine implements: one value for the life of its process, which opens each source that a job works on. Cancelling is
+ * interruption: an operation of a session that is interrupted ends what it started. `docs/extending.md` shows how to write an engine.
+ */
 export interface Engine {
-  readonly type: ProvisionerType
+  /** Tells it from the other engines of a process, such as `local`: lower-case letters, digits and hyphens. */
+  readonly name: string
   /**
    * Phases whose result is the same when they run again after their process died in the middle. A job that is lost in one of these is
    * taken again; a job that is lost in another phase fails.
@@ -232,5 +236,20 @@ export interface Engine {
   readonly tellOutages?: (tell: TellOutage) => Effect.Effect<void>
 }
 
-/** The engines of this process; the one that understands a source is used, whatever the caller named. */
-export class ProvisionerEngines extends Context.Tag("@atelier/core/ProvisionerEngines")<ProvisionerEngines, ReadonlyArray<Engine>>() {}
+/** The engines of this process; the first one that understands a source is used, whatever the caller named. */
+export class ProvisionerEngines extends Context.Tag("@atelier/core/ProvisionerEngines")<ProvisionerEngines, ReadonlyArray<Engine>>() {
+  /**
+   * Makes one layer of the layers of engines, whose engines are asked in this order. What a layer provides besides its engines stays; of two layers
+   * that provide the same service, the later one counts.
+   */
+  static readonly inOrder = <E, R>(layers: ReadonlyArray<Layer.Layer<ProvisionerEngines, E, R>>): Layer.Layer<ProvisionerEngines, E, R> =>
+    Layer.scopedContext(
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const memoMap = yield* Layer.CurrentMemoMap
+        const built = yield* Effect.forEach(layers, (layer) => Layer.buildWithMemoMap(layer, memoMap, scope))
+        const engines = built.flatMap((context) => Context.get(context, ProvisionerEngines))
+        return Context.add(Context.mergeAll(...built), ProvisionerEngines, engines)
+      })
+    )
+}

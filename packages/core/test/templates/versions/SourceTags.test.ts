@@ -31,7 +31,7 @@ const tagsOf = (answers: Partial<ProvisionerSession>) => {
     apply: () => Effect.never,
     ...answers
   }
-  const engine = { type: "terraform", repeatable: new Set<never>(), understands: () => true, open: () => Effect.succeed(session) } as const
+  const engine = { name: "test", repeatable: new Set<never>(), understands: () => true, open: () => Effect.succeed(session) } as const
   const layer = SourceTags.layer.pipe(
     Layer.provide([
       Layer.succeed(ProvisionerEngines, [engine]),

@@ -3,7 +3,7 @@ import { testEngine } from "../../../../../test/engine.js"
 import { aVersion, ended, getVersion } from "../../../../../test/templates.js"
 import { type Engine, type PlanInput, ProvisionFailure, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Daemon, type DaemonConfig } from "@atelier/provisioner/daemon"
-import { Deferred, Duration, Effect, Exit, Fiber, FiberId, Logger, Redacted, Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, FiberId, Logger, Redacted, Schema } from "effect"
 import { afterEach, expect, it } from "vitest"
 import { aDevcontainer } from "../../../../../test/resources.js"
 import { anExternalProvider, linked } from "../../../../../test/externalAuth.js"
@@ -70,13 +70,7 @@ describeAgents(
             organization: "default",
             name: "own",
             tags: [],
-            engines: ["terraform"],
-            directory: "/nowhere",
-            terraformBinary: undefined,
-            terraformEnvironment: [],
-            terraformPlanTimeout: Duration.minutes(10),
             brand: "Service",
-            grace: Duration.minutes(1),
             ...config
           },
           { ending: Deferred.await(ending), handingBack: Deferred.await(handingBack) }

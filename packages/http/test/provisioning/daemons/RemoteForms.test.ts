@@ -1,5 +1,5 @@
 /** Forms of templates that a daemon of another process has imported; the server evaluates them. */
-import { TerraformProvisioner } from "@atelier/provisioner"
+import { TerraformProvisioner } from "@atelier/provisioner-terraform"
 import { Effect, Layer, Schema } from "effect"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"

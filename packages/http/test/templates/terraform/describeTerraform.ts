@@ -1,5 +1,5 @@
 /** Suites that play conversations with the real Terraform, in the dialect of existing clients. */
-import { TerraformProvisioner } from "@atelier/provisioner"
+import { TerraformProvisioner } from "@atelier/provisioner-terraform"
 import { Effect, Layer } from "effect"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"

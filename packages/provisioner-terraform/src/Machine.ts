@@ -4,9 +4,7 @@ import { type Duration, Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { findProgram } from "../AgentProcess.js"
-import type { ArchiveFile } from "../Archive.js"
-import { attempt } from "../WorkspaceDirectory.js"
+import { type ArchiveFile, attempt, findProgram } from "@atelier/provisioner/engine"
 import { baseEnvironment, type Environment } from "./Environment.js"
 
 /** Set in every process of this engine, so that those of a server that was killed are found. */

@@ -1,7 +1,7 @@
 /** Templates of one rule each, as forms show them, and what Terraform 1.11.4 with the provider 2.19.0 made of the same values. */
 import { Effect, Either } from "effect"
 import { expect, it } from "vitest"
-import { evaluateForm } from "../../src/terraform/Form.js"
+import { evaluateForm } from "../src/Form.js"
 import { inputOf, sourceOf } from "./forms.js"
 import { type Rule, rules } from "./rules.js"
 

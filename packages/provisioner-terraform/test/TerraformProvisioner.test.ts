@@ -5,9 +5,9 @@ import { Cause, Deferred, Duration, Effect, Exit, Fiber, Option, Redacted, TestC
 import { existsSync } from "node:fs"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { aLog, aPlanInput, tarOf, uuid } from "../builders.js"
-import { TerraformProvisioner } from "../../src/index.js"
-import { makeAllowance } from "../../src/terraform/Allowance.js"
+import { aLog, aPlanInput, tarOf, uuid } from "../../provisioner/test/builders.js"
+import { TerraformProvisioner } from "../src/index.js"
+import { makeAllowance } from "../src/Allowance.js"
 import { aDirectory, anEngine, aProgram } from "./engine.js"
 
 const archive = (files: Readonly<Record<string, string>>) => Effect.promise(() => tarOf(Object.entries(files)))
@@ -83,7 +83,7 @@ describe("the engine", () => {
       yield* Effect.promise(() =>
         import("node:fs/promises").then(({ mkdir }) => mkdir(join(directory, "jobs", "old"), { recursive: true }))
       )
-      expect(engine.type).toBe("terraform")
+      expect(engine.name).toBe("terraform")
       yield* anEngine({ binary, directory })
       expect(yield* Effect.promise(() => readdir(join(directory, "jobs")))).toEqual([])
     })

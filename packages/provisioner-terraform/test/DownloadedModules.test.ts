@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { aLog, aPlanInput, tarOf } from "../builders.js"
-import { readArchive } from "../../src/Archive.js"
+import { aLog, aPlanInput, tarOf } from "../../provisioner/test/builders.js"
+import { readArchive } from "../../provisioner/src/Archive.js"
 import { anEngine, aProgram } from "./engine.js"
 
 const nothing = `show) echo '{"format_version":"1.0"}' ;; graph) echo 'digraph {}' ;;`
@@ -98,7 +98,7 @@ describe("downloaded modules", () => {
       const log = aLog()
       const session = yield* listing.open(yield* source, log.sink, archive)
       yield* session.plan(aPlanInput())
-      expect(engine.type).toBe("terraform")
+      expect(engine.name).toBe("terraform")
       expect(JSON.stringify(log.lines)).toContain(".terraform main.tf ")
       expect(JSON.stringify(log.lines)).not.toContain("extra.tf")
     })

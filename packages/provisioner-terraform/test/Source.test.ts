@@ -1,10 +1,10 @@
 import { Effect, Either } from "effect"
-import { longestTurn, maximumTurn } from "../../../core/test/platform/longestTurn.js"
+import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
 import { describe, expect, it } from "vitest"
-import { literalValue } from "../../src/terraform/Hcl.js"
-import { configurationFiles } from "../../src/terraform/ConfigurationFiles.js"
-import { readBody } from "../../src/terraform/ReadBody.js"
-import { parseSource, variableFile } from "../../src/terraform/Source.js"
+import { literalValue } from "../src/Hcl.js"
+import { configurationFiles } from "../src/ConfigurationFiles.js"
+import { readBody } from "../src/ReadBody.js"
+import { parseSource, variableFile } from "../src/Source.js"
 
 const parse = (files: Readonly<Record<string, string>>) =>
   Effect.runPromise(

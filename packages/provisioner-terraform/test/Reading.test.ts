@@ -1,8 +1,8 @@
 import type { ProvisionedAgent, ProvisionedResource, RichParameter } from "@atelier/core/provisioning"
 import { Either, Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { readPlan, readState } from "../../src/terraform/Reading.js"
-import { uuid } from "../builders.js"
+import { readPlan, readState } from "../src/Reading.js"
+import { uuid } from "../../provisioner/test/builders.js"
 import { recording } from "./recordings.js"
 
 const spare = uuid(9)

@@ -1,9 +1,9 @@
 import { type FormParameter, ProvisionFailure } from "@atelier/core/provisioning"
 import { Clock, Effect, Either } from "effect"
 import { expect, it } from "vitest"
-import { evaluateForm } from "../../src/terraform/Form.js"
-import { reading } from "../../src/terraform/Root.js"
-import { evaluateTags } from "../../src/terraform/Tags.js"
+import { evaluateForm } from "../src/Form.js"
+import { reading } from "../src/Root.js"
+import { evaluateTags } from "../src/Tags.js"
 import { type Files, inputOf, sourceOf, type Texts } from "./forms.js"
 
 const formOf = async (files: Files, inputs: Texts = {}, variables: Texts = {}, downloaded: Files = {}) =>

@@ -1,10 +1,10 @@
 /** The work of single calls of functions: none may keep other requests waiting for more than 50 ms. */
 import { describe, expect, it } from "vitest"
-import { EvaluationError } from "../../src/terraform/EvaluationError.js"
-import { callFunction } from "../../src/terraform/Functions.js"
-import { evaluate } from "../../src/terraform/Interpreter.js"
-import { type Value } from "../../src/terraform/Values.js"
-import { Work } from "../../src/terraform/Work.js"
+import { EvaluationError } from "../src/EvaluationError.js"
+import { callFunction } from "../src/Functions.js"
+import { evaluate } from "../src/Interpreter.js"
+import { type Value } from "../src/Values.js"
+import { Work } from "../src/Work.js"
 
 /** The value of a call as the only one of its part of a form, or the reason of its failure. */
 const outcomeOf = (name: string, given: ReadonlyArray<Value>): Value => {

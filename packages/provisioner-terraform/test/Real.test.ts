@@ -4,12 +4,12 @@ import { Uuid } from "@atelier/core/platform"
 import type { Plan, ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Deferred, Effect, Either, Exit, Fiber, Option } from "effect"
 import { readFileSync } from "node:fs"
-import { evaluate } from "../../src/Evaluation.js"
-import { templateVariables } from "../../src/ParameterEvaluation.js"
-import { readTemplate } from "../../src/TemplateSource.js"
-import { aLog, aPlanInput, runAtOnce, tarOf, uuid } from "../builders.js"
+import { evaluate } from "../../provisioner/src/Evaluation.js"
+import { templateVariables } from "../../provisioner/src/ParameterEvaluation.js"
+import { readTemplate } from "../../provisioner/src/TemplateSource.js"
+import { aLog, aPlanInput, runAtOnce, tarOf, uuid } from "../../provisioner/test/builders.js"
 import { anEngine } from "./engine.js"
-import { environment, missing } from "../../../../test/terraform.js"
+import { environment, missing } from "../../../test/terraform.js"
 
 const template = `
 terraform {
@@ -72,7 +72,7 @@ const archive = (source: string) => Effect.promise(() => tarOf([["main.tf", sour
 
 /** The template of the documentation that is written for both engines. */
 const documented = (language: string): string => {
-  const page = readFileSync(new URL("../../../../docs/templates.md", import.meta.url), "utf8")
+  const page = readFileSync(new URL("../../../docs/templates.md", import.meta.url), "utf8")
   const section = page.slice(page.indexOf("## Templates of Terraform"))
   return new RegExp("```" + language + "\\n(.*?)```", "s").exec(section)?.[1] ?? ""
 }

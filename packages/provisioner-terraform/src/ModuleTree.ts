@@ -2,7 +2,7 @@
 import { nextTurn } from "@atelier/core/platform"
 import { Clock, Effect, Either, Option, Schema } from "effect"
 import { posix } from "node:path"
-import { localPath } from "../LocalPath.js"
+import { localPath } from "@atelier/provisioner/engine"
 import { inReadingOrder, isConfiguration, makeModuleSource, type ModuleSource, SourceError } from "./Configuration.js"
 import { modulesFolder } from "./DownloadedModules.js"
 import { EvaluationError } from "./EvaluationError.js"

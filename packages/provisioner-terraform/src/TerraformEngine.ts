@@ -1,8 +1,7 @@
 /** How sources of Terraform's language are opened. templates-and-provisioning.md §9, §10. */
 import type { Engine } from "@atelier/core/provisioning"
 import { Effect, Scope } from "effect"
-import { readFiles } from "../Archive.js"
-import { madeOnce } from "../madeOnce.js"
+import { madeOnce, readFiles } from "@atelier/provisioner/engine"
 import { downloadedFiles } from "./DownloadedModules.js"
 import { evaluateForm } from "./Form.js"
 import { operationsOn } from "./Job.js"

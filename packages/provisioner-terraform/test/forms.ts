@@ -1,6 +1,6 @@
 /** What forms, tags and presets of Terraform's language are evaluated with in tests. */
 import { Effect } from "effect"
-import { loadModules } from "../../src/terraform/ModuleTree.js"
+import { loadModules } from "../src/ModuleTree.js"
 
 export type Files = Readonly<Record<string, string>>
 export type Texts = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { presetViolations } from "../../src/terraform/Presets.js"
+import { presetViolations } from "../src/Presets.js"
 import { inputOf, sourceOf } from "./forms.js"
 
 const parameters = `data "coder_parameter" "must" {

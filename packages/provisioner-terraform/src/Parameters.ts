@@ -10,7 +10,7 @@ import {
 } from "@atelier/core/provisioning"
 import { formParameter } from "@atelier/core/templates"
 import { Either } from "effect"
-import { allowedFormTypes } from "../ParameterRules.js"
+import { allowedFormTypes } from "@atelier/provisioner/engine"
 import type { Expression } from "./Expressions.js"
 import { valueOrNone } from "./Modules.js"
 import { Place } from "./Root.js"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { placeholders } from "../../src/terraform/Placeholders.js"
+import { placeholders } from "../src/Placeholders.js"
 
 const of = async (...bodies: ReadonlyArray<string>) => {
   const text = bodies.map((body, index) => `data "coder_parameter" "p${index}" {\n  name = "p${index}"\n${body}\n}\n`).join("")

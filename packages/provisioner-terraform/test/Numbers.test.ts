@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { compareNumbers, computed, floorOf, fromBigInt, fromDouble, numberText, readNumber } from "../../src/terraform/Numbers.js"
+import { compareNumbers, computed, floorOf, fromBigInt, fromDouble, numberText, readNumber } from "../src/Numbers.js"
 
 const read = (text: string) => readNumber(text) ?? Number.NaN
 

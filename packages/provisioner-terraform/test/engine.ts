@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { TerraformProvisioner } from "../../src/index.js"
+import { TerraformProvisioner } from "../src/index.js"
 
 export const aDirectory = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "atelier-terraform-"))),

@@ -1,14 +1,10 @@
 /** The engine that runs Terraform, or OpenTofu, on the templates of that language. templates-and-provisioning.md §9, §10. */
 import { HostOptions, startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { own } from "../DirectoryOwner.js"
-import { openLater } from "../openLater.js"
-import { ProcessTable } from "../ProcessTable.js"
-import { kill } from "../ProcessTree.js"
-import { attempt, attemptUnless, prepareRoot } from "../WorkspaceDirectory.js"
+import { attempt, attemptUnless, DirectoryOwner, openLater, prepareRoot, ProcessTable, ProcessTree } from "@atelier/provisioner/engine"
 import { mark, type Options } from "./Machine.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
 
@@ -16,7 +12,7 @@ export { variablesNamed, type Environment } from "./Environment.js"
 export type { Options } from "./Machine.js"
 
 const makeEngine = (options: Options, cacheLock: Effect.Semaphore): Engine => ({
-  type: "terraform",
+  name: "terraform",
   // An apply that died has changed the world, and no state says how
   repeatable: new Set(["parse", "plan"]),
   understands: (paths) => configurationFiles(paths).length > 0,
@@ -27,11 +23,11 @@ const makeEngine = (options: Options, cacheLock: Effect.Semaphore): Engine => ({
 const prepareDirectory = (directory: string) =>
   Effect.gen(function* () {
     yield* prepareRoot(directory)
-    yield* own(directory)
+    yield* DirectoryOwner.own(directory)
     const jobs = join(directory, "jobs")
     const left = yield* attemptUnless(["ENOENT"], `${jobs} cannot be read`, () => fs.readdir(jobs))
     // A job has its folder as long as its processes; to look at all processes of the machine takes a start 10 milliseconds
-    if (left !== undefined && left.length > 0) yield* kill({ leaders: [], marks: [`${mark}=${directory}`] })
+    if (left !== undefined && left.length > 0) yield* ProcessTree.kill({ leaders: [], marks: [`${mark}=${directory}`] })
     yield* attempt(`${directory} cannot be prepared`, async () => {
       await fs.rm(jobs, { recursive: true, force: true })
       for (const folder of ["jobs", "plugins"]) await fs.mkdir(join(directory, folder), { recursive: true, mode: 0o700 })
@@ -51,7 +47,7 @@ const optionsSchema = HostOptions.object<Options>(
 )
 
 /**
- * Adds the engine behind those that the context has. It runs the program that it finds when a job needs it; without one, jobs of Terraform
+ * The engine of templates of Terraform. It runs the program that it finds when a job needs it; without one, jobs of Terraform
  * templates fail and say so.
  *
  * Fails with `StartError` when the directory cannot be made, or while another process works in it.
@@ -61,9 +57,8 @@ export const layer = (options: Options) =>
     Layer.scoped(
       ProvisionerEngines,
       Effect.gen(function* () {
-        const others = Option.getOrElse(yield* Effect.serviceOption(ProvisionerEngines), () => [])
         yield* prepareDirectory(options.directory)
-        return [...others, makeEngine(options, yield* Effect.makeSemaphore(1))]
+        return [makeEngine(options, yield* Effect.makeSemaphore(1))]
       })
     ).pipe(Layer.provide(ProcessTable.layer), startedWith({ option: "terraform.directory", value: options.directory }))
   )

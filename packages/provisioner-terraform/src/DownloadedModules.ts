@@ -6,9 +6,7 @@ import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { pack } from "tar-stream"
-import { maximumEntries, maximumFileSize, readArchive, readFiles } from "../Archive.js"
-import { localPath } from "../LocalPath.js"
-import { attempt } from "../WorkspaceDirectory.js"
+import { attempt, localPath, maximumEntries, maximumFileSize, readArchive, readFiles } from "@atelier/provisioner/engine"
 import { writeFiles } from "./Machine.js"
 
 /** Where Terraform keeps modules, in the folder of a source. */

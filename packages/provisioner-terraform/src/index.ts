@@ -1,0 +1,1 @@
+export * as TerraformProvisioner from "./TerraformProvisioner.js"
