@@ -1,8 +1,7 @@
 // Installs the dependencies as the lock file has them unless they are so already, so that every npm script works right after a clone.
 // With `--nodes` it also installs the versions of Node that the tests run the standalone server on.
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { join } from "node:path"
 
@@ -16,28 +15,74 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.exit(1)
 }
 
-/** Installs what a folder's lock file says, and returns npm's exit code. */
-const install = ({ folder, flags, message }) => {
-  const stamp = join(folder, "node_modules", ".atelier-installed")
-  const lock = createHash("sha256")
-    .update(readFileSync(join(folder, "package-lock.json")))
-    .digest("hex")
-  const wanted = `${process.version} ${lock}`
-  const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : ""
-  if (installed === wanted) return 0
+const packagesOf = (lockFile) => JSON.parse(readFileSync(lockFile, "utf8")).packages
 
-  process.stderr.write(`${message}\n`)
-  // `ci` starts from nothing, so it compiles again, which another version of Node needs; a change of the lock file does not
-  const command = installed.startsWith(`${process.version} `) ? ["install", "--no-save"] : ["ci"]
-  // An install that is interrupted is not taken for a complete one
-  rmSync(stamp, { force: true })
-  const { status } = spawnSync("npm", [...command, ...flags, "--no-audit", "--no-fund"], {
-    cwd: folder,
-    stdio: ["ignore", 2, 2],
-    shell: process.platform === "win32"
+/** What npm says at the end of each installation that it has installed; undefined if none has ended. */
+const installedIn = (folder) => {
+  try {
+    return packagesOf(join(folder, "node_modules", ".package-lock.json"))
+  } catch {
+    return undefined
+  }
+}
+
+const isForThisMachine = ({ cpu = process.arch, os = process.platform }) =>
+  [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)
+
+/** An installation that ended early, or `npm install --package-lock-only`, leaves folders that differ from what npm says. */
+const areFolders = (folder, installed) =>
+  Object.entries(installed).every(([path, { version }]) => {
+    try {
+      const manifest = JSON.parse(readFileSync(join(folder, path, "package.json"), "utf8"))
+      // Some packages write `v1.2.3`
+      return version === undefined || manifest.version.replace(/^v/, "") === version
+    } catch {
+      return false
+    }
   })
-  if (status === 0) writeFileSync(stamp, wanted)
-  return status ?? 1
+
+/** Packages of other platforms are optional, and npm installs none of them. */
+const isAsLocked = (installed, locked) =>
+  Object.keys(installed).every((path) => path in locked) &&
+  Object.entries(locked).every(([path, { integrity, optional, version }]) => {
+    if (path === "") return true
+    const found = installed[path]
+    return found === undefined ? optional === true : found.version === version && found.integrity === integrity
+  })
+
+/** The one dependency that is compiled for a version of Node. It is missing after an installation without scripts. */
+const isCompiled = (folder, installed) => {
+  const path = "node_modules/better-sqlite3"
+  if (installed === undefined || !(path in installed)) return true
+  try {
+    process.dlopen({ exports: {} }, join(folder, path, "build/Release/better_sqlite3.node"))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What npm has to be asked for; undefined if everything is there. */
+const commandFor = (folder) => {
+  const installed = installedIn(folder)
+  // `ci` starts from nothing, also where the folder came from a machine of another kind
+  if (installed === undefined || !Object.values(installed).every(isForThisMachine) || !areFolders(folder, installed)) return ["ci"]
+  if (!isAsLocked(installed, packagesOf(join(folder, "package-lock.json")))) return ["install", "--no-save"]
+  return isCompiled(folder, installed) ? undefined : ["rebuild"]
+}
+
+const npm = (folder, words) =>
+  spawnSync("npm", [...words, "--no-audit", "--no-fund"], { cwd: folder, stdio: ["ignore", 2, 2], shell: process.platform === "win32" })
+    .status ?? 1
+
+/** Installs what a folder's lock file says, and returns npm's exit code. */
+const install = ({ flags, folder, message }) => {
+  const command = commandFor(folder)
+  if (command === undefined) return 0
+  process.stderr.write(`${message}\n`)
+  const status = npm(folder, [...command, ...flags])
+  // Another version of Node may be the only reason left
+  return status === 0 && command[0] === "install" && !isCompiled(folder, installedIn(folder)) ? npm(folder, ["rebuild"]) : status
 }
 
 const status = install({
@@ -50,11 +95,10 @@ if (status !== 0) process.exit(status)
 if (process.argv.includes("--nodes")) {
   const folder = join(root, "test/nodes")
   const { cpu, os } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-  const hasBinaries = os.includes(process.platform) && cpu.includes(process.arch)
   // The packages would all be linked under the name `node`
   const flags = ["--no-bin-links"]
   const message = "Installing the versions of Node that the standalone server is tested on: about 230 MB to download, 850 MB on disk…"
   // The other tests do not need them
-  if (hasBinaries && install({ folder, flags, message }) !== 0)
+  if (isForThisMachine({ cpu, os }) && install({ folder, flags, message }) !== 0)
     process.stderr.write("The versions of Node could not be installed: the tests on them are skipped.\n")
 }

@@ -1,0 +1,85 @@
+/** The npm scripts install what is not installed yet, and nothing else. */
+import { execFile } from "node:child_process"
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+const run = promisify(execFile)
+const shell = process.platform === "win32"
+
+let folder: string
+
+const npm = (...words: ReadonlyArray<string>) => run("npm", [...words, "--offline", "--no-audit", "--no-fund"], { cwd: folder, shell })
+
+/** Whether the script had something to install. */
+const installs = async (): Promise<boolean> => {
+  const env = { ...process.env, npm_config_offline: "true" }
+  const { stderr } = await run(process.execPath, [join(folder, "scripts/install.mjs")], { env })
+  return stderr.includes("Installing dependencies")
+}
+
+const write = (path: string, value: unknown) => writeFile(join(folder, path), JSON.stringify(value))
+
+const addPackage = async (name: string, more: Readonly<Record<string, unknown>> = {}) => {
+  await mkdir(join(folder, "packages", name), { recursive: true })
+  await write(`packages/${name}/package.json`, { name, version: "1.0.0", ...more })
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "atelier-install-"))
+  await cp(fileURLToPath(new URL("../scripts/install.mjs", import.meta.url)), join(folder, "scripts/install.mjs"))
+  await write("package.json", { name: "root", private: true, workspaces: ["packages/*"], engines: { node: ">=20.19" } })
+  await addPackage("one")
+  await npm("install", "--package-lock-only")
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+it("a clean clone is installed once", async () => {
+  expect(await installs()).toBe(true)
+  expect(await installs()).toBe(false)
+})
+
+it.each(["install", "ci"])("what `npm %s` has installed is not installed again", async (command) => {
+  await rm(join(folder, "node_modules"), { recursive: true, force: true })
+  await npm(command)
+  expect(await installs()).toBe(false)
+})
+
+it("a changed lock file is installed", async () => {
+  await addPackage("two")
+  await rename(join(folder, "node_modules"), join(folder, "aside"))
+  await npm("install", "--package-lock-only")
+  await rename(join(folder, "aside"), join(folder, "node_modules"))
+  expect(await installs()).toBe(true)
+  expect(await installs()).toBe(false)
+})
+
+it("what npm has noted without installing it is installed", async () => {
+  await addPackage("three")
+  await npm("install", "--package-lock-only")
+  expect(await installs()).toBe(true)
+  expect(await installs()).toBe(false)
+})
+
+it("what a machine of another kind has installed is installed anew", async () => {
+  const path = join(folder, "node_modules/.package-lock.json")
+  const { packages, ...lock } = JSON.parse(await readFile(path, "utf8")) as { readonly packages: Readonly<Record<string, object>> }
+  const foreign = Object.fromEntries(Object.entries(packages).map(([name, entry]) => [name, { ...entry, os: ["plan9"] }]))
+  await writeFile(path, JSON.stringify({ ...lock, packages: foreign }))
+  expect(await installs()).toBe(true)
+  expect(await installs()).toBe(false)
+})
+
+it("a dependency that is not compiled for this version of Node is compiled", async () => {
+  const compiled = join(dirname(createRequire(import.meta.url).resolve("better-sqlite3/package.json")), "build/Release")
+  const copy = `require("node:fs").cpSync(${JSON.stringify(compiled)}, "build/Release", { recursive: true })`
+  await addPackage("better-sqlite3", { scripts: { install: "node install.cjs" } })
+  await writeFile(join(folder, "packages/better-sqlite3/install.cjs"), copy)
+  await npm("install", "--ignore-scripts")
+  expect(await installs()).toBe(true)
+  expect(await installs()).toBe(false)
+})
