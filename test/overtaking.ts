@@ -2,6 +2,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import type { TestServer } from "./server.js"
+import { inDialect } from "@atelier/storage"
 
 /** Processes of the database that wait for this one, or for one that does. */
 const waiting = `WITH RECURSIVE waiting (pid) AS (
@@ -40,9 +41,9 @@ export const overtaking = <A, B>(
         })
       )
       const inTurn = Effect.promise(async () => [await first(), await second()] as const)
-      return yield* sql.onDialectOrElse({
-        pg: () => Effect.flatMap(paused, (calls) => Effect.promise(() => Promise.all(calls))),
-        orElse: () => inTurn
+      return yield* inDialect(sql, {
+        postgres: () => Effect.flatMap(paused, (calls) => Effect.promise(() => Promise.all(calls))),
+        sqlite: () => inTurn
       })
     })
   )

@@ -2,6 +2,7 @@
 import { SqlClient } from "@effect/sql"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
+import { inDialect } from "@atelier/storage"
 
 const Column = Schema.Struct({
   table: Schema.String,
@@ -17,14 +18,14 @@ const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 /** Every column of every table that holds the store's own rows, those of full-text indexes among them. */
 const readColumns = Effect.gen(function* () {
   const sql = yield* sqlClient
-  const rows = yield* sql.onDialectOrElse({
-    pg: () =>
+  const rows = yield* inDialect(sql, {
+    postgres: () =>
       sql.unsafe(`SELECT c.table_name AS "table", c.column_name AS name, c.data_type AS type,
           CASE WHEN c.is_nullable = 'NO' AND c.column_default IS NULL AND c.is_generated = 'NEVER' AND c.is_identity = 'NO'
             THEN 1 ELSE 0 END AS required
         FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
         WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position`),
-    orElse: () =>
+    sqlite: () =>
       sql.unsafe(`SELECT t.name AS "table", c.name, lower(c.type) AS type,
           CASE WHEN c."notnull" = 1 AND c.dflt_value IS NULL AND c.hidden = 0 THEN 1 ELSE 0 END AS required
         FROM pragma_table_list t, pragma_table_xinfo(t.name) c
@@ -109,9 +110,10 @@ export const placesOf = (text: string, beside: ReadonlyArray<string> = []) =>
     const sql = yield* sqlClient
     /** Byte by byte on SQLite: what is compared as text ends where bytes of a hash are zero. */
     const holds = ({ name, type }: Column, needle: string) =>
-      sql.onDialectOrElse({
-        pg: () => sql`strpos(${sql.literal(type === "bytea" ? `encode("${name}", 'escape')` : `CAST("${name}" AS TEXT)`)}, ${needle}) > 0`,
-        orElse: () => sql`instr(CAST(${sql(name)} AS BLOB), CAST(${needle} AS BLOB)) > 0`
+      inDialect(sql, {
+        postgres: () =>
+          sql`strpos(${sql.literal(type === "bytea" ? `encode("${name}", 'escape')` : `CAST("${name}" AS TEXT)`)}, ${needle}) > 0`,
+        sqlite: () => sql`instr(CAST(${sql(name)} AS BLOB), CAST(${needle} AS BLOB)) > 0`
       })
     const found: Array<string> = []
     // Anew: a migration may have changed them since the rows were stored

@@ -4,12 +4,13 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { seed } from "../scripts/bench/seed.mjs"
 import { describeServerOnEach } from "./server.js"
+import { inDialect } from "@atelier/storage"
 
 describeServerOnEach("the rows of the benchmark", (server) => {
   it("can be listed", async () => {
     await server().run(
       Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), (sql) =>
-        seed(sql, sql.onDialectOrElse({ pg: () => "postgres", orElse: () => "sqlite" }), { from: 1, to: 1000 })
+        seed(sql, inDialect(sql, { postgres: () => "postgres", sqlite: () => "sqlite" }), { from: 1, to: 1000 })
       )
     )
     const { token } = server().owner()

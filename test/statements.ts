@@ -1,6 +1,7 @@
 /** What an effect asks of the store. */
 import { SqlClient, Statement } from "@effect/sql"
 import { Effect } from "effect"
+import { inDialect } from "@atelier/storage"
 
 export interface RecordedStatement {
   readonly text: string
@@ -39,15 +40,15 @@ export const chosenPlanOf = (statement: RecordedStatement) => explained(statemen
 const explained = ({ parameters, text }: RecordedStatement, without: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const rows = yield* sql.onDialectOrElse({
-      pg: () =>
+    const rows = yield* inDialect(sql, {
+      postgres: () =>
         sql.withTransaction(
           Effect.zipRight(
             Effect.forEach(without, (setting) => sql`SET LOCAL ${sql(setting)} = off`),
             sql.unsafe<Record<string, unknown>>(`EXPLAIN ${text}`, [...parameters])
           )
         ),
-      orElse: () => sql.unsafe<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
+      sqlite: () => sql.unsafe<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
     })
     return rows.map((row) => String(row["QUERY PLAN"] ?? row["detail"])).join("\n")
   })

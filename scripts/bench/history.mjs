@@ -1,6 +1,7 @@
 // Rows that a deployment gathers over months, and the workers that sum them up and delete them, run at once and on request.
 import { usageRollup } from "@atelier/core/insights"
 import { retentionWorker } from "@atelier/core/retention"
+import { inDialect } from "@atelier/storage"
 import { Effect } from "effect"
 
 /** An id of its own for each number, by its first digits. */
@@ -28,7 +29,7 @@ const insert = (sql, table, { from, to }, columns) =>
       yield* sql.unsafe(`WITH RECURSIVE n(i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.min(to, first + perTransaction - 1)})
         INSERT INTO ${table} (${Object.keys(columns).join(", ")}) SELECT ${Object.values(columns).join(", ")} FROM n`)
     }
-    if (sql.onDialectOrElse({ pg: () => true, orElse: () => false })) yield* sql.unsafe(`VACUUM ANALYZE ${table}`)
+    if (inDialect(sql, { postgres: () => true, sqlite: () => false })) yield* sql.unsafe(`VACUUM ANALYZE ${table}`)
   })
 
 /** Audit entries, one a second before now; `connect` is an action whose entries are deleted after 90 days. */

@@ -1,6 +1,7 @@
 // Ticks of the worker that starts, stops and deletes workspaces, and what they read.
 import { Timestamp } from "@atelier/core/platform"
 import { WorkspaceLifeCycle, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
+import { inDialect } from "@atelier/storage"
 import { Effect } from "effect"
 import { idOf } from "./seed.mjs"
 
@@ -26,7 +27,7 @@ const withDaemon = (sql) =>
       last_seen_at: now
     })} ON CONFLICT (id) DO UPDATE SET last_seen_at = excluded.last_seen_at`
     // What a form depends on is not in the seed
-    yield* sql`UPDATE templates SET use_classic_parameter_flow = ${sql.onDialectOrElse({ pg: () => true, orElse: () => 1 })}`
+    yield* sql`UPDATE templates SET use_classic_parameter_flow = ${inDialect(sql, { postgres: () => true, sqlite: () => 1 })}`
   })
 
 /**

@@ -18,6 +18,7 @@ import { migrations as retention } from "./retention/layer.js"
 import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
+import { inDialect } from "./platform/Dialect.js"
 
 /**
  * The migrations of each area. One that has landed is never edited. On PostgreSQL, statements without parameters by `sql.unsafe` or `ddl` wait for the next
@@ -51,8 +52,8 @@ export const table = "atelier_migrations"
 
 /** The migrator makes its table by itself, but on PostgreSQL only one of the processes that find an empty database together can. */
 const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`atelier:${table}`}, 0))`
@@ -62,7 +63,7 @@ const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
             migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
         })
       ),
-    orElse: () => Effect.void
+    sqlite: () => Effect.void
   })
 )
 
@@ -79,13 +80,13 @@ const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }
 export const migrate = Effect.zipRight(
   makeTable,
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql.onDialectOrElse({
-      pg: () =>
+    inDialect(sql, {
+      postgres: () =>
         Effect.catchAllCause(withoutTimeout(Effect.provideService(run, SqlClient.SqlClient, gathering(sql))), (cause) =>
           // Nothing has changed. The failure of gathered texts names no migration, which that of the same texts one by one does
           Cause.isInterrupted(cause) ? Effect.failCause(cause) : withoutTimeout(run)
         ),
-      orElse: () => run
+      sqlite: () => run
     })
   )
 )

@@ -48,6 +48,7 @@ const repositories = together(
  */
 export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
 
+export { inDialect } from "./platform/Dialect.js"
 export { sharedItem, withItem } from "./platform/SharedItem.js"
 export { isStatement } from "./platform/Statement.js"
 export { isSharedWrite, sharedBatch, sharedWrite } from "./platform/SharedWrite.js"

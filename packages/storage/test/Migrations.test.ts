@@ -10,7 +10,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 import { placesOf, storeRow } from "../../../test/schema.js"
 import { areas, migrate, migrations, table } from "../src/Migrations.js"
-import { dialectOf } from "../src/platform/Dialect.js"
+import { dialectOf, inDialect } from "../src/platform/Dialect.js"
 
 const sqlite = Layer.tap(SqliteClient.layer({ filename: ":memory:" }), (context) =>
   Effect.provide(
@@ -219,7 +219,7 @@ describe.each([
         auth_token: id(101)
       })
       // Doubled until there are more than SQLite's migration reads at once
-      const fresh = sql.onDialectOrElse({ pg: () => sql`gen_random_uuid()`, orElse: () => sql`lower(hex(randomblob(16)))` })
+      const fresh = inDialect(sql, { postgres: () => sql`gen_random_uuid()`, sqlite: () => sql`lower(hex(randomblob(16)))` })
       for (let count = 1; count < 1024; count *= 2) {
         yield* sql`CREATE TEMPORARY TABLE copies AS SELECT * FROM workspace_agents`
         yield* sql`UPDATE copies SET id = ${fresh}, auth_token = ${fresh}`

@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { describeServer, type TestServer } from "../../../../test/server.js"
+import { inDialect } from "@atelier/storage"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -29,9 +30,9 @@ const populate = (server: TestServer, count: number, groups: ReadonlyArray<Uuid.
       const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
       const { id: organization } = yield* Effect.flatten(Effect.flatMap(OrganizationRepository, (organizations) => organizations.default))
       const ids = JSON.stringify(Array.from({ length: count }, () => crypto.randomUUID()))
-      const items = sql.onDialectOrElse({
-        pg: () => sql`(SELECT CAST(value AS uuid) AS value FROM jsonb_array_elements_text(CAST(${ids} AS jsonb)))`,
-        orElse: () => sql`(SELECT value FROM json_each(${ids}))`
+      const items = inDialect(sql, {
+        postgres: () => sql`(SELECT CAST(value AS uuid) AS value FROM jsonb_array_elements_text(CAST(${ids} AS jsonb)))`,
+        sqlite: () => sql`(SELECT value FROM json_each(${ids}))`
       })
       const columns = sql.literal(
         `avatar_url, status, login_type, rbac_roles, created_at, updated_at, last_seen_at, deleted, is_system, is_service_account,

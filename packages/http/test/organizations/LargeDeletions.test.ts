@@ -13,6 +13,7 @@ import { describeServerOnEach, type TestServer } from "../../../../test/server.j
 import { statementsOf } from "../../../../test/statements.js"
 import { storedTemplate } from "../../../../test/workspaces.js"
 import { aMemberOf, anOrganization, licensed } from "./calls.js"
+import { inDialect } from "@atelier/storage"
 
 const Made = Schema.Struct({ id: Uuid.Uuid })
 
@@ -40,9 +41,9 @@ const aWorld = async (server: TestServer, count: number) => {
       const sql = yield* sqlClient
       const now = yield* Timestamp.now
       const ids = JSON.stringify(Array.from({ length: count }, () => crypto.randomUUID()))
-      const items = sql.onDialectOrElse({
-        pg: () => sql`(SELECT CAST(value AS uuid) AS value FROM jsonb_array_elements_text(CAST(${ids} AS jsonb)))`,
-        orElse: () => sql`(SELECT value FROM json_each(${ids}))`
+      const items = inDialect(sql, {
+        postgres: () => sql`(SELECT CAST(value AS uuid) AS value FROM jsonb_array_elements_text(CAST(${ids} AS jsonb)))`,
+        sqlite: () => sql`(SELECT value FROM json_each(${ids}))`
       })
       const text = (expression: string) => sql.literal(`CAST(${expression} AS TEXT)`)
       const profile = sql.literal(

@@ -3,7 +3,7 @@ import { type AgentLifecycle, AgentRepository, type AppHealth, type AppState } f
 import { Effect, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
@@ -63,12 +63,12 @@ export const layer = service(
       JOIN organizations o ON o.id = w.organization_id
       JOIN templates t ON t.id = w.template_id`)
     /** Keeps the row from being changed by others until the transaction ends; SQLite's transactions run one after the other. */
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
+    const forUpdate = locking(sql, "FOR UPDATE")
     const rights = selectRights(sql)
     /** Whether the job gives a prebuilt workspace to its owner. */
-    const isClaim = sql.onDialectOrElse({
-      pg: () => sql.literal(`c.input ->> 'prebuilt_workspace_stage' = '2'`),
-      orElse: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
+    const isClaim = inDialect(sql, {
+      postgres: () => sql.literal(`c.input ->> 'prebuilt_workspace_stage' = '2'`),
+      sqlite: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
     })
 
     const byToken = prepared(

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { AiProviderRepository, type StoredAiProvider } from "@atelier/core/deployment"
 import { Uuid, service } from "@atelier/core/platform"
 import { Effect } from "effect"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, bytes, columnList, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 
@@ -38,7 +38,7 @@ export const layer = service(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns))
     const { boolean: bool } = dialectOf(sql)
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
+    const forUpdate = locking(sql, "FOR UPDATE")
     const written = ({ enabled, secrets, ...rest }: StoredAiProvider) => ({
       ...rest,
       enabled: bool(enabled),

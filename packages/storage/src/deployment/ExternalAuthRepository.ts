@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { ExternalAuthRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { bytes, columnList, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
@@ -39,7 +39,7 @@ export const layer = service(
     const { types } = dialectOf(sql)
     const as = { uuid: sql.literal(types.uuid), timestamp: sql.literal(types.timestamp), bytes: sql.literal(types.bytes) }
     // A deletion of the user that has begun is waited for
-    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql.literal("") })
+    const forShare = locking(sql, "FOR SHARE")
 
     return ExternalAuthRepository.of({
       ofUser: (userId) => all(link, sql`SELECT ${selected} FROM external_auth_links WHERE user_id = ${userId} ORDER BY provider_id`),

@@ -4,6 +4,7 @@ import { Effect, Option } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../platform/Dialect.js"
 
 const columns = {
   id: uuid,
@@ -29,13 +30,13 @@ export const layer = service(
           sql`INSERT INTO replicas ${sql.insert({ ...value })}
             ON CONFLICT (id) DO UPDATE SET error = excluded.error, database_latency = excluded.database_latency, updated_at = excluded.updated_at`
         ),
-      time: sql.onDialectOrElse({
-        pg: () =>
+      time: inDialect(sql, {
+        postgres: () =>
           Effect.map(
             first(clock, sql`SELECT CAST(clock_timestamp() AS timestamptz(3)) AS now`),
             Option.map(({ now }) => now)
           ),
-        orElse: () => Effect.succeedNone
+        sqlite: () => Effect.succeedNone
       }),
       remove: (id) =>
         Effect.zipRight(run(sql`DELETE FROM agent_links WHERE replica_id = ${id}`), run(sql`DELETE FROM replicas WHERE id = ${id}`)),

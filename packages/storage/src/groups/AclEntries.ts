@@ -3,6 +3,7 @@ import type { SqlClient } from "@effect/sql"
 import type { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { run } from "../platform/Statement.js"
+import { inDialect } from "../platform/Dialect.js"
 
 /**
  * Takes what a user or a group was given on templates and workspaces, in whichever organization they are: one statement for each kind. Rows
@@ -11,13 +12,13 @@ import { run } from "../platform/Statement.js"
  */
 export const takeFromAcls = (sql: SqlClient.SqlClient, acl: "user_acl" | "group_acl", id: Uuid.Uuid): Effect.Effect<void> => {
   const column = sql.literal(acl)
-  const { inOrder, isNamed, without } = sql.onDialectOrElse({
-    pg: () => ({
+  const { inOrder, isNamed, without } = inDialect(sql, {
+    postgres: () => ({
       isNamed: sql`jsonb_exists(${column}, ${id})`,
       without: sql`${column} - CAST(${id} AS text)`,
       inOrder: sql`ORDER BY id FOR NO KEY UPDATE`
     }),
-    orElse: () => {
+    sqlite: () => {
       const path = `$."${id}"`
       return { isNamed: sql`json_type(${column}, ${path}) IS NOT NULL`, without: sql`json_remove(${column}, ${path})`, inOrder: sql`` }
     }

@@ -7,6 +7,7 @@ import { among } from "../platform/Among.js"
 import { boolean, number, row, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../platform/Dialect.js"
 
 const amounts = { spend_limit_micros: number, created_at: timestamp, updated_at: timestamp }
 const budget = row({ group_id: uuid, ...amounts })
@@ -20,7 +21,7 @@ const joined = row({ user_id: uuid, organization_id: uuid, is_default: boolean, 
 export const layer = service(
   AiBudgetRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
+    const forKeyShare = locking(sql, "FOR KEY SHARE")
 
     /**
      * The order of `effectiveBudget`: whether the budget `c`, by the membership `m`, comes before `l`, by the membership `r`. Lower ones

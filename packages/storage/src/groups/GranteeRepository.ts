@@ -6,6 +6,7 @@ import { among } from "../platform/Among.js"
 import { row, uuid } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../platform/Dialect.js"
 
 const identified = row({ id: uuid })
 const idOf = (from: object) => identified(from).id
@@ -14,8 +15,8 @@ export const layer = service(
   GranteeRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = selectUser(sql)
-    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
-    const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g`, orElse: () => sql`` })
+    const forShare = locking(sql, "FOR SHARE")
+    const forKeyShare = locking(sql, "FOR KEY SHARE OF g")
     return GranteeRepository.of({
       users: (ids) =>
         all(

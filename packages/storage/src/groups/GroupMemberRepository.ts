@@ -13,6 +13,7 @@ import { number, row, type RowOf, text, uuid } from "../platform/Row.js"
 import { all, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../platform/Dialect.js"
 
 const user = row(userColumns)
 const place = row({ username_key: text(), id: uuid })
@@ -28,8 +29,8 @@ export const layer = service(
         .map((name) => `u.${name}`)
         .join(", ")
     )
-    const forShareOfUser = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF u`, orElse: () => sql`` })
-    const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
+    const forShareOfUser = locking(sql, "FOR SHARE OF u")
+    const forKeyShare = locking(sql, "FOR KEY SHARE")
 
     /** The places `r` of users in a group, in the order of an index. */
     const placesOf = (group: Pick<Group, "id" | "organization_id">): Statement.Fragment =>

@@ -11,6 +11,7 @@ import { all, applied, first, one, run, runUnique } from "../platform/Statement.
 import { memberCount } from "./MemberCount.js"
 import { takeFromAcls } from "./AclEntries.js"
 import { service } from "@atelier/core/platform"
+import { inDialect, locking } from "../platform/Dialect.js"
 
 const columns = {
   id: uuid,
@@ -37,8 +38,8 @@ export const layer = service(
       )
     const selected = listed(columns)
     // Leaves rows that refer to the row free to come and go
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
-    const forDeletion = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
+    const forDeletion = locking(sql, "FOR UPDATE")
 
     const groups = sql`SELECT ${selected}, o.name AS organization_name, o.display_name AS organization_display_name,
         ${memberCount(sql, sql`g.id`)} AS total_member_count
@@ -49,9 +50,9 @@ export const layer = service(
       accessCondition(sql, readable, {
         id: "g.id",
         org: "g.organization_id",
-        groupAcl: sql.onDialectOrElse({
-          pg: () => `jsonb_build_object(CAST(g.id AS text), jsonb_build_array('read'))`,
-          orElse: () => `json_object(g.id, json_array('read'))`
+        groupAcl: inDialect(sql, {
+          postgres: () => `jsonb_build_object(CAST(g.id AS text), jsonb_build_array('read'))`,
+          sqlite: () => `json_object(g.id, json_array('read'))`
         })
       })
 

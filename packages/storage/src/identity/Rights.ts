@@ -5,6 +5,7 @@ import { ShareMode } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { json } from "../platform/Row.js"
+import { inDialect } from "../platform/Dialect.js"
 
 const Rights = Schema.Struct({
   user_id: Uuid.Uuid,
@@ -34,8 +35,8 @@ const Rights = Schema.Struct({
  * the same. Most requests come with rights that an earlier one came with, so it is one text to compare.
  */
 export const selectRights = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       sql`json_build_object('user_id', u.id, 'is_service_account', u.is_service_account, 'site_roles', u.rbac_roles,
           'memberships', (SELECT coalesce(json_agg(json_build_object('organization_id', m.organization_id, 'roles', m.roles,
               'default_roles', o.default_org_member_roles, 'share_mode', o.shareable_workspace_owners) ORDER BY m.organization_id), '[]')
@@ -46,7 +47,7 @@ export const selectRights = (sql: SqlClient.SqlClient): Statement.Fragment =>
               JOIN custom_roles c ON c.organization_id = m.organization_id AND c.name = r.name WHERE m.user_id = u.id),
           'group_ids', (SELECT coalesce(json_agg(g.group_id ORDER BY g.group_id), '[]') FROM group_members g WHERE g.user_id = u.id)
         ) AS rights`,
-    orElse: () =>
+    sqlite: () =>
       sql`json_object('user_id', u.id, 'is_service_account', json(CASE WHEN u.is_service_account THEN 'true' ELSE 'false' END),
           'site_roles', json(u.rbac_roles),
           'memberships', (SELECT json_group_array(json_object('organization_id', m.organization_id, 'roles', json(m.roles),

@@ -6,6 +6,7 @@ import { limited } from "../platform/Limit.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../platform/Dialect.js"
 
 const columns = {
   id: uuid,
@@ -26,9 +27,9 @@ export const layer = service(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(`SELECT ${columnList(columns, "n")} FROM inbox_notifications n`)
     const hasTargets = (targets: ReadonlyArray<string>) =>
-      sql.onDialectOrElse({
-        pg: () => sql`n.targets @> CAST(${JSON.stringify(targets)} AS jsonb)`,
-        orElse: () =>
+      inDialect(sql, {
+        postgres: () => sql`n.targets @> CAST(${JSON.stringify(targets)} AS jsonb)`,
+        sqlite: () =>
           sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(targets)}) t
             WHERE t.value NOT IN (SELECT value FROM json_each(n.targets)))`
       })

@@ -9,7 +9,7 @@ import {
 import { Effect, Option } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, run } from "../platform/Statement.js"
 import { isRetryable } from "../platform/store/Transactor.js"
@@ -57,9 +57,10 @@ export const layer = service(
 
     /** Returns the condition that a user has one of some roles. It names them as the index of users with roles does. */
     const holds = (roles: ReadonlyArray<string>): Statement.Fragment =>
-      sql`u.rbac_roles <> '[]' AND ${sql.onDialectOrElse({
-        pg: () => sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
-        orElse: () =>
+      sql`u.rbac_roles <> '[]' AND ${inDialect(sql, {
+        postgres: () =>
+          sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
+        sqlite: () =>
           sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value IN (SELECT value FROM json_each(${JSON.stringify(roles)})))`
       })}`
 
@@ -104,7 +105,7 @@ export const layer = service(
         ),
       lease: (now, { id: leaseId, limit, maxSendAttempts, until }) =>
         Effect.gen(function* () {
-          const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
+          const skip = locking(sql, "FOR UPDATE SKIP LOCKED")
           const messages = yield* all(
             leased,
             sql`UPDATE notification_messages SET status = 'leased', due_at = ${until}, lease_id = ${leaseId}, updated_at = ${now}
@@ -155,9 +156,9 @@ export const layer = service(
       lockPaused: Effect.map(
         first(
           paused,
-          sql.onDialectOrElse({
-            pg: () => Effect.zipRight(sql`LOCK TABLE notification_settings IN EXCLUSIVE MODE`, pausedNow),
-            orElse: () => pausedNow
+          inDialect(sql, {
+            postgres: () => Effect.zipRight(sql`LOCK TABLE notification_settings IN EXCLUSIVE MODE`, pausedNow),
+            sqlite: () => pausedNow
           })
         ),
         flagOf

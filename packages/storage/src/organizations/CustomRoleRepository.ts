@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 import { json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, one, run, runUnique } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../platform/Dialect.js"
 
 const permissions = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -29,9 +30,9 @@ export const layer = service(
 
     /** One parameter, for any number of members' roles. */
     const isOneOf = (names: ReadonlyArray<string>) =>
-      sql.onDialectOrElse({
-        pg: () => sql`name IN (SELECT jsonb_array_elements_text(CAST(${JSON.stringify(names)} AS jsonb)))`,
-        orElse: () => sql`name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
+      inDialect(sql, {
+        postgres: () => sql`name IN (SELECT jsonb_array_elements_text(CAST(${JSON.stringify(names)} AS jsonb)))`,
+        sqlite: () => sql`name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
       })
 
     return CustomRoleRepository.of({

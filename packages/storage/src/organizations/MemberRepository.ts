@@ -10,6 +10,7 @@ import { inPages, pageSize } from "../platform/Pages.js"
 import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect, locking } from "../platform/Dialect.js"
 
 const columns = {
   organization_id: uuid,
@@ -42,16 +43,16 @@ export const layer = service(
         u.rbac_roles, u.last_seen_at, u.status, u.login_type, u.is_service_account, u.created_at AS user_created_at,
         u.updated_at AS user_updated_at, m.username_key`
     /** The lock keeps the user from being deleted. */
-    const locked = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
+    const locked = locking(sql, "FOR SHARE")
     const without = (role: string): Statement.Fragment =>
-      sql.onDialectOrElse({
-        pg: () => sql`roles - CAST(${role} AS text)`,
-        orElse: () => sql`(SELECT json_group_array(r.value) FROM json_each(roles) r WHERE r.value <> ${role})`
+      inDialect(sql, {
+        postgres: () => sql`roles - CAST(${role} AS text)`,
+        sqlite: () => sql`(SELECT json_group_array(r.value) FROM json_each(roles) r WHERE r.value <> ${role})`
       })
     const has = (role: string): Statement.Fragment =>
-      sql.onDialectOrElse({
-        pg: () => sql`jsonb_exists(roles, ${role})`,
-        orElse: () => sql`EXISTS (SELECT 1 FROM json_each(roles) r WHERE r.value = ${role})`
+      inDialect(sql, {
+        postgres: () => sql`jsonb_exists(roles, ${role})`,
+        sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(roles) r WHERE r.value = ${role})`
       })
 
     return MemberRepository.of({

@@ -1,8 +1,8 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { OrganizationChangeRepository } from "@atelier/core/organizations"
 import { Effect } from "effect"
 import { takeFromAcls } from "../groups/AclEntries.js"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { number, row } from "../platform/Row.js"
 import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { organization, organizationColumns } from "./OrganizationRepository.js"
@@ -25,18 +25,17 @@ export const layer = service(
   OrganizationChangeRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { boolean: bool, name: dialect } = dialectOf(sql)
+    const { boolean: bool } = dialectOf(sql)
     const columns = sql.literal(organizationColumns)
-    /** SQLite's transactions run one after the other. */
-    const locking = (mode: "KEY SHARE" | "NO KEY UPDATE" | "UPDATE"): Statement.Fragment =>
-      sql.literal(dialect === "postgres" ? `FOR ${mode}` : "")
-
     return OrganizationChangeRepository.of({
       lock: (id) =>
-        first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking("NO KEY UPDATE")}`),
+        first(
+          organization,
+          sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking(sql, "FOR NO KEY UPDATE")}`
+        ),
       lockForDeletion: (id) =>
-        first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking("UPDATE")}`),
-      lockShared: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${locking("KEY SHARE")}`),
+        first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking(sql, "FOR UPDATE")}`),
+      lockShared: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${locking(sql, "FOR KEY SHARE")}`),
       update: ({ default_org_member_roles, description, display_name, icon, id, name, shareable_workspace_owners, updated_at }) =>
         runUnique(
           Effect.asVoid(
@@ -69,7 +68,7 @@ export const layer = service(
         Effect.gen(function* () {
           yield* run(sql`UPDATE organizations SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
           // The lock keeps Everyone out of new ACL entries
-          yield* run(sql`SELECT id FROM groups WHERE organization_id = ${id} ${locking("UPDATE")}`)
+          yield* run(sql`SELECT id FROM groups WHERE organization_id = ${id} ${locking(sql, "FOR UPDATE")}`)
           yield* takeFromAcls(sql, "group_acl", id)
           yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE organization_id = ${id}`), { discard: true })
           // Members that left concurrently were counted after the deletion of Everyone

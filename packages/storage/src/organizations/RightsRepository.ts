@@ -5,6 +5,7 @@ import { readRights, selectRights } from "../identity/Rights.js"
 import { row, text } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../platform/Dialect.js"
 
 const stored = row({ rights: text() })
 
@@ -13,7 +14,7 @@ export const layer = service(
   Effect.map(SqlClient.SqlClient, (sql) => {
     // A statement that waited for the user would go on with the memberships that there were when it began
     const lock = (userId: string) =>
-      sql.onDialectOrElse({ pg: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), orElse: () => Effect.void })
+      inDialect(sql, { postgres: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), sqlite: () => Effect.void })
     return RightsRepository.of({
       lock: (userId) =>
         Effect.zipRight(

@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "@effect/sql"
 import type { AccessPredicate } from "@atelier/core/access"
-import { dialectOf } from "./Dialect.js"
+import { inDialect } from "./Dialect.js"
 
 /** The columns that hold what a permission check looks at; one that a type of object lacks is left out, and nothing matches it. */
 export interface AccessColumns {
@@ -19,9 +19,10 @@ export const accessCondition = (sql: SqlClient.SqlClient, predicate: AccessPredi
     name === undefined ? nothing : condition(sql.literal(name))
   /** Whether an ACL lists the action for the id that a SQL expression answers. */
   const listed = (acl: Statement.Fragment, id: Statement.Fragment, action: string): Statement.Fragment =>
-    dialectOf(sql).name === "postgres"
-      ? sql`jsonb_exists_any(${acl} -> ${id}, ARRAY[${action}, '*'])`
-      : sql`EXISTS (SELECT 1 FROM json_each(${acl}, '$."' || ${id} || '"') WHERE value IN (${action}, '*'))`
+    inDialect(sql, {
+      postgres: () => sql`jsonb_exists_any(${acl} -> ${id}, ARRAY[${action}, '*'])`,
+      sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(${acl}, '$."' || ${id} || '"') WHERE value IN (${action}, '*'))`
+    })
   const asText = (id: Statement.Fragment): Statement.Fragment => sql`CAST(${id} AS TEXT)`
 
   const compile = (node: AccessPredicate): Statement.Fragment => {

@@ -2,7 +2,7 @@
 import type { SqlClient, Statement } from "@effect/sql"
 import { Effect } from "effect"
 import type { SqlError } from "@effect/sql"
-import { type Dialect, dialectOf } from "./Dialect.js"
+import { type Dialect, dialectOf, inDialect } from "./Dialect.js"
 
 /** Values one statement may bind; SQLite's limit is 32,766, PostgreSQL's 65,535. */
 const maximumBindings = 30_000
@@ -35,9 +35,9 @@ export const insertAll = (
  * table `item` of the columns `value`, to be read with `->>`, and `position`.
  */
 export const items = (sql: SqlClient.SqlClient, values: ReadonlyArray<unknown>): Statement.Fragment =>
-  sql.onDialectOrElse({
-    pg: () => sql`json_array_elements(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS item (value, position)`,
-    orElse: () => sql`(SELECT value, key AS position FROM json_each(${JSON.stringify(values)})) AS item`
+  inDialect(sql, {
+    postgres: () => sql`json_array_elements(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS item (value, position)`,
+    sqlite: () => sql`(SELECT value, key AS position FROM json_each(${JSON.stringify(values)})) AS item`
   })
 
 /** An expression as a value of one of the resources' types. */

@@ -1,10 +1,9 @@
 /**
  * Where the two databases differ in value or type. Statements are written once and ask here.
  */
-import type { SqlClient } from "@effect/sql"
+import type { SqlClient, Statement } from "@effect/sql"
 
 export interface Dialect {
-  readonly name: "sqlite" | "postgres"
   /** Column types of the resources' fields, to be interpolated into DDL with `sql.literal`. */
   readonly types: {
     readonly uuid: string
@@ -24,7 +23,6 @@ export interface Dialect {
 }
 
 const sqlite: Dialect = {
-  name: "sqlite",
   types: {
     uuid: "TEXT",
     timestamp: "TEXT",
@@ -39,7 +37,6 @@ const sqlite: Dialect = {
 }
 
 const postgres: Dialect = {
-  name: "postgres",
   types: {
     uuid: "uuid",
     timestamp: "timestamptz(3)",
@@ -53,5 +50,27 @@ const postgres: Dialect = {
   boolean: (value) => value
 }
 
+/** A form for each of the databases. One that is missing, or has another name, is an error of types. */
+export interface Forms<Sqlite, Postgres> {
+  readonly sqlite: () => Sqlite
+  readonly postgres: () => Postgres
+}
+
+/** Returns the form for a client's database. Dies of a client of another one. */
+export const inDialect = <Sqlite, Postgres>(sql: SqlClient.SqlClient, { postgres, sqlite }: Forms<Sqlite, Postgres>): Sqlite | Postgres =>
+  sql.onDialectOrElse({
+    pg: postgres,
+    sqlite,
+    orElse: () => {
+      throw new TypeError("The client is of neither SQLite nor PostgreSQL")
+    }
+  })
+
+/** A clause that locks the rows that a statement reads. SQLite needs none: it has one writer, whose transaction no other one comes between. */
+export const locking = (
+  sql: SqlClient.SqlClient,
+  clause: `FOR ${"UPDATE" | "NO KEY UPDATE" | "SHARE" | "KEY SHARE"}${"" | ` OF ${string}`}${"" | " SKIP LOCKED"}`
+): Statement.Fragment => sql.literal(inDialect(sql, { sqlite: () => "", postgres: () => clause }))
+
 /** The dialect of a client. */
-export const dialectOf = (sql: SqlClient.SqlClient): Dialect => sql.onDialectOrElse({ pg: () => postgres, orElse: () => sqlite })
+export const dialectOf = (sql: SqlClient.SqlClient): Dialect => inDialect(sql, { sqlite: () => sqlite, postgres: () => postgres })

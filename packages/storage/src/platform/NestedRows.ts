@@ -4,7 +4,7 @@
  */
 import { SqlClient, type Statement } from "@effect/sql"
 import { Timestamp } from "@atelier/core/platform"
-import { dialectOf } from "./Dialect.js"
+import { inDialect } from "./Dialect.js"
 import { type Column, type Columns, type RecordOf, text } from "./Row.js"
 
 /** Rows of one table within a statement's row. */
@@ -38,14 +38,12 @@ export const nestedRows = <const C extends Columns>(
   aliasOf: (column: string) => string
 ): NestedRows<RecordOf<C>> => {
   const entries = Object.entries(columns)
-  const isPostgres = dialectOf(sql).name === "postgres"
-  const values = entries.map(([name, column]) => {
-    const expression = `${aliasOf(name)}.${name}`
-    return isPostgres ? postgresExpression(expression, column) : expression
+  const expressionsBy = (of: (expression: string, column: Column<unknown>) => string): string =>
+    entries.map(([name, column]) => of(`${aliasOf(name)}.${name}`, column)).join(", ")
+  const list = inDialect(sql, {
+    sqlite: () => sql.literal(`json_group_array(json_array(${expressionsBy((expression) => expression)}))`),
+    postgres: () => sql.literal(`coalesce(json_agg(json_build_array(${expressionsBy(postgresExpression)})), '[]')`)
   })
-  const list = sql.literal(
-    isPostgres ? `coalesce(json_agg(json_build_array(${values.join(", ")})), '[]')` : `json_group_array(json_array(${values.join(", ")}))`
-  )
   return {
     select: (from) => sql`(SELECT ${list} ${from})`,
     read: (value) =>

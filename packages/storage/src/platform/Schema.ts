@@ -1,6 +1,6 @@
 import { SqlClient, type SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import { type Dialect, dialectOf } from "./Dialect.js"
+import { type Dialect, dialectOf, inDialect } from "./Dialect.js"
 
 /**
  * Runs DDL statements in their order. Column types that differ between the databases are written `:uuid`, `:timestamp`, `:line_time`, `:json`,
@@ -30,12 +30,12 @@ export const trigger = ({ name, statements, when }: Trigger): Effect.Effect<void
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const body = statements.map((statement) => `${statement};`).join("\n")
-    yield* sql.onDialectOrElse({
-      pg: () =>
+    yield* inDialect(sql, {
+      postgres: () =>
         ddl(
           `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,
           `CREATE TRIGGER ${name} ${when} FOR EACH ROW EXECUTE FUNCTION ${name}()`
         ),
-      orElse: () => ddl(`CREATE TRIGGER ${name} ${when} BEGIN ${body} END`)
+      sqlite: () => ddl(`CREATE TRIGGER ${name} ${when} BEGIN ${body} END`)
     })
   })

@@ -1,7 +1,7 @@
 import { Effect, Encoding, Option } from "effect"
 import type { SqlClient, SqlError, Statement } from "@effect/sql"
 import { Duplicate } from "@atelier/core/platform"
-import { dialectOf } from "./Dialect.js"
+import { dialectOf, inDialect } from "./Dialect.js"
 import { withItem } from "./SharedItem.js"
 import { dieOf, orDefect } from "./Unavailability.js"
 
@@ -23,8 +23,8 @@ export const prepared = (
   statement: Statement.Statement<object>
 ): ((parameter: string | Uint8Array) => Effect.Effect<Rows, SqlError.SqlError>) => {
   const [text] = statement.compile()
-  return sql.onDialectOrElse({
-    pg: () => {
+  return inDialect(sql, {
+    postgres: () => {
       const { types } = dialectOf(sql)
       const value = `CAST(item.value AS ${type === "text" ? type : types[type]})`
       // The offset keeps the planner from joining the list, whose length it does not know, with whole tables
@@ -32,7 +32,7 @@ export const prepared = (
         CROSS JOIN LATERAL (${text.replace("$1", value)} OFFSET 0) AS found`
       return (parameter: string | Uint8Array): Effect.Effect<Rows, SqlError.SqlError> => withItem(sql, shared, jsonOf(parameter))
     },
-    orElse:
+    sqlite:
       () =>
       (parameter: string | Uint8Array): Effect.Effect<Rows, SqlError.SqlError> =>
         sql.unsafe<object>(text, [parameter])

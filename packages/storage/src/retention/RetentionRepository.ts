@@ -3,6 +3,7 @@ import { RetentionRepository } from "@atelier/core/retention"
 import { Effect } from "effect"
 import { orDefect } from "../platform/Unavailability.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../platform/Dialect.js"
 
 const connections = ["connect", "disconnect", "open", "close"]
 
@@ -47,9 +48,9 @@ export const layer = service(
       spend: (before, limit) => {
         const old = sql`FROM ai_spend WHERE day < ${before.slice(0, 10)} ORDER BY day LIMIT ${limit}`
         return length(
-          sql`DELETE FROM ai_spend WHERE ${sql.onDialectOrElse({
-            pg: () => sql`ctid = ANY (ARRAY (SELECT ctid ${old}))`,
-            orElse: () => sql`rowid IN (SELECT rowid ${old})`
+          sql`DELETE FROM ai_spend WHERE ${inDialect(sql, {
+            postgres: () => sql`ctid = ANY (ARRAY (SELECT ctid ${old}))`,
+            sqlite: () => sql`rowid IN (SELECT rowid ${old})`
           })} RETURNING 1`
         )
       }

@@ -9,6 +9,7 @@ import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { builds, jobs, owners, templates, workspaces } from "../workspaces/columns.js"
 import { selection } from "../workspaces/Selection.js"
 import { appStatuses, readAppStatus } from "../workspaces/WorkspaceRepository.js"
+import { locking } from "../platform/Dialect.js"
 
 const tasks = selection("k", {
   id: uuid,
@@ -107,7 +108,7 @@ export const layer = service(
     const selected = sql.literal(`SELECT ${detailColumns} FROM ${detailTables}`)
     const live = sql`k.deleted_at IS NULL`
     const one = (condition: Statement.Fragment) => first(readDetails, sql`${selected} WHERE ${live} AND ${condition}`)
-    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF w`, orElse: () => sql`` })
+    const forShare = locking(sql, "FOR SHARE OF w")
     const dropSnapshot = (id: string) => run(sql`DELETE FROM task_snapshots WHERE task_id = ${id}`)
 
     return TaskRepository.of({

@@ -14,7 +14,7 @@ import {
 } from "@atelier/core/templates"
 import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
@@ -79,14 +79,14 @@ export const layer = service(
       u.username AS created_by_name
       FROM templates t JOIN organizations o ON o.id = t.organization_id JOIN users u ON u.id = t.created_by`
 
-    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF t`, orElse: () => sql`` })
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE OF t`, orElse: () => sql`` })
+    const forShare = locking(sql, "FOR SHARE OF t")
+    const forUpdate = locking(sql, "FOR UPDATE OF t")
 
     /** Whether a text holds another, both in lower case. */
     const holds = (haystack: Statement.Fragment, needle: string): Statement.Fragment =>
-      sql.onDialectOrElse({
-        pg: () => sql`strpos(lower(${haystack}), ${needle.toLowerCase()}) > 0`,
-        orElse: () => sql`instr(lower(${haystack}), ${needle.toLowerCase()}) > 0`
+      inDialect(sql, {
+        postgres: () => sql`strpos(lower(${haystack}), ${needle.toLowerCase()}) > 0`,
+        sqlite: () => sql`instr(lower(${haystack}), ${needle.toLowerCase()}) > 0`
       })
 
     const stored = (template: Template) => ({
@@ -132,9 +132,9 @@ export const layer = service(
       group_acl: JSON.stringify(template.group_acl)
     })
 
-    const milliseconds = sql.onDialectOrElse({
-      pg: () => sql`round(extract(epoch FROM (j.completed_at - j.started_at)) * 1000)`,
-      orElse: () => sql`CAST(round((julianday(j.completed_at) - julianday(j.started_at)) * 86400000) AS INTEGER)`
+    const milliseconds = inDialect(sql, {
+      postgres: () => sql`round(extract(epoch FROM (j.completed_at - j.started_at)) * 1000)`,
+      sqlite: () => sql`CAST(round((julianday(j.completed_at) - julianday(j.started_at)) * 86400000) AS INTEGER)`
     })
 
     /** The middle and the 95th of 100 durations, of each template's latest successful builds of each transition. */
@@ -216,9 +216,9 @@ export const layer = service(
           if (dormant_at !== undefined) yield* run(sql`UPDATE workspaces SET dormant_at = ${dormant_at} WHERE ${dormant}`)
           if (time_til_deletion_ms === null) yield* run(sql`UPDATE workspaces SET deleting_at = NULL WHERE ${dormant}`)
           else if (time_til_deletion_ms !== undefined) {
-            const deletion = sql.onDialectOrElse({
-              pg: () => sql`dormant_at + ${time_til_deletion_ms} * interval '1 millisecond'`,
-              orElse: () => sql`strftime('%Y-%m-%dT%H:%M:%fZ', dormant_at, '+' || (${time_til_deletion_ms} / 1000.0) || ' seconds')`
+            const deletion = inDialect(sql, {
+              postgres: () => sql`dormant_at + ${time_til_deletion_ms} * interval '1 millisecond'`,
+              sqlite: () => sql`strftime('%Y-%m-%dT%H:%M:%fZ', dormant_at, '+' || (${time_til_deletion_ms} / 1000.0) || ' seconds')`
             })
             yield* run(sql`UPDATE workspaces SET deleting_at = ${deletion} WHERE ${dormant}`)
           }

@@ -6,7 +6,7 @@ import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { Duration } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { contains } from "../platform/Contains.js"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, inDialect } from "../platform/Dialect.js"
 
 const columns = { id: "w.id", org: "w.organization_id", owner: "w.owner_id", userAcl: "w.user_acl", groupAcl: "w.group_acl" }
 
@@ -62,7 +62,7 @@ export const filterConditions = (
   sql: SqlClient.SqlClient,
   { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">
 ): ReadonlyArray<Statement.Fragment> => {
-  const { boolean: bool, name: dialect } = dialectOf(sql)
+  const { boolean: bool } = dialectOf(sql)
   const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
     value === undefined ? [] : [condition(value)]
   const is = (value: boolean, condition: Statement.Fragment): Statement.Fragment => (value ? condition : sql`NOT (${condition})`)
@@ -71,9 +71,10 @@ export const filterConditions = (
   const latestParameter = (condition: Statement.Fragment): Statement.Fragment =>
     sql`EXISTS (SELECT 1 FROM workspace_build_parameters p WHERE p.workspace_build_id = w.latest_build_id AND ${condition})`
   const listsKey = (acl: string, key: string): Statement.Fragment =>
-    dialect === "postgres"
-      ? sql`jsonb_exists(${sql.literal(acl)}, ${key})`
-      : sql`EXISTS (SELECT 1 FROM json_each(${sql.literal(acl)}) WHERE key = ${key})`
+    inDialect(sql, {
+      postgres: () => sql`jsonb_exists(${sql.literal(acl)}, ${key})`,
+      sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(${sql.literal(acl)}) WHERE key = ${key})`
+    })
   /** Equality with a single value lets an index answer in its order. */
   const oneOf = (column: string, ids: ReadonlyArray<string>): Statement.Fragment =>
     ids.length === 0
@@ -127,9 +128,9 @@ const hasAgent = (
 ): Statement.Fragment => {
   if (statuses.length === 0) return sql`1 = 0`
   const lastSign = new Date(Date.parse(now) - Duration.toMillis(inactive)).toISOString()
-  const isOverdue = sql.onDialectOrElse({
-    pg: () => sql`a.created_at + a.connection_timeout_seconds * INTERVAL '1 second' < ${now}`,
-    orElse: () => sql`unixepoch(${now}, 'subsec') - unixepoch(a.created_at, 'subsec') > a.connection_timeout_seconds`
+  const isOverdue = inDialect(sql, {
+    postgres: () => sql`a.created_at + a.connection_timeout_seconds * INTERVAL '1 second' < ${now}`,
+    sqlite: () => sql`unixepoch(${now}, 'subsec') - unixepoch(a.created_at, 'subsec') > a.connection_timeout_seconds`
   })
   const status = sql`CASE
     WHEN a.first_connected_at IS NULL OR a.last_connected_at IS NULL

@@ -13,7 +13,7 @@ import {
 } from "@atelier/core/workspaces"
 import { Array as Arr, Effect, Schema } from "effect"
 import { as, items } from "../platform/Batch.js"
-import { dialectOf } from "../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
 import { organizations, owners, templates, workspaces } from "./columns.js"
@@ -85,12 +85,13 @@ const detailJoins = `JOIN users u ON u.id = w.owner_id
 
 /** Users and groups by the keys of an ACL, as a JSON list. */
 const actors = {
-  postgres: `(SELECT coalesce(json_agg(a), '[]') FROM (
+  postgres: () => `(SELECT coalesce(json_agg(a), '[]') FROM (
     SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x
       WHERE NOT x.deleted AND x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.user_acl) AS key)
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x
       WHERE x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.group_acl) AS key)) a)`,
-  sqlite: `(SELECT json_group_array(json_object('actor_type', a.actor_type, 'id', a.id, 'name', a.name, 'avatar_url', a.avatar_url)) FROM (
+  sqlite:
+    () => `(SELECT json_group_array(json_object('actor_type', a.actor_type, 'id', a.id, 'name', a.name, 'avatar_url', a.avatar_url)) FROM (
     SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x
       WHERE NOT x.deleted AND x.id IN (SELECT key FROM json_each(w.user_acl))
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x WHERE x.id IN (SELECT key FROM json_each(w.group_acl))) a)`
@@ -127,14 +128,14 @@ export const layer = service(
   WorkspaceRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { boolean: bool, name: dialect } = dialectOf(sql)
+    const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(workspaces.list)
-    const selectedDetails = sql.literal(detailColumns.replace(":actors", actors[dialect]))
+    const selectedDetails = sql.literal(detailColumns.replace(":actors", inDialect(sql, actors)))
     const joined = sql.literal(detailJoins)
     /** The lock keeps the owner from being renamed or deleted while the name is copied. */
-    const locked = sql.literal(dialect === "postgres" ? "FOR SHARE" : "")
+    const locked = locking(sql, "FOR SHARE")
 
-    const forUpdate = sql.literal(dialect === "postgres" ? "FOR NO KEY UPDATE" : "")
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
 
     const byId = prepared(sql, "uuid", sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${""}`)
 

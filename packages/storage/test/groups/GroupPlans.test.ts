@@ -11,6 +11,7 @@ import { aUser, anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 import { orderedPlanOf, planOf, statementsOf } from "../../../../test/statements.js"
+import { inDialect } from "../../src/platform/Dialect.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 300
@@ -107,7 +108,7 @@ const populated = Layer.effect(
         )
       })
     )
-    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     const members = people.slice(0, count).map(({ id }) => id)
     return { organization: organization.id, users: members, groups: groups.map(({ id }) => id), crowd, now }
   })

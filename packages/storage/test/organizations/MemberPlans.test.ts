@@ -16,6 +16,7 @@ import { aUser, anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 import { orderedPlanOf, planOf, statementsOf } from "../../../../test/statements.js"
+import { inDialect } from "../../src/platform/Dialect.js"
 
 /** Enough for the databases to prefer indexes where there are some; half of the users are members. */
 const count = 400
@@ -56,7 +57,7 @@ const populated = Layer.effect(
         )
       })
     )
-    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { organization, members: stored.filter((_, index) => index % 2 === 0).map(({ id }) => id) }
   })
 )

@@ -16,6 +16,7 @@ import { databases } from "../../../../test/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, prebuildsUser } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 import { chosenPlanOf, statementsOf } from "../../../../test/statements.js"
+import { inDialect } from "../../src/platform/Dialect.js"
 
 const claimFor = (daemon: ProvisionerDaemon) =>
   Effect.gen(function* () {
@@ -44,16 +45,16 @@ const acquire = (daemon: ProvisionerDaemon) =>
 const copies = (id: Uuid.Uuid, count: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const fresh = sql.onDialectOrElse({
-      pg: () => sql`gen_random_uuid()`,
-      orElse: () =>
+    const fresh = inDialect(sql, {
+      postgres: () => sql`gen_random_uuid()`,
+      sqlite: () =>
         sql`substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-' || substr(hex, 13, 4) || '-' || substr(hex, 17, 4) || '-' || substr(hex, 21)`
     })
     const columns = sql.literal(
       `created_at, updated_at, error, error_code, organization_id, initiator_id, provisioner, type, file_id, input, tags, attempts, unrepeatable,
         logs_length, logs_overflowed`
     )
-    const hex = sql.onDialectOrElse({ pg: () => sql`''`, orElse: () => sql`lower(hex(randomblob(16)))` })
+    const hex = inDialect(sql, { postgres: () => sql`''`, sqlite: () => sql`lower(hex(randomblob(16)))` })
     yield* sql`WITH RECURSIVE numbers (n, hex) AS (SELECT 1, ${hex} UNION ALL SELECT n + 1, ${hex} FROM numbers WHERE n < ${sql.literal(String(count))})
       INSERT INTO provisioner_jobs (id, ${columns})
       SELECT ${fresh}, ${columns} FROM numbers, provisioner_jobs WHERE provisioner_jobs.id = ${id}`
@@ -104,7 +105,7 @@ for (const [name, database] of databases) {
           })
         const plans = yield* planned(8_000)
         // SQLite plans without statistics, as the server collects none there
-        yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+        yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
         plans.push(...(yield* planned(1)))
         expect(plans.length).toBe(2)
         for (const plan of plans) {

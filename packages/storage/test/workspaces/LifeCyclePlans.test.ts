@@ -11,6 +11,7 @@ import { manyWorkspaces } from "../../../../test/manyWorkspaces.js"
 import { runtime } from "../../../../test/services.js"
 import { planOf, statementsOf } from "../../../../test/statements.js"
 import { storedTemplate } from "../../../../test/workspaces.js"
+import { inDialect } from "../../src/platform/Dialect.js"
 
 const count = 2000
 
@@ -59,7 +60,7 @@ const populated = Layer.effect(
     // Of another template, so that PostgreSQL prefers an index that has the template
     const other = yield* storedTemplate({ organization_id: organization.id, created_by: active.id })
     yield* sql`UPDATE workspaces SET template_id = ${other.id} WHERE name LIKE 'w___'`
-    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { templateId: template.id }
   })
 )

@@ -3,7 +3,7 @@ import { type AgentLog, AgentLogRepository, type LogBatch, type WorkspaceAgentId
 import { LogLevel, service, type Timestamp, timesFrom } from "@atelier/core/platform"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { as } from "../../platform/Batch.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect } from "../../platform/Dialect.js"
 import { type Column, columnList, nullable, number, row, text } from "../../platform/Row.js"
 import { sharedWrite } from "../../platform/SharedWrite.js"
 import { all, applied, first, run } from "../../platform/Statement.js"
@@ -64,9 +64,9 @@ export const layer = service(
     const { boolean: bool } = dialectOf(sql)
     const logs = sql.literal(columnList({ ...log, more: true }, "l"))
     const sources = sql.literal(columnList(logSource, "s"))
-    const [overriding, from, least] = sql.onDialectOrElse({
-      pg: () => [sql.literal("OVERRIDING SYSTEM VALUE"), sql.literal("counted,"), sql.literal("LEAST")],
-      orElse: () => [sql.literal(""), sql.literal(""), sql.literal("min")]
+    const [overriding, from, least] = inDialect(sql, {
+      postgres: () => [sql.literal("OVERRIDING SYSTEM VALUE"), sql.literal("counted,"), sql.literal("LEAST")],
+      sqlite: () => [sql.literal(""), sql.literal(""), sql.literal("min")]
     })
 
     /** Locks the agent's row before any line is stored: batches get their ids in the order in which they become visible. */
@@ -77,10 +77,10 @@ export const layer = service(
         RETURNING logs_length`
 
     /** The id of a row, which is that of its last line. `column5` is its number of lines, `column6` that of the batch up to its end. */
-    const lastId = sql.onDialectOrElse({
+    const lastId = inDialect(sql, {
       // The sequence counts by the lines that a row may have
-      pg: () => sql`nextval('workspace_agent_logs_id_seq') - ${sql.literal(String(linesPerRow))} + column5`,
-      orElse: () => sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'workspace_agent_logs'), 0) + column6`
+      postgres: () => sql`nextval('workspace_agent_logs_id_seq') - ${sql.literal(String(linesPerRow))} + column5`,
+      sqlite: () => sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'workspace_agent_logs'), 0) + column6`
     })
 
     const add = ({ agent_id, created_at, lines, source_id }: LogBatch) => {
@@ -128,8 +128,8 @@ export const layer = service(
         ),
       sourcesOf: (id) => all(sourceRow, sql`SELECT ${sources} FROM workspace_agent_log_sources s WHERE s.workspace_agent_id = ${id}`),
       append: (batch, maximum) =>
-        sql.onDialectOrElse({
-          pg: () =>
+        inDialect(sql, {
+          postgres: () =>
             Effect.map(
               first(
                 stored,
@@ -137,7 +137,7 @@ export const layer = service(
               ),
               Option.map(({ logs_length }) => logs_length)
             ),
-          orElse: () =>
+          sqlite: () =>
             Effect.catchTag(
               inTransaction(
                 sql,

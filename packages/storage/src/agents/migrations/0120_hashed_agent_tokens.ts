@@ -2,6 +2,7 @@ import { SqlClient, type SqlError } from "@effect/sql"
 import { Cryptography } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** Agents whose tokens are in memory at once. */
 const batchSize = 1000
@@ -30,9 +31,9 @@ const hashedHere: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> = 
 }).pipe(Effect.provide(Cryptography.layerWeb))
 
 const hashed = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () => ddl(`UPDATE workspace_agents SET hashed_token = sha256(convert_to(CAST(auth_token AS TEXT), 'UTF8'))`),
-    orElse: () => hashedHere
+  inDialect(sql, {
+    postgres: () => ddl(`UPDATE workspace_agents SET hashed_token = sha256(convert_to(CAST(auth_token AS TEXT), 'UTF8'))`),
+    sqlite: () => hashedHere
   })
 )
 

@@ -1,19 +1,20 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /**
  * Each value of the sequence stands for the hundred ids up to it, as many as a row has lines at most: a value for each line took a quarter of what storing
  * a batch does. SQLite has no sequence.
  */
 export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       ddl(
         `ALTER TABLE workspace_agent_logs ALTER COLUMN id SET INCREMENT BY 100`,
         // A sequence that was never used would begin with 1, before which there are no ids
         `SELECT setval('workspace_agent_logs_id_seq', nextval('workspace_agent_logs_id_seq'))`
       ),
-    orElse: () => Effect.void
+    sqlite: () => Effect.void
   })
 )

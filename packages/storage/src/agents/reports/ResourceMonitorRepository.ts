@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { boolean, number, row, text, timestamp } from "../../platform/Row.js"
 import { all, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../../platform/Dialect.js"
 
 const monitor = row({
   path: text(),
@@ -22,7 +23,7 @@ export const layer = service(
         sql`SELECT path, enabled, threshold, state, debounced_until FROM workspace_agent_monitors
           WHERE workspace_agent_id = ${id} ORDER BY path ${lock}`
       )
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR UPDATE")
 
     return ResourceMonitorRepository.of({
       ofAgent: (id) => ofAgent(id, sql``),

@@ -12,7 +12,7 @@ import type { ApiKeyScope, ProvisionedApp } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { insertAll } from "../../platform/Batch.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
 import { limited } from "../../platform/Limit.js"
 import { nestedRows } from "../../platform/NestedRows.js"
 import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
@@ -76,7 +76,7 @@ export const layer = service(
   BuildResourceRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { boolean: bool, name: dialect } = dialectOf(sql)
+    const { boolean: bool } = dialectOf(sql)
 
     const resourceRows = nestedRows(sql, resource, () => "found_resources")
     const agentRows = nestedRows(sql, agent, () => "found_agents")
@@ -86,7 +86,7 @@ export const layer = service(
     const sourceRows = nestedRows(sql, logSource, () => "s")
 
     // SQLite does not know that few agents are found, and might begin with the other table
-    const then = sql.literal(dialect === "sqlite" ? "CROSS JOIN" : "JOIN")
+    const then = inDialect(sql, { sqlite: () => sql`CROSS JOIN`, postgres: () => sql`JOIN` })
 
     /** The rows of `found_agents` with their parts. */
     const agentParts = sql`
@@ -275,9 +275,7 @@ export const layer = service(
       lockParent: (id, name) =>
         Effect.zipRight(
           // The next statement sees rows that other transactions have stored by then
-          run(
-            sql`SELECT id FROM workspace_agents WHERE id = ${id} ${sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })}`
-          ),
+          run(sql`SELECT id FROM workspace_agents WHERE id = ${id} ${locking(sql, "FOR UPDATE")}`),
           one(
             parentRow,
             sql`SELECT a.resource_id, a.connection_timeout_seconds, a.troubleshooting_url, a.api_key_scope, t.max_port_share_level,

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
 import { boolean, bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, one, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
@@ -44,7 +44,7 @@ export const layer = service(
     const selected = sql.literal(columnList(columns))
     const replicas = sql.literal(columnList(replicaColumns))
     const { boolean: bool } = dialectOf(sql)
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
+    const forUpdate = locking(sql, "FOR UPDATE")
     const written = ({ deleted, derp_enabled, derp_only, ...rest }: WorkspaceProxy) => ({
       ...rest,
       deleted: bool(deleted),
@@ -53,9 +53,9 @@ export const layer = service(
     })
     /** No two transactions may take the same number. */
     const nextRegion = Effect.zipRight(
-      sql.onDialectOrElse({
-        pg: () => Effect.asVoid(sql`LOCK TABLE workspace_proxies IN SHARE ROW EXCLUSIVE MODE`),
-        orElse: () => Effect.void
+      inDialect(sql, {
+        postgres: () => Effect.asVoid(sql`LOCK TABLE workspace_proxies IN SHARE ROW EXCLUSIVE MODE`),
+        sqlite: () => Effect.void
       }),
       one(next, sql`SELECT coalesce(max(region_id), 0) + 1 AS region_id FROM workspace_proxies`)
     ).pipe(Effect.orDie)

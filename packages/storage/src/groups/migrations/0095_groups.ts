@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** The end of a membership of an organization ends those of its groups, whatever ends it and whatever is added concurrently. */
 const leaveGroups = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       ddl(
         `CREATE FUNCTION leave_groups() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           DELETE FROM group_members WHERE user_id = OLD.user_id
@@ -15,7 +16,7 @@ const leaveGroups = Effect.flatMap(SqlClient.SqlClient, (sql) =>
         `CREATE TRIGGER organization_members_leave_groups AFTER DELETE ON organization_members
           FOR EACH ROW EXECUTE FUNCTION leave_groups()`
       ),
-    orElse: () =>
+    sqlite: () =>
       ddl(
         `CREATE TRIGGER organization_members_leave_groups AFTER DELETE ON organization_members BEGIN
           DELETE FROM group_members WHERE user_id = OLD.user_id

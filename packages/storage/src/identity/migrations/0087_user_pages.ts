@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl, trigger } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** SQLite adds columns that are computed when they are read, PostgreSQL 14 those that are kept; an index holds either. */
 const orderColumn = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.unsafe(
-    `ALTER TABLE users ADD COLUMN username_key TEXT GENERATED ALWAYS AS (lower(username)) ${sql.onDialectOrElse({
-      pg: () => "STORED",
-      orElse: () => "VIRTUAL"
+    `ALTER TABLE users ADD COLUMN username_key TEXT GENERATED ALWAYS AS (lower(username)) ${inDialect(sql, {
+      postgres: () => "STORED",
+      sqlite: () => "VIRTUAL"
     })}`
   )
 )
@@ -22,8 +23,8 @@ const searched = ["email", "username", "name"] as const
  * read all users. SQLite's is a table of its own with stable numbers, because row numbers may change.
  */
 const trigrams = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       Effect.asVoid(
         sql.unsafe(`DO $$
         BEGIN
@@ -33,7 +34,7 @@ const trigrams = Effect.flatMap(SqlClient.SqlClient, (sql) =>
           RAISE NOTICE 'without pg_trgm, searches for a part of a name read all users: %', SQLERRM;
         END $$`)
       ),
-    orElse: () =>
+    sqlite: () =>
       Effect.forEach(
         [
           `CREATE TABLE user_texts (number INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE REFERENCES users (id) ON DELETE CASCADE)`,

@@ -3,7 +3,7 @@ import { type UserSecret, UserSecretRepository } from "@atelier/core/identity"
 import type { SealedRow } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { boolean, bytes, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
@@ -46,7 +46,7 @@ export const layer = service(
     const selected = listed(columns)
     const values = listed(valueColumns)
     // Leaves rows that refer to the user free to come and go
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
     const written = ({ enabled, ...rest }: UserSecret, file_path_hash: Uint8Array) => ({
       ...rest,
       enabled: dialect.boolean(enabled),

@@ -10,6 +10,7 @@ import { auditTypes, auditValues } from "../../audit/AuditRepository.js"
 import { dieOf, inTransaction, orDefect } from "../../platform/Unavailability.js"
 import { Duplicate, service } from "@atelier/core/platform"
 import { makeKeyCounts } from "./KeyCounts.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 const columns = {
   id: text(),
@@ -104,9 +105,9 @@ export const layer = service(
         .join(", ")
     )
     const hasScope = (scope: string) =>
-      sql.onDialectOrElse({
-        pg: () => sql`jsonb_exists(scopes, ${scope})`,
-        orElse: () => sql`EXISTS (SELECT 1 FROM json_each(scopes) WHERE value = ${scope})`
+      inDialect(sql, {
+        postgres: () => sql`jsonb_exists(scopes, ${scope})`,
+        sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(scopes) WHERE value = ${scope})`
       })
 
     const countOf = (userId: UserId, limit: number) =>
@@ -167,9 +168,9 @@ export const layer = service(
       })
     }
 
-    const store = sql.onDialectOrElse({
-      pg: storingAtOnce,
-      orElse: () => (issue: KeyIssue, known: number | undefined) =>
+    const store = inDialect(sql, {
+      postgres: storingAtOnce,
+      sqlite: () => (issue: KeyIssue, known: number | undefined) =>
         Effect.catchTag(inTransaction(sql, storeInTransaction(issue, known)), "SqlError", dieOf)
     })
 

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { row, text } from "../../platform/Row.js"
 import { all } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../../platform/Dialect.js"
 
 const stored = row({ value: text() })
 
@@ -15,10 +16,10 @@ export const layer = service(
     /** The links `l` whose claims are asked for. */
     const links = ({ organization_id }: ClaimQuery): Statement.Fragment => {
       const members = sql`(SELECT m.user_id FROM organization_members m WHERE m.organization_id = ${organization_id ?? null})`
-      const readable = sql.onDialectOrElse({
+      const readable = inDialect(sql, {
         // Texts that PostgreSQL cannot have: U+0000, and halves of surrogate pairs
-        pg: () => sql` AND k.claims !~ '\\\\u(0000|d[89a-f])'`,
-        orElse: () => sql.literal("")
+        postgres: () => sql` AND k.claims !~ '\\\\u(0000|d[89a-f])'`,
+        sqlite: () => sql.literal("")
       })
       return sql`(SELECT k.claims FROM user_links k WHERE k.login_type = 'oidc'
         ${organization_id === undefined ? sql.literal("") : sql`AND k.user_id IN ${members}`}${readable}) l`
@@ -28,19 +29,19 @@ export const layer = service(
       names: (query) =>
         all(
           valueOf,
-          sql.onDialectOrElse({
-            pg: () => sql`SELECT DISTINCT j.value FROM ${links(query)},
+          inDialect(sql, {
+            postgres: () => sql`SELECT DISTINCT j.value FROM ${links(query)},
                 LATERAL json_object_keys(CAST(l.claims AS json) -> 'merged_claims') AS j (value)
               ORDER BY 1 LIMIT ${query.limit}`,
-            orElse: () => sql`SELECT DISTINCT j.key AS value FROM ${links(query)}, json_each(l.claims, '$.merged_claims') j
+            sqlite: () => sql`SELECT DISTINCT j.key AS value FROM ${links(query)}, json_each(l.claims, '$.merged_claims') j
               ORDER BY 1 LIMIT ${query.limit}`
           })
         ),
       values: (claim, query) =>
         all(
           valueOf,
-          sql.onDialectOrElse({
-            pg: () => sql`WITH claim AS (
+          inDialect(sql, {
+            postgres: () => sql`WITH claim AS (
                 SELECT CAST(l.claims AS json) -> 'merged_claims' -> CAST(${claim} AS text) AS value FROM ${links(query)})
               SELECT c.value #>> '{}' AS value FROM claim c WHERE json_typeof(c.value) = 'string'
               UNION
@@ -48,7 +49,7 @@ export const layer = service(
                 LATERAL json_array_elements(CASE json_typeof(c.value) WHEN 'array' THEN c.value ELSE '[]' END) AS e (value)
               WHERE json_typeof(e.value) = 'string'
               ORDER BY 1 LIMIT ${query.limit}`,
-            orElse: () => sql`WITH claim AS (
+            sqlite: () => sql`WITH claim AS (
                 SELECT j.type, j.value FROM ${links(query)}, json_each(l.claims, '$.merged_claims') j WHERE j.key = ${claim})
               SELECT c.value FROM claim c WHERE c.type = 'text'
               UNION

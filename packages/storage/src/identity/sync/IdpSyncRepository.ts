@@ -4,6 +4,7 @@ import { Effect, Option, Schema } from "effect"
 import { json, nullable, row, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect, locking } from "../../platform/Dialect.js"
 
 const stored = row({ organization_id: uuid, settings: json(Schema.Unknown) })
 const locked = row({ settings: nullable(json(Schema.Unknown)) })
@@ -11,21 +12,21 @@ const locked = row({ settings: nullable(json(Schema.Unknown)) })
 export const layer = service(
   IdpSyncRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
+    const forUpdate = locking(sql, "FOR UPDATE")
 
     /** Whether some value stands for a target. */
     const isMapped = (target: string) =>
-      sql.onDialectOrElse({
-        pg: () => sql`EXISTS (SELECT 1 FROM jsonb_each(settings -> 'mapping') m WHERE jsonb_exists(m.value, ${target}))`,
-        orElse: () => sql`EXISTS (SELECT 1 FROM json_each(settings, '$.mapping') m, json_each(m.value) t WHERE t.value = ${target})`
+      inDialect(sql, {
+        postgres: () => sql`EXISTS (SELECT 1 FROM jsonb_each(settings -> 'mapping') m WHERE jsonb_exists(m.value, ${target}))`,
+        sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(settings, '$.mapping') m, json_each(m.value) t WHERE t.value = ${target})`
       })
 
     /** Settings whose values stand for the same but a target. */
     const without = (target: string) =>
-      sql.onDialectOrElse({
-        pg: () => sql`jsonb_set(settings, '{mapping}',
+      inDialect(sql, {
+        postgres: () => sql`jsonb_set(settings, '{mapping}',
             (SELECT jsonb_object_agg(m.key, m.value - CAST(${target} AS text)) FROM jsonb_each(settings -> 'mapping') m))`,
-        orElse: () => sql`json_set(settings, '$.mapping', json((SELECT json_group_object(m.key,
+        sqlite: () => sql`json_set(settings, '$.mapping', json((SELECT json_group_object(m.key,
             json((SELECT json_group_array(t.value) FROM json_each(m.value) t WHERE t.value <> ${target})))
           FROM json_each(settings, '$.mapping') m)))`
       })

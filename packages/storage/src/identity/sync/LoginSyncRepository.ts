@@ -7,6 +7,7 @@ import { insertAll, items } from "../../platform/Batch.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { all, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { inDialect, locking } from "../../platform/Dialect.js"
 
 const membership = row({
   organization_id: uuid,
@@ -24,9 +25,9 @@ const placeOf = ({ name, organization_id }: Pick<Group, "organization_id" | "nam
 export const layer = service(
   LoginSyncRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const keyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql.literal("") })
+    const keyShare = locking(sql, "FOR KEY SHARE")
     // A transaction that ends a membership waits, and removes these places with it
-    const keyShareOfBoth = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g, m`, orElse: () => sql.literal("") })
+    const keyShareOfBoth = locking(sql, "FOR KEY SHARE OF g, m")
     const idOf = (found: object) => identified(found).id
 
     return LoginSyncRepository.of({
@@ -75,9 +76,9 @@ export const layer = service(
         ])
         if (wanted.length === 0) return Effect.succeed([])
         const uuidOf = (key: string) =>
-          sql.onDialectOrElse({
-            pg: () => sql`CAST(item.value ->> ${sql.literal(`'${key}'`)} AS uuid)`,
-            orElse: () => sql`(item.value ->> ${sql.literal(`'${key}'`)})`
+          inDialect(sql, {
+            postgres: () => sql`CAST(item.value ->> ${sql.literal(`'${key}'`)} AS uuid)`,
+            sqlite: () => sql`(item.value ->> ${sql.literal(`'${key}'`)})`
           })
         return all(
           group,

@@ -5,6 +5,7 @@ import { nullable, row, text, texts, uuid } from "../../platform/Row.js"
 import { all, first, run, runUnique } from "../../platform/Statement.js"
 import { userColumns } from "./UserRepository.js"
 import { service } from "@atelier/core/platform"
+import { inDialect, locking } from "../../platform/Dialect.js"
 
 const identified = row({ id: uuid })
 const user = row(userColumns)
@@ -17,11 +18,11 @@ export const layer = service(
     const sql = yield* SqlClient.SqlClient
     const selected = sql.literal(Object.keys(userColumns).join(", "))
     // Keys are added to a user while it is locked: only what they refer to must not change
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql.literal("") })
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
 
-    const isOwner = sql.onDialectOrElse({
-      pg: () => sql`jsonb_exists(rbac_roles, ${ownerRole})`,
-      orElse: () => sql`EXISTS (SELECT 1 FROM json_each(rbac_roles) r WHERE r.value = ${ownerRole})`
+    const isOwner = inDialect(sql, {
+      postgres: () => sql`jsonb_exists(rbac_roles, ${ownerRole})`,
+      sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(rbac_roles) r WHERE r.value = ${ownerRole})`
     })
 
     return AccountRepository.of({

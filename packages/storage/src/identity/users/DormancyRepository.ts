@@ -5,13 +5,14 @@ import { insertAll } from "../../platform/Batch.js"
 import { row, text, uuid } from "../../platform/Row.js"
 import { all, applied, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../../platform/Dialect.js"
 
 const lapsed = row({ id: uuid, username: text() })
 
 export const layer = service(
   DormancyRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const unlocked = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE SKIP LOCKED`, orElse: () => sql.literal("") })
+    const unlocked = locking(sql, "FOR NO KEY UPDATE SKIP LOCKED")
     const logged = (users: ReadonlyArray<Pick<User, "id">>, new_status: User["status"], changed_at: string) =>
       run(
         insertAll(

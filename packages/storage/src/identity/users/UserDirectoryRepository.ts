@@ -3,7 +3,7 @@ import { UserDirectoryRepository, type UserFilter, type UserQuery } from "@ateli
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { contains } from "../../platform/Contains.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { number, row, uuid } from "../../platform/Row.js"
 import { all, one } from "../../platform/Statement.js"
@@ -41,9 +41,9 @@ export const userConditions = (sql: SqlClient.SqlClient, filter: UserFilter): Re
     value === undefined ? [] : [condition(value)]
   const holds = (column: string, part: string) => contains(sql, sql.literal(`lower(u.${column})`), part)
   const anyRole = (roles: ReadonlyArray<string>) =>
-    sql.onDialectOrElse({
-      pg: () => sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
-      orElse: () =>
+    inDialect(sql, {
+      postgres: () => sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
+      sqlite: () =>
         sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value IN (SELECT value FROM json_each(${JSON.stringify(roles)})))`
     })
 
@@ -74,21 +74,21 @@ export const layer = service(
 
     const key = sql`u.username_key`
     /** Keeps SQLite from reading all users in their order where an index knows the few that are meant; PostgreSQL knows by itself. */
-    const sortedKey = sql.onDialectOrElse({ pg: () => key, orElse: () => sql`+u.username_key` })
+    const sortedKey = inDialect(sql, { postgres: () => key, sqlite: () => sql`+u.username_key` })
 
     /** SQLite takes an index that is much longer, unless it is told: few have a role. */
     const users = (filter: UserFilter): Statement.Fragment =>
-      sql.onDialectOrElse({
-        pg: () => sql`users u`,
-        orElse: () => (filter.roles === undefined ? sql`users u` : sql`users u INDEXED BY users_with_roles`)
+      inDialect(sql, {
+        postgres: () => sql`users u`,
+        sqlite: () => (filter.roles === undefined ? sql`users u` : sql`users u INDEXED BY users_with_roles`)
       })
 
     /** The users that may match a text, if SQLite's index of trigrams finds few enough. PostgreSQL uses its own index by itself. */
     const candidates = (filter: UserFilter): Effect.Effect<ReadonlyArray<Statement.Fragment>> => {
       const [match] = [phrase("", filter.search), phrase("name : ", filter.name)].filter((one) => one !== undefined)
-      return sql.onDialectOrElse({
-        pg: () => Effect.succeed([]),
-        orElse: () =>
+      return inDialect(sql, {
+        postgres: () => Effect.succeed([]),
+        sqlite: () =>
           match === undefined
             ? Effect.succeed([])
             : Effect.map(

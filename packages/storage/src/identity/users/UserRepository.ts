@@ -1,7 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
 import { Effect, Option } from "effect"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect } from "../../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
 import { applied, first, prepared, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
@@ -35,11 +35,11 @@ const selectedColumns = Object.keys(userColumns)
 
 /** The organizations of the user `u` that are not deleted, oldest membership first, as a JSON list. */
 export const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]')
         FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted)`,
-    orElse: () =>
+    sqlite: () =>
       sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id
         FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted ORDER BY m.created_at))`
   })
@@ -79,9 +79,9 @@ export const layer = service(
       sql`INSERT INTO user_status_changes ${sql.insert({ user_id: userId, new_status: status, changed_at: at })}`
 
     /** Keeps other processes from adding users until the transaction ends; SQLite has one writer anyway. */
-    const lockForAdding = sql.onDialectOrElse({
-      pg: () => run(sql`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`),
-      orElse: () => Effect.void
+    const lockForAdding = inDialect(sql, {
+      postgres: () => run(sql`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`),
+      sqlite: () => Effect.void
     })
 
     return UserRepository.of({

@@ -4,6 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { applied, first, one, run, runUnique } from "../../platform/Statement.js"
+import { locking } from "../../platform/Dialect.js"
 
 const columns = {
   id: uuid,
@@ -27,7 +28,7 @@ export const layer = service(
   DeviceCodeRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns))
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
+    const forUpdate = locking(sql, "FOR UPDATE")
 
     return DeviceCodeRepository.of({
       insert: ({ resource, scopes, ...value }, { hashedSecret, hashedUserCode }) =>

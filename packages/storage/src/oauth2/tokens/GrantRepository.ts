@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { bytes, columnList, nullable, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { applied, first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../../platform/Dialect.js"
 
 const columns = {
   id: uuid,
@@ -35,7 +36,7 @@ export const layer = service(
   GrantRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns, "g"))
-    const keyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql.literal("") })
+    const keyShare = locking(sql, "FOR KEY SHARE")
 
     return GrantRepository.of({
       insert: ({ resource, scopes, ...value }, code, consentKeyId) =>

@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** Members carry their username in lower case: what lists of them are ordered by. */
 const triggers = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       ddl(
         // The lock keeps the user from being renamed while the name is copied
         `CREATE FUNCTION organization_members_copy_username() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -21,7 +22,7 @@ const triggers = Effect.flatMap(SqlClient.SqlClient, (sql) =>
         `CREATE TRIGGER organization_members_rename AFTER UPDATE OF username ON users
           FOR EACH ROW EXECUTE FUNCTION organization_members_rename()`
       ),
-    orElse: () =>
+    sqlite: () =>
       ddl(
         `CREATE TRIGGER organization_members_copy_username AFTER INSERT ON organization_members BEGIN
           UPDATE organization_members SET username_key = (SELECT lower(u.username) FROM users u WHERE u.id = NEW.user_id)

@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** Objects of a kind that name users one by one, and are not deleted. */
 const shared = [
@@ -14,8 +15,8 @@ const shared = [
  */
 const leaveAcls = Effect.flatMap(SqlClient.SqlClient, (sql) => {
   const trigger = "CREATE TRIGGER organization_members_leave_acls AFTER DELETE ON organization_members"
-  return sql.onDialectOrElse({
-    pg: () =>
+  return inDialect(sql, {
+    postgres: () =>
       ddl(
         `CREATE FUNCTION leave_acls() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           ${shared
@@ -30,7 +31,7 @@ const leaveAcls = Effect.flatMap(SqlClient.SqlClient, (sql) => {
         END $$`,
         `${trigger} FOR EACH ROW EXECUTE FUNCTION leave_acls()`
       ),
-    orElse: () =>
+    sqlite: () =>
       ddl(
         `${trigger} BEGIN
           ${shared
@@ -46,9 +47,9 @@ const leaveAcls = Effect.flatMap(SqlClient.SqlClient, (sql) => {
 
 /** Deleted users are not searched for. PostgreSQL's index leaves them out by itself. */
 const forgetTexts = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () => Effect.void,
-    orElse: () =>
+  inDialect(sql, {
+    postgres: () => Effect.void,
+    sqlite: () =>
       ddl(
         `CREATE TRIGGER user_texts_forgotten AFTER UPDATE OF deleted ON users WHEN NEW.deleted BEGIN
           DELETE FROM user_trigrams WHERE rowid = (SELECT number FROM user_texts WHERE user_id = NEW.id);
@@ -64,10 +65,10 @@ const forgetTexts = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 const takeDangling = Effect.flatMap(SqlClient.SqlClient, (sql) => {
   const existing = { user_acl: "SELECT id FROM users WHERE NOT deleted", group_acl: "SELECT id FROM groups" }
   const kept = (acl: string, ids: string): string =>
-    sql.onDialectOrElse({
-      pg: () => `(SELECT coalesce(jsonb_object_agg(e.key, e.value), '{}') FROM jsonb_each(${acl}) e
+    inDialect(sql, {
+      postgres: () => `(SELECT coalesce(jsonb_object_agg(e.key, e.value), '{}') FROM jsonb_each(${acl}) e
         WHERE e.key IN (SELECT CAST(x.id AS text) FROM (${ids}) x))`,
-      orElse: () => `(SELECT json_group_object(e.key, json(e.value)) FROM json_each(${acl}) e WHERE e.key IN (${ids}))`
+      sqlite: () => `(SELECT json_group_object(e.key, json(e.value)) FROM json_each(${acl}) e WHERE e.key IN (${ids}))`
     })
   return Effect.forEach(
     shared.flatMap(({ table }) => Object.entries(existing).map(([acl, ids]) => ({ table, acl, ids }))),

@@ -3,6 +3,7 @@ import { Transactor, service } from "@atelier/core/platform"
 import { run } from "../Statement.js"
 import { dieOf, inTransaction } from "../Unavailability.js"
 import { Cause, Context, Effect, FiberRef, GlobalValue, Schedule } from "effect"
+import { inDialect } from "../Dialect.js"
 
 /**
  * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
@@ -35,7 +36,7 @@ export const layer = service(
   Transactor,
   Effect.map(SqlClient.SqlClient, (sql) =>
     Transactor.of({
-      hurried: sql.onDialectOrElse({ pg: () => run(sql`SET LOCAL lock_timeout = '1s'`), orElse: () => Effect.void }),
+      hurried: inDialect(sql, { postgres: () => run(sql`SET LOCAL lock_timeout = '1s'`), sqlite: () => Effect.void }),
       outside: (effect) => Effect.locally(Effect.mapInputContext(effect, withoutConnection), depth, 0),
       atomically: (effect) =>
         Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { accessCondition } from "../../platform/AccessPredicate.js"
 import { bytes, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, runUnique } from "../../platform/Statement.js"
 import { inTransaction } from "../../platform/Unavailability.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
 const identified = row({ id: uuid })
@@ -23,9 +24,9 @@ export const layer = service(
 
     /** Uploads of one user are counted one after the other; SQLite's transactions are anyway. */
     const lockUploader = (id: string) =>
-      sql.onDialectOrElse({
-        pg: () => Effect.asVoid(sql`SELECT id FROM users WHERE id = ${id} FOR NO KEY UPDATE`),
-        orElse: () => Effect.void
+      inDialect(sql, {
+        postgres: () => Effect.asVoid(sql`SELECT id FROM users WHERE id = ${id} FOR NO KEY UPDATE`),
+        sqlite: () => Effect.void
       })
 
     return FileRepository.of({

@@ -4,7 +4,7 @@ import { canonicalTags, type JobMetadata, type JobTiming, ProvisionerJobReposito
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { insertAll } from "../../platform/Batch.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
 import { columnList, nullable, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { claimColumns, columns } from "../columns.js"
@@ -43,12 +43,12 @@ export const layer = service(
 
     const selected = sql.literal(columnList(columns))
     const claimSelected = sql.literal(columnList(claimColumns))
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR UPDATE")
 
     /** The version that a dry run plans. */
-    const plannedVersion = sql.onDialectOrElse({
-      pg: () => sql.literal("CAST(j.input ->> 'template_version_id' AS uuid)"),
-      orElse: () => sql.literal("json_extract(j.input, '$.template_version_id')")
+    const plannedVersion = inDialect(sql, {
+      postgres: () => sql.literal("CAST(j.input ->> 'template_version_id' AS uuid)"),
+      sqlite: () => sql.literal("json_extract(j.input, '$.template_version_id')")
     })
 
     return ProvisionerJobRepository.of({

@@ -1,15 +1,16 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** Lines of a log that arrive together have times some microseconds apart. SQLite stores times as texts, which have room for them. */
 export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.onDialectOrElse({
-    pg: () =>
+  inDialect(sql, {
+    postgres: () =>
       ddl(
         `ALTER TABLE workspace_agent_logs ALTER COLUMN created_at TYPE :line_time`,
         `ALTER TABLE provisioner_job_logs ALTER COLUMN created_at TYPE :line_time`
       ),
-    orElse: () => Effect.void
+    sqlite: () => Effect.void
   })
 )

@@ -3,7 +3,7 @@ import { prebuildsUserId } from "@atelier/core/access"
 import { JobQueueRepository } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, one, run } from "../../platform/Statement.js"
 import { claimColumns } from "../columns.js"
@@ -31,10 +31,10 @@ export const layer = service(
     // Written out, not bound: only so do the databases see that it is the order of the index
     const isPrebuild = sql.literal(`(initiator_id = '${prebuildsUserId}')`)
     const queueOrder = sql`${isPrebuild}, created_at, id`
-    const skippingLocked = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
-    const hasProvisioner = sql.onDialectOrElse({
-      pg: () => sql`d.provisioners @> to_jsonb(j.provisioner)`,
-      orElse: () => sql`EXISTS (SELECT 1 FROM json_each(d.provisioners) WHERE value = j.provisioner)`
+    const skippingLocked = locking(sql, "FOR UPDATE SKIP LOCKED")
+    const hasProvisioner = inDialect(sql, {
+      postgres: () => sql`d.provisioners @> to_jsonb(j.provisioner)`,
+      sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(d.provisioners) WHERE value = j.provisioner)`
     })
     const daemonTakesJob = tagsContained(sql, sql`d.tags`, sql`j.tags`)
 
@@ -130,7 +130,7 @@ export const layer = service(
         ),
       endLeases: (now) =>
         run(sql`UPDATE provisioner_jobs SET lease_expires_at = ${now} WHERE completed_at IS NULL AND lease_expires_at IS NOT NULL`),
-      isShared: dialect.name === "postgres",
+      isShared: inDialect(sql, { sqlite: () => false, postgres: () => true }),
       availableWorkers: (ids) =>
         all(
           worker,

@@ -5,7 +5,7 @@ import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { as, items } from "../../platform/Batch.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
@@ -62,7 +62,7 @@ export const layer = service(
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE OF b`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR UPDATE OF b")
     const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
     const stateList = sql.literal("b.id, b.initiator_id, b.provisioner_state, b.sealed_state_key_id, b.sealed_state")
     const one = (rest: Statement.Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)

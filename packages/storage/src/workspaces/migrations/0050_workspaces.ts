@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /**
  * Workspaces and their builds.
@@ -151,13 +152,13 @@ const createTrigger = ({ name, statements, when }: Trigger) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const body = statements.map((statement) => `${statement};`).join("\n")
-    yield* sql.onDialectOrElse({
-      pg: () =>
+    yield* inDialect(sql, {
+      postgres: () =>
         ddl(
           `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,
           `CREATE TRIGGER ${name} ${when} FOR EACH ROW EXECUTE FUNCTION ${name}()`
         ),
-      orElse: () => ddl(`CREATE TRIGGER ${name} ${when} BEGIN ${body} END`)
+      sqlite: () => ddl(`CREATE TRIGGER ${name} ${when} BEGIN ${body} END`)
     })
   })
 

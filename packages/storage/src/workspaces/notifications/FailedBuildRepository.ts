@@ -6,6 +6,7 @@ import { number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { jobIs } from "../../provisioning/JobStatus.js"
 import { service } from "@atelier/core/platform"
+import { inDialect } from "../../platform/Dialect.js"
 
 const template = row({
   id: uuid,
@@ -67,9 +68,9 @@ export const layer = service(
         all(
           membership,
           sql`SELECT m.user_id, m.organization_id FROM organization_members m JOIN users u ON u.id = m.user_id
-            WHERE ${among(sql, sql`m.organization_id`, organizationIds)} AND NOT u.deleted AND NOT u.is_system AND ${sql.onDialectOrElse({
-              pg: () => sql`u.rbac_roles @> ${JSON.stringify([role])}::jsonb`,
-              orElse: () => sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value = ${role})`
+            WHERE ${among(sql, sql`m.organization_id`, organizationIds)} AND NOT u.deleted AND NOT u.is_system AND ${inDialect(sql, {
+              postgres: () => sql`u.rbac_roles @> ${JSON.stringify([role])}::jsonb`,
+              sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value = ${role})`
             })} ORDER BY m.user_id`
         )
     })

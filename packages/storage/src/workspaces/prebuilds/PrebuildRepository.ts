@@ -4,7 +4,7 @@ import { ParameterValue, PrebuildPolicy } from "@atelier/core/provisioning"
 import { PrebuildRepository, type WantedPrebuilds, type WorkspaceStatus } from "@atelier/core/workspaces"
 import type { PrebuildStatus } from "@atelier/core/templates"
 import { Effect, Option, Schema } from "effect"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
@@ -43,8 +43,8 @@ export const layer = service(
   PrebuildRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { boolean: bool, name: dialect } = dialectOf(sql)
-    const skipLocked = sql.literal(dialect === "postgres" ? "FOR NO KEY UPDATE OF w SKIP LOCKED" : "")
+    const { boolean: bool } = dialectOf(sql)
+    const skipLocked = locking(sql, "FOR NO KEY UPDATE OF w SKIP LOCKED")
 
     /** The preset of the last start with one. */
     const presetOf = sql.literal(`(SELECT s.template_version_preset_id FROM workspace_builds s
@@ -125,9 +125,9 @@ export const layer = service(
       lockPaused: Effect.map(
         first(
           paused,
-          sql.onDialectOrElse({
-            pg: () => Effect.zipRight(sql`LOCK TABLE prebuilds_settings IN EXCLUSIVE MODE`, pausedNow),
-            orElse: () => pausedNow
+          inDialect(sql, {
+            postgres: () => Effect.zipRight(sql`LOCK TABLE prebuilds_settings IN EXCLUSIVE MODE`, pausedNow),
+            sqlite: () => pausedNow
           })
         ),
         flagOf

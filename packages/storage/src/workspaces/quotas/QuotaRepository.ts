@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { number, row } from "../../platform/Row.js"
 import { one, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../../platform/Dialect.js"
 
 const summed = row({ total: number })
 const total = (from: object): number => summed(from).total
@@ -12,7 +13,7 @@ export const layer = service(
   QuotaRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     // Leaves rows that refer to the user free to come and go
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
     return QuotaRepository.of({
       lock: (userId) => run(sql`SELECT id FROM users WHERE id = ${userId} ${forUpdate}`),
       budget: (organizationId, userId) =>

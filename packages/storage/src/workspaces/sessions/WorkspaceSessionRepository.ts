@@ -4,6 +4,7 @@ import { Effect, Option } from "effect"
 import { row, text, uuid } from "../../platform/Row.js"
 import { first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../../platform/Dialect.js"
 
 const locked = row({ id: uuid })
 const noted = row({ api_key_id: text() })
@@ -11,7 +12,7 @@ const noted = row({ api_key_id: text() })
 export const layer = service(
   WorkspaceSessionRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
     return WorkspaceSessionRepository.of({
       take: (workspaceId) =>
         Effect.zipRight(

@@ -6,6 +6,7 @@ import { row, text } from "../../platform/Row.js"
 import { first, run } from "../../platform/Statement.js"
 import { workspaces } from "../columns.js"
 import { service } from "@atelier/core/platform"
+import { locking } from "../../platform/Dialect.js"
 
 const mode = row({ shareable_workspace_owners: text<ShareMode>() })
 
@@ -13,8 +14,8 @@ export const layer = service(
   WorkspaceSharingRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(workspaces.list)
-    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
+    const forShare = locking(sql, "FOR SHARE")
+    const forUpdate = locking(sql, "FOR NO KEY UPDATE")
     return WorkspaceSharingRepository.of({
       lockShareMode: (id) =>
         first(

@@ -8,6 +8,7 @@ import { aUser } from "../../../../../test/builders.js"
 import { databases } from "../../../../../test/databases.js"
 import { runtime } from "../../../../../test/services.js"
 import { planOf, statementsOf } from "../../../../../test/statements.js"
+import { inDialect } from "../../../src/platform/Dialect.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 600
@@ -29,7 +30,7 @@ const populated = Layer.effect(
       aUser({ username: `u${String(index).padStart(4, "0")}`, rbac_roles: index === 7 ? ["auditor"] : [] })
     )
     yield* sql.withTransaction(Effect.forEach(stored, (user) => users.insert(user, null), { discard: true }))
-    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { ids: stored.map(({ id }) => id), username: "u0042", now: yield* Timestamp.now }
   })
 )
