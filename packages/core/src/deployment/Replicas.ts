@@ -55,7 +55,7 @@ export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostn
 const period = Duration.seconds(2)
 
 /** How often the clock of the process is set by the store's. */
-const alignedEvery = "10 seconds"
+const alignedEvery = Duration.seconds(10)
 
 /** How long the connections of a process that tells nothing of itself count as there: three beats. agents-and-apps.md §16. */
 const missingAfter = Duration.times(period, 3)
@@ -125,6 +125,19 @@ const make = Effect.gen(function* () {
       return (yield* Clock.currentTimeMillis) >= locksTellFrom
     })
 
+  let isAligned = false
+  /** Until when others may not have followed a jump of the store's clock, in milliseconds since 1970: their silence says nothing. */
+  let settledAt = Number.NEGATIVE_INFINITY
+
+  const align = Effect.gen(function* () {
+    const correction = yield* StoreClock.align(repository.time)
+    // The first correction is the difference of this machine's clock
+    if (isAligned && Math.abs(correction) >= Duration.toMillis(silentFor)) {
+      settledAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.sum(alignedEvery, missingAfter))
+    }
+    isAligned = true
+  })
+
   /** The times to which this process has set back others, by their ids. */
   let setBackTo: ReadonlyMap<Uuid, Timestamp.Timestamp> = new Map()
 
@@ -146,13 +159,15 @@ const make = Effect.gen(function* () {
     others: Effect.map(Effect.flatMap(aliveSince, repository.since), (known) => known.filter((replica) => replica.id !== id)),
 
     /** Sets the clock in force by the store's, if it is a `StoreClock`: before anything compares its time with that of other processes. */
-    align: StoreClock.align(repository.time),
+    align,
 
     /**
      * Processes that count as dead, each until it is told to be `missed`: they are silent and hold their locks no more, or are silent for long. Those that
-     * ended by themselves are not among them.
+     * ended by themselves are not among them, and after a jump of the store's clock none is until all have followed it.
      */
     dead: Effect.gen(function* () {
+      yield* align
+      if ((yield* Clock.currentTimeMillis) < settledAt) return []
       const silent = yield* repository.silentSince(Timestamp.minus(yield* Timestamp.now, silentFor))
       setBackTo = new Map(
         [...setBackTo].filter(([other, time]) => silent.some((replica) => replica.id === other && replica.updated_at === time))
@@ -179,9 +194,9 @@ const make = Effect.gen(function* () {
 
     /** Tells of this process until the scope closes, and keeps its clock with the store's. A store that is away is tried again. */
     announce: Effect.gen(function* () {
-      yield* StoreClock.align(repository.time)
+      yield* align
       yield* Background.repeat("replica_lock", Effect.zipRight(keepLock, Effect.sleep(period)))
-      yield* Background.repeat("store_clock", Effect.delay(StoreClock.align(repository.time), alignedEvery))
+      yield* Background.repeat("store_clock", Effect.delay(align, alignedEvery))
       // Others learn of this process when a full store has room again: reads need no heartbeat
       yield* unlessFull(beat)
       yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))

@@ -1,7 +1,7 @@
 import { type Replica, ReplicaRepository, Replicas } from "@atelier/core/deployment"
-import { Cryptography, Ids, Locks, Timestamp, Uuid } from "@atelier/core/platform"
+import { Cryptography, Ids, Locks, StoreClock, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, it } from "@effect/vitest"
-import { Deferred, type Duration, Effect, Layer, Option, TestClock } from "effect"
+import { Context, Deferred, Duration, Effect, Layer, Option, TestClock } from "effect"
 
 /** A store that can be away, and the rows in it. */
 const aStore = () => {
@@ -82,6 +82,43 @@ it.scoped("takes free locks for those of dead processes only while the store kee
     expect(yield* ids).toStrictEqual([])
     yield* TestClock.adjust("7 seconds")
     expect(yield* ids).toContain(waiting)
+  })
+)
+
+it.scoped("takes no process for dead while the processes follow a store whose clock was set back", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const machine = yield* Effect.clock
+    let setBack = 0
+    const time = Effect.sync(() => Option.some(Timestamp.fromMillis(machine.unsafeCurrentTimeMillis() - setBack)))
+    const following = Layer.map(layer, (context) =>
+      Context.add(context, ReplicaRepository, { ...Context.get(context, ReplicaRepository), time })
+    )
+    const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
+    const services = Layer.mergeAll(following, alone, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    yield* TestClock.setTime(Duration.toMillis("1 day"))
+    const clock = StoreClock.make(machine, { isOfHost: false })
+    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services)).pipe(Effect.withClock(clock))
+    yield* Effect.withClock(replicas.announce, clock)
+    const ids = Effect.map(replicas.dead, (dead) => dead.map(({ id }) => id)).pipe(Effect.withClock(clock))
+    yield* TestClock.adjust("10 seconds")
+    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
+    const beat = Effect.gen(function* () {
+      const now = Option.getOrThrow(yield* time)
+      for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
+    })
+    yield* beat
+    expect(yield* ids).toStrictEqual([])
+
+    setBack = Duration.toMillis("1 hour")
+    yield* beat
+    expect(yield* ids).toStrictEqual([])
+    // Another process may follow ten seconds later, and tells of itself then
+    yield* TestClock.adjust("12 seconds")
+    expect(yield* ids).toStrictEqual([])
+    yield* beat
+    yield* TestClock.adjust("8 seconds")
+    expect(yield* ids).toStrictEqual([other])
   })
 )
 

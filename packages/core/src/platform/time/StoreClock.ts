@@ -53,13 +53,13 @@ export const make = (base: Clock.Clock, options: { readonly isOfHost: boolean })
 const isStoreClock = (clock: Clock.Clock): clock is StoreClock => following in clock
 
 /**
- * Aligns the clock in force with the store's, if it is one that follows. `storeTime` reads the store's clock, and answers None where no other
- * process shares the store.
+ * Aligns the clock in force with the store's, if it is one that follows, and returns the correction in milliseconds. `storeTime` reads the store's
+ * clock, and answers None where no other process shares the store.
  */
-export const align = (storeTime: Effect.Effect<Option.Option<Timestamp.Timestamp>>): Effect.Effect<void> =>
+export const align = (storeTime: Effect.Effect<Option.Option<Timestamp.Timestamp>>): Effect.Effect<number> =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
-    if (!isStoreClock(clock)) return
+    if (!isStoreClock(clock)) return 0
     let asked = clock.unsafeCurrentTimeNanos()
     let answer = yield* storeTime
     let answered = clock.unsafeCurrentTimeNanos()
@@ -68,11 +68,12 @@ export const align = (storeTime: Effect.Effect<Option.Option<Timestamp.Timestamp
       answer = yield* storeTime
       answered = clock.unsafeCurrentTimeNanos()
     }
-    if (Option.isNone(answer)) return
+    if (Option.isNone(answer)) return 0
     const aligned = clock[following](Timestamp.toMillis(answer.value), asked + (answered - asked) / 2n)
-    if (Math.abs(aligned) < logged) return
+    if (Math.abs(aligned) < logged) return aligned
     const seconds = Math.round(Math.abs(aligned) / 1_000)
     yield* Effect.logWarning(
       `the clock of this process is ${seconds} seconds ${aligned < 0 ? "ahead of" : "behind"} the store's, which counts from now on`
     )
+    return aligned
   })
