@@ -180,14 +180,14 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   }
   const begin = async () => {
     exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
-    return early ?? listenPublicly()
+    const listening = early ?? (await listenPublicly())
+    // Before requests are answered: one of them could create the first user
+    return { listening, next: await atelier.runtime.runPromise(nextStep(accessUrl, setupToken)) }
   }
-  const listening = await begin().catch(async (error: unknown) => {
+  const { listening, next } = await begin().catch(async (error: unknown) => {
     await release()
     throw error
   })
-  // Before requests are answered: one of them could create the first user
-  const next = await atelier.runtime.runPromise(nextStep(accessUrl, setupToken))
   for (const { open } of listening) open(atelier)
   own?.open(atelier)
   engine.end()
