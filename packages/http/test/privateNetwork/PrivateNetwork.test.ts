@@ -1,11 +1,15 @@
+import { Coordinator, Relay } from "@atelier/core/network"
+import { Ids, Uuid } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { databaseUrl } from "../../../../test/databases.js"
 import { anApp } from "../../../../test/resources.js"
 import { readAll } from "../../../../test/streams.js"
 import { Flag, type Segment } from "../../../agent-protocol/src/tcp/Segment.js"
+import { makeGuard } from "../../src/privateNetwork/Guard.js"
+import { makeTunnels } from "../../src/privateNetwork/Tunnels.js"
 import { type AgentServer, describeAgents, type RunningAgent, startAgentServer } from "../agents/AgentServer.js"
 import { opened } from "../apps/terminalSocket.js"
 import { address } from "../network/address.js"
@@ -168,6 +172,41 @@ describeAgents("an agent that the server does not trust", (server) => {
     member.reply({ ...answer, destinationPort: opening.sourcePort, acknowledgment: opening.sequence + 1, flags: Flag.rst | Flag.ack })
     await Effect.runPromise(Fiber.join(again))
     expect(new Set(member.members).size).toBe(2)
+  })
+
+  it("takes the place of the one that has been idle for longest, and of none that is in use", async () => {
+    const { context } = await server().atelier.runtime.runtime()
+    let time = 0
+    const surroundings = {
+      coordinator: Context.get(context, Coordinator),
+      ids: Context.get(context, Ids),
+      router: Context.get(context, Relay).router,
+      region: 999,
+      guard: makeGuard(),
+      flushRelay: () => undefined,
+      now: () => ++time,
+      wallClock: Date.now
+    }
+    const ended = Effect.gen(function* () {
+      const tunnels = yield* makeTunnels(surroundings, { maximum: 3, began: () => undefined })
+      const take = Effect.suspend(() => tunnels.take(Uuid.Uuid.make(randomUUID())))
+      const [first, second] = [yield* Scope.make(), yield* Scope.make()]
+      const [one, other] = [yield* Scope.extend(take, first), yield* Scope.extend(take, second)]
+      const used = yield* take
+      yield* Scope.close(second, Exit.void)
+      yield* Scope.close(first, Exit.void)
+      const over = () => Effect.forEach([one, other, used], (tunnel) => Deferred.isDone(tunnel.over))
+      yield* take
+      const afterOne = yield* over()
+      yield* take
+      const refusal = yield* Effect.flip(take)
+      return [afterOne, yield* over(), refusal.message]
+    })
+    expect(await server().run(Effect.scoped(ended))).toStrictEqual([
+      [false, true, false],
+      [true, true, false],
+      "The service has streams to 3 agents of the private network, and may have them to no more."
+    ])
   })
 
   it("ends its streams at once when it refuses or leaves", async () => {
