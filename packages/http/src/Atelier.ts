@@ -173,7 +173,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     privateNetwork
   )
   const domain = stacked(
-    // In place of the dialer of the engine or the host, which it asks last
+    // In place of the host's dialer, which it asks first
     Layer.provideMerge(layerDialer, ports),
     together(host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer, NodeAgentApi.layer),
     services

@@ -1,5 +1,5 @@
 /** Reaches what listens beside the agents of this machine: their loopback interface is the server's own. */
-import { AgentDialer, type AgentStream, AgentUnreachable } from "@atelier/core/network"
+import { type AgentStream, AgentUnreachable, EngineDialer } from "@atelier/core/network"
 import { Effect, Layer, type Scope } from "effect"
 import { connect, type Socket } from "node:net"
 import { LocalWorkspaces } from "./LocalWorkspaces.js"
@@ -53,7 +53,7 @@ export const loopbackStream = (port: number): Effect.Effect<AgentStream, AgentUn
 
 /** Leads to the workspaces that run in this server's directory, and to no others. */
 export const layer = Layer.effect(
-  AgentDialer,
+  EngineDialer,
   Effect.map(LocalWorkspaces, ({ isRunning, markOf }) => ({
     dial: ({ port, workspace_id }) =>
       Effect.gen(function* () {

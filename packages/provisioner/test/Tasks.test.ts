@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { AgentDialer } from "@atelier/core/network"
+import { EngineDialer } from "@atelier/core/network"
 import { Context, Effect, Either, Layer, Redacted } from "effect"
 import { createServer } from "node:net"
 import { evaluate } from "../src/Evaluation.js"
@@ -104,7 +104,7 @@ describe("the way to the agents of this machine", () => {
       const layer = LocalProvisioner.layer({ directory: yield* aFolder, agent: { command: agentCommand() } })
       const context = yield* Layer.build(layer)
       const { start, stop } = Context.get(context, LocalWorkspaces)
-      const { dial } = yield* Effect.provide(AgentDialer, context)
+      const { dial } = yield* Effect.provide(EngineDialer, context)
       const build = { workspace_id: uuid(31), workspace_build_id: uuid(32), access_url: listener.url }
       const report = () => Effect.void
       const stopped = { agent_id: uuid(33), workspace_id: uuid(31), port: 1 }

@@ -22,10 +22,18 @@ export interface AgentTarget {
   readonly port: number
 }
 
-/** Opens streams to what listens beside an agent. Reaches no agent unless an engine or the host provides another one. */
+/** Opens a stream. It is broken off when the scope closes. */
+export type Dial = (target: AgentTarget) => Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope>
+
+/**
+ * Opens streams to what listens beside an agent. A host that reaches agents in a way of its own provides one, which the service asks before it uses
+ * its own ways. Reaches no agent otherwise.
+ */
 export class AgentDialer extends Context.Reference<AgentDialer>()("@atelier/core/AgentDialer", {
-  defaultValue: (): {
-    /** The stream is broken off when the scope closes. */
-    readonly dial: (target: AgentTarget) => Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope>
-  } => ({ dial: () => new AgentUnreachable({ message: "The workspace's agent has no connection to the service." }) })
+  defaultValue: (): { readonly dial: Dial } => ({
+    dial: () => new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
+  })
 }) {}
+
+/** Opens streams to what listens in workspaces that an engine of this process runs. The service asks it last. */
+export class EngineDialer extends Context.Tag("@atelier/core/EngineDialer")<EngineDialer, { readonly dial: Dial }>() {}

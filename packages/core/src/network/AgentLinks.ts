@@ -1,11 +1,11 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Context, Effect, type Scope } from "effect"
+import { Context, Effect, Option, type Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/background/Background.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable } from "./AgentDialer.js"
+import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable, EngineDialer } from "./AgentDialer.js"
 import { AgentLinkRepository } from "./AgentLinkRepository.js"
 import { Coordinator } from "./Coordinator.js"
 import { inNetworkAlone, NetworkDialer } from "./NetworkDialer.js"
@@ -130,10 +130,15 @@ const unaddressed = new AgentUnreachable({
   message: "The workspace's agent is connected to another process of the service, which has no address for the others."
 })
 
+/** How long the host's dialer may take: then the service uses its own ways. */
+const hostWithin = "10 seconds"
+
+const hostSilent = new AgentUnreachable({ message: "The workspace's agent was not reached within 10 seconds." })
+
 /**
- * Reaches agents through their own connections to this process, or else to another process of the deployment. An agent without such a connection
- * is reached through the private network if both take part there. Otherwise the dialer of the engine or the host is asked, which knows nothing of
- * the agent's own ports.
+ * Reaches agents in the first of these ways that an agent has: the host's dialer; the agent's own connection to this process, or else to another
+ * process of the deployment; the private network, if both take part there; the dialer of the engine. The host's dialer and the engine's know
+ * nothing of the agent's own ports. A target that the host's dialer does not reach is left to the other ways.
  */
 export const layerDialer = standingOn(
   service(
@@ -145,7 +150,8 @@ export const layerDialer = standingOn(
       const repository = yield* AgentLinkRepository
       const streams = yield* ReplicaStreams
       const network = yield* NetworkDialer
-      const other = yield* AgentDialer
+      const host = yield* AgentDialer
+      const engine = yield* Effect.serviceOption(EngineDialer)
 
       const elsewhere = (target: AgentTarget) =>
         Effect.gen(function* () {
@@ -156,17 +162,33 @@ export const layerDialer = standingOn(
           return first === undefined ? undefined : yield* Effect.firstSuccessOf([first, ...others])
         })
 
+      const own = (target: AgentTarget) =>
+        Effect.gen(function* () {
+          const link = of(target.agent_id)
+          if (link !== undefined) return yield* link.open(target.port)
+          const stream = yield* elsewhere(target)
+          if (stream !== undefined) return stream
+          return network.isMember && isConnected(target.agent_id) ? yield* network.dial(target) : undefined
+        })
+
+      /** `reason` is why the host's dialer has not reached the target. */
+      const otherwise = (target: AgentTarget, reason: AgentUnreachable) =>
+        Effect.gen(function* () {
+          const stream = yield* own(target)
+          if (stream !== undefined) return stream
+          const last =
+            target.port >= firstPort ? Option.match(engine, { onNone: () => reason, onSome: ({ dial }) => dial(target) }) : reason
+          return yield* Effect.mapError(last, (error) => (isConnected(target.agent_id) ? inNetworkAlone : error))
+        })
+
       return {
         dial: (target) =>
-          Effect.gen(function* () {
-            const link = of(target.agent_id)
-            if (link !== undefined) return yield* link.open(target.port)
-            const stream = yield* elsewhere(target)
-            if (stream !== undefined) return stream
-            if (network.isMember && isConnected(target.agent_id)) return yield* network.dial(target)
-            const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
-            return yield* Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? inNetworkAlone : error))
-          })
+          target.port < firstPort
+            ? otherwise(target, unconnected)
+            : host.dial(target).pipe(
+                Effect.timeoutFail({ duration: hostWithin, onTimeout: () => hostSilent }),
+                Effect.catchAll((reason) => otherwise(target, reason))
+              )
       }
     })
   ),
