@@ -10,7 +10,7 @@ import type { LaunchError } from "./AgentProcess.js"
 import * as DirectoryOwner from "./DirectoryOwner.js"
 import type { PlacedFile } from "./Evaluation.js"
 import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
-import { readOutage, removeOutage } from "./OutageFile.js"
+import { makeOutages } from "./OutageFile.js"
 import { end, type StillRunning } from "./ProcessTree.js"
 import { adopted, makeSupervisors, type Watched } from "./Supervisors.js"
 import { type AgentOptions, makeWorkspaceAgents, prefixOf, type NotedProcesses, type StateAgent } from "./WorkspaceAgents.js"
@@ -101,7 +101,7 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
      * alone, and so are those whose state cannot be read. What fails is logged.
      */
     readonly recover: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
-    /** Passes on what the agents report that do not reach the service. A report is passed on again until `tell` has succeeded. */
+    /** Passes on what the agents report that do not reach the service. A report is passed on again until `tell` has succeeded, and then no more. */
     readonly tellOutages: (tell: TellOutage) => Effect.Effect<void>
     /** Whether the workspace's agents are to run in this server's directory. */
     readonly isRunning: (workspaceId: Uuid.Uuid) => Effect.Effect<boolean>
@@ -321,16 +321,14 @@ const make = (options: LocalWorkspacesOptions) =>
             error._tag === "LocalWorkspaceError" ? error : new LocalWorkspaceError({ message: error.message })
           )
 
+    const passOn = makeOutages()
     const tellOutages = (tell: TellOutage) =>
       Effect.flatMap(supervisors.watched, (watched) =>
-        Background.each("agent_outages", watched, ({ agent, token, workspaceId }) =>
-          Effect.gen(function* () {
-            const file = pathsOf(root, workspaceId).outage(agent)
-            const message = yield* readOutage(file)
-            if (message === undefined) return
-            yield* tell({ token: Redacted.make(token), message })
-            yield* removeOutage(file)
-          })
+        passOn(
+          watched.map(({ agent, token, workspaceId }) => ({
+            path: pathsOf(root, workspaceId).outage(agent),
+            tell: (message) => tell({ token: Redacted.make(token), message })
+          }))
         )
       )
 
