@@ -1,15 +1,13 @@
 /** A client and an agent that meet at the coordinator, and exchange packets over the relay. */
 import { Relay } from "@atelier/agent-protocol"
 import { Uuid } from "@atelier/core/platform"
-import { Postgres } from "@atelier/storage-postgres"
-import { Effect, Exit, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { expect, it } from "vitest"
-import { databaseUrl, sqlite } from "../../../../test/databases.js"
+import { sqlite } from "../../../../test/databases.js"
 import { type AgentConnection, type AgentServer, startAgentServer } from "../agents/AgentServer.js"
-import { address } from "./address.js"
 import { agentNode, bytesOf, clientNode, coordinate, tunnelTo } from "./peers.js"
 import { enter, rawPeer, type RelayPeer, upgradeHead } from "./relay/RelayPeer.js"
+import { startTwoServers } from "./twoServers.js"
 
 const { RelayFrame } = Relay
 const { FrameType } = RelayFrame
@@ -84,18 +82,9 @@ it("goes on after the agent was lost and has come back, on one process", async (
 })
 
 it("goes on after the agent's process was lost, on two processes", async () => {
-  const scope = Effect.runSync(Scope.make())
-  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
-  const ways = [await address(), await address()] as const
-  const start = (at: 0 | 1, empty: boolean) =>
-    startAgentServer(Postgres.layer({ url, maxConnections: 3 }), { empty, options: { derpServerRelayUrl: ways[at].url } })
-  const near = await start(0, false)
-  const far = await start(1, true)
-  ways[0].leadTo(near)
-  ways[1].leadTo(far)
+  const { close, far, loseFar, near } = await startTwoServers()
   const { agent, client, clientId, id, token } = await meet(near, far)
-  ways[1].cut()
-  await far.atelier.dispose()
+  await loseFar()
   expect(await client.peer.next()).toStrictEqual([[id, "LOST"]])
   const back = await endOf(await near.connect(token), near, agent.keys)
   back.peer.send(agentNode(id, 4))
@@ -104,7 +93,5 @@ it("goes on after the agent's process was lost, on two processes", async () => {
   await say(client, back, "again")
   await Promise.all([back.relay.leave(), client.relay.leave()])
   await Promise.all([agent, back, client].map(({ connection }) => connection.close()))
-  await Promise.all([near.close(), far.close()])
-  for (const way of ways) way.close()
-  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await close()
 })

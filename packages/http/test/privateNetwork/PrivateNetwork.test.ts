@@ -1,19 +1,17 @@
 import { Coordinator, Relay } from "@atelier/core/network"
 import { Ids, Uuid } from "@atelier/core/platform"
-import { Postgres } from "@atelier/storage-postgres"
 import { Context, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
-import { databaseUrl } from "../../../../test/databases.js"
 import { anApp } from "../../../../test/resources.js"
 import { readAll } from "../../../../test/streams.js"
 import { Flag, type Segment } from "../../../agent-protocol/src/tcp/Segment.js"
 import { makeGuard } from "../../src/privateNetwork/Guard.js"
 import { makeTunnels } from "../../src/privateNetwork/Tunnels.js"
-import { type AgentServer, describeAgents, type RunningAgent, startAgentServer } from "../agents/AgentServer.js"
+import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
 import { opened } from "../apps/terminalSocket.js"
-import { address } from "../network/address.js"
 import { dialing } from "../network/linkedAgents.js"
+import { startTwoServers } from "../network/twoServers.js"
 import { goAgent, missing, scriptedAgent } from "./members.js"
 
 const anAgent = (server: AgentServer) => server.anAgent({ apps: [anApp({ slug: "web", url: "http://localhost:8080" })] }, server.owner())
@@ -88,15 +86,7 @@ describe.skipIf(missing !== undefined)(`through the private network${missing ===
   })
 
   it("an agent is reached by a server that it is not connected to", async () => {
-    const scope = Effect.runSync(Scope.make())
-    const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
-    const ways = [await address(), await address()] as const
-    const start = (at: 0 | 1, empty: boolean) =>
-      startAgentServer(Postgres.layer({ url, maxConnections: 3 }), { empty, options: { derpServerRelayUrl: ways[at].url } })
-    const near = await start(0, false)
-    const far = await start(1, true)
-    ways[0].leadTo(near)
-    ways[1].leadTo(far)
+    const { close, far, loseFar, near } = await startTwoServers()
     const agent = await anAgent(near)
     const { kill } = await goAgent(far, agent)
     const visit = visiting(near, agent)
@@ -104,11 +94,8 @@ describe.skipIf(missing !== undefined)(`through the private network${missing ===
     await expect.poll(async () => (await visit("/")).status, { timeout: 30_000, interval: 100 }).toBe(200)
     expect((await bytes(visit("/bytes/300000"))).length).toBe(300_000)
     kill()
-    ways[1].cut()
-    await far.atelier.dispose()
-    await Promise.all([near.close(), far.close()])
-    for (const way of ways) way.close()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await loseFar()
+    await close()
   })
 })
 

@@ -74,8 +74,10 @@ const coordinate = async (server: AgentServer, agent: RunningAgent, key: string,
 
 const cache = fileURLToPath(new URL("../../../../node_modules/.cache/network-peer", import.meta.url))
 
-/** The program that `scripts/network-peer.mjs` builds; undefined where it is not built. */
-const program = existsSync(cache) ? readdirSync(cache).map((file) => join(cache, file))[0] : undefined
+const names = existsSync(cache) ? readdirSync(cache) : []
+
+/** The program that `scripts/network-peer.mjs` builds, named by 16 digits; undefined where it is not built. One that is being built has a longer name. */
+const program = names.filter((name) => /^[0-9a-f]{16}$/.test(name)).map((name) => join(cache, name))[0]
 
 /** Why tests with the program are skipped; undefined if they run. */
 export const missing = program === undefined ? "the peer is missing: run scripts/network-peer.mjs" : undefined

@@ -2,40 +2,27 @@
 import { Relay } from "@atelier/agent-protocol"
 import { Replicas } from "@atelier/core/deployment"
 import { Uuid } from "@atelier/core/platform"
-import { Postgres } from "@atelier/storage-postgres"
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { databaseUrl } from "../../../../../test/databases.js"
 import { Passes, type PassTarget } from "../../../src/replicas/Passes.js"
-import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
-import { address } from "../address.js"
+import type { AgentServer } from "../../agents/AgentServer.js"
+import { startTwoServers, type TwoServers } from "../twoServers.js"
 import { enter, rawPeer, type RelayPeer, upgradeHead } from "./RelayPeer.js"
 
 const { RelayFrame } = Relay
 const { FrameType } = RelayFrame
 type Keys = Relay.Box.KeyPair
 
-const scope = Effect.runSync(Scope.make())
+let servers: TwoServers
 let one: AgentServer
 let two: AgentServer
-let ways: ReadonlyArray<Awaited<ReturnType<typeof address>>>
 beforeAll(async () => {
-  const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
-  const [first, second] = [await address(), await address()]
-  const store = () => Postgres.layer({ url, maxConnections: 3 })
-  one = await startAgentServer(store(), { options: { derpServerRelayUrl: first.url } })
-  two = await startAgentServer(store(), { empty: true, options: { derpServerRelayUrl: second.url } })
-  first.leadTo(one)
-  second.leadTo(two)
-  ways = [first, second]
+  servers = await startTwoServers()
+  ;({ near: one, far: two } = servers)
 })
-afterAll(async () => {
-  await Promise.all([one.close(), two.close()])
-  for (const way of ways) way.close()
-  await Effect.runPromise(Scope.close(scope, Exit.void))
-})
+afterAll(() => servers.close())
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
@@ -108,7 +95,7 @@ it("loses no client for good when the connection between the processes breaks", 
   const [a, aKeys] = await client(one)
   const [b, bKeys] = await client(two)
   await Promise.all([met(a, b, bKeys), met(b, a, aKeys)])
-  for (const way of ways) way.cut()
+  servers.cut()
   await Promise.all([met(a, b, bKeys), met(b, a, aKeys)])
   await Promise.all([a.leave(), b.leave()])
 })
