@@ -1,0 +1,39 @@
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import { parseCredential } from "@atelier/core/identity"
+import { Uuid } from "@atelier/core/platform"
+import { Effect, Redacted } from "effect"
+import { dpopTokenOf } from "../credentials/Credential.js"
+import type { UserCredentials } from "../credentials/Credentials.js"
+import type { HostSessions } from "../credentials/HostSessions.js"
+import type { RequestInfo } from "../request/CurrentRequest.js"
+
+/** Whose users a host names, beside apps: the interface, and the pages that a host with users of its own has. */
+const hostPaths = /^\/(?:(?:api|oauth2|external-auth|gitauth)\/|@[^/]+\/[^/]+\/terminal\/?$)/
+
+/** Finds the users of requests: among the service's own sessions and tokens, and at the host where it has users of its own. */
+export const identification = (users: UserCredentials["Type"], host: HostSessions["Type"]) => {
+  /** Whether a request shows all that identifies its user: a host with users of its own reads other parts of it. */
+  const isOwn = ({ credential }: RequestInfo): boolean =>
+    host === undefined || (credential !== undefined && parseCredential(credential) !== undefined)
+
+  /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
+  const identify = (
+    request: HttpServerRequest.HttpServerRequest,
+    info: RequestInfo,
+    isApp: boolean
+  ): Effect.Effect<RequestInfo["user"]> | undefined => {
+    const { credential, id, ip, path, userAgent } = info
+    if (credential !== undefined && Uuid.isUuid(credential)) return undefined
+    if (credential !== undefined && isOwn(info))
+      return Effect.either(
+        users.authenticate(
+          Redacted.make(credential),
+          { ip, userAgent, requestId: id, path },
+          dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
+        )
+      )
+    return host !== undefined && (isApp || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
+  }
+
+  return { isOwn, identify }
+}

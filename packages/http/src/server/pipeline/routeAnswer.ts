@@ -1,0 +1,87 @@
+/** The last steps before an endpoint: what its caller may not do is refused, and what its path names is added to the request's services. */
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { CheckRecorder, roleNames } from "@atelier/core/access"
+import { Invalid } from "@atelier/core/platform"
+import { Context, Effect, FiberRef, type Scope, Tracer } from "effect"
+import type { Route } from "../../contract/Route.js"
+import type { Unavailable } from "../../wire/errors.js"
+import { isTrue } from "../../wire/input.js"
+import { message, refuse } from "../codec/respond.js"
+import { forgeryCheck } from "../credentials/Csrf.js"
+import { CurrentRequest, type RequestInfo } from "../request/CurrentRequest.js"
+import type { RateLimiter } from "../request/RateLimiter.js"
+import type { HttpSettings } from "../request/Settings.js"
+import type { Target } from "../request/Target.js"
+import { refuseForNow } from "./failures.js"
+import type { Answer, Match } from "./Routes.js"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+/** Where calls are counted. */
+const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.startsWith("/api/experimental")
+
+/** The path of a terminal: workspace proxies pass on requests for terminals, like those for apps. */
+export const isTerminal = (path: string): boolean => /^\/api\/v2\/workspaceagents\/[^/]+\/pty$/.test(path)
+
+/** Whether the request has a span that can be added to. */
+const isSpan = (value: unknown): value is Tracer.Span =>
+  typeof value === "object" && value !== null && "_tag" in value && value._tag === "Span"
+
+/** Decides with the credential at hand; undefined lets the endpoint answer. */
+const callerRefusal = (settings: HttpSettings, limiter: RateLimiter["Type"]) => {
+  const forgeryOf = forgeryCheck(settings)
+  const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
+  return (request: Request, target: Target, info: RequestInfo): Response | undefined => {
+    const forgery = forgeryOf(request, target)
+    if (forgery !== undefined) return refuse(new Invalid({ message: forgery }))
+    if (!isLimited(target.path)) return undefined
+    if (info.user?._tag === "Right" && isTrue(request.headers[bypassHeader])) {
+      const isOwner = roleNames(info.user.right.subject).some(
+        ({ name, organizationId }) => name === "owner" && organizationId === undefined
+      )
+      if (!isOwner) return message(428, { message: "Only owners may bypass the rate limit." })
+      info.unlimited = true
+    }
+    return limiter.take(isTerminal(target.path) ? "apps" : "api", info)
+  }
+}
+
+/** Answers requests by their routes. `answerOf` returns what answers a route, or loads it first. */
+export const routeAnswer = (
+  settings: HttpSettings,
+  limiter: RateLimiter["Type"],
+  answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>
+) => {
+  const refusalOf = callerRefusal(settings, limiter)
+
+  return (
+    given: Request,
+    target: Target,
+    info: RequestInfo,
+    found: Match | Response,
+    services: Map<string, unknown>
+  ): Effect.Effect<Response, never, Request | Scope.Scope> => {
+    const refusal = refusalOf(given, target, info)
+    if (refusal !== undefined) return Effect.succeed(refusal)
+    if (HttpServerResponse.isServerResponse(found)) return Effect.succeed(found)
+    const { params, query, route, url } = found
+    const request = url === given.url ? given : given.modify({ url })
+    const span = services.get(Tracer.ParentSpan.key)
+    if (isSpan(span)) span.attribute("http.route", route.path)
+    info.params = params
+    info.routed = true
+    services.set(HttpServerRequest.HttpServerRequest.key, request)
+    services.set(CurrentRequest.key, info)
+    services.set(HttpServerRequest.ParsedSearchParams.key, query)
+    if (info.checks !== undefined) services.set(CheckRecorder.key, info.checks)
+    const run = (answer: Answer): Effect.Effect<Response, never, Request | Scope.Scope> => {
+      const answered = answer({ request, info, params, query, services })
+      return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
+    }
+    const answer = answerOf(route)
+    if (!Effect.isEffect(answer)) return run(answer)
+    return Effect.matchEffect(answer, { onFailure: (refused) => Effect.succeed(refuseForNow(info.path, refused)), onSuccess: run })
+  }
+}
