@@ -69,7 +69,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
 const areas = [
   ["platform"],
   ["access", "deployment", "audit"],
-  ["identity", "organizations", "groups", "notifications"],
+  ["identity", "organizations", "groups", "notifications", "ai"],
   ["oauth2"],
   ["provisioning"],
   ["network"],

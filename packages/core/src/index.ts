@@ -1,6 +1,7 @@
 /** Everything of the core. Each area also has an entry of its own: `@atelier/core/workspaces`. */
 export * from "./access/index.js"
 export * from "./agents/index.js"
+export * from "./ai/index.js"
 export * from "./audit/index.js"
 export * from "./deployment/index.js"
 export * from "./groups/index.js"

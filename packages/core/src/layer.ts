@@ -6,6 +6,7 @@
 import { Layer } from "effect"
 import * as access from "./access/layer.js"
 import * as agents from "./agents/layer.js"
+import * as ai from "./ai/layer.js"
 import * as audit from "./audit/layer.js"
 import * as deployment from "./deployment/layer.js"
 import * as groups from "./groups/layer.js"
@@ -38,6 +39,7 @@ import { stacked, together } from "./platform/wiring/Standing.js"
 export type Stored =
   | access.Stored
   | agents.Stored
+  | ai.Stored
   | audit.Stored
   | deployment.Stored
   | groups.Stored
@@ -72,6 +74,7 @@ const adapters = together(templates.adapters, workspaces.adapters)
 const areas = together(
   access.layer,
   agents.layer,
+  ai.layer,
   audit.layer,
   deployment.layer,
   groups.layer,
@@ -102,6 +105,7 @@ layer satisfies Layer.Layer<Services, StartError, Stored | Hosted>
 export const workers = [
   ...access.workers,
   ...agents.workers,
+  ...ai.workers,
   ...audit.workers,
   ...deployment.workers,
   ...groups.workers,

@@ -1,6 +1,7 @@
 import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Cause, Effect, Layer } from "effect"
 import { migrations as agents } from "./agents/layer.js"
+import { migrations as ai } from "./ai/layer.js"
 import { migrations as audit } from "./audit/layer.js"
 import { migrations as deployment } from "./deployment/layer.js"
 import { migrations as groups } from "./groups/layer.js"
@@ -26,6 +27,7 @@ import { inDialect } from "./platform/Dialect.js"
  */
 export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>> = [
   agents,
+  ai,
   audit,
   deployment,
   groups,

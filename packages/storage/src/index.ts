@@ -3,6 +3,7 @@ import type { EventBus, Locks } from "@atelier/core/platform"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as agents } from "./agents/layer.js"
+import { layer as ai } from "./ai/layer.js"
 import { layer as audit } from "./audit/layer.js"
 import { layer as deployment } from "./deployment/layer.js"
 import { layer as groups } from "./groups/layer.js"
@@ -24,6 +25,7 @@ import { stacked, together } from "@atelier/core/platform"
 
 const repositories = together(
   agents,
+  ai,
   audit,
   deployment,
   groups,

@@ -1,7 +1,8 @@
 /** Statements that one request each runs, over HTTP on one database: here on both. */
 import { listPredicate, sessionActor } from "@atelier/core/access"
 import { AgentRepository, BuildResourceRepository } from "@atelier/core/agents"
-import { AiProviderRepository, LicenseCounts, LicenseRepository, WorkspaceProxyRepository } from "@atelier/core/deployment"
+import { AiProviderRepository } from "@atelier/core/ai"
+import { LicenseCounts, LicenseRepository, WorkspaceProxyRepository } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { MetricsRepository } from "@atelier/core/insights"
 import { ConnectionLogRepository } from "@atelier/core/logs"

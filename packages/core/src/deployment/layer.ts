@@ -1,8 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect } from "effect"
 import { Worker } from "../platform/index.js"
-import type { AiProviderRepository } from "./aiProviders/AiProvider.js"
-import { AiProviders } from "./aiProviders/AiProviders.js"
 import type { CryptoKeyRepository } from "./cryptoKeys/CryptoKey.js"
 import { CryptoKeys } from "./cryptoKeys/CryptoKeys.js"
 import { DeploymentAppearance } from "./DeploymentAppearance.js"
@@ -22,7 +20,6 @@ import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
 import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
-  AiProviders.layer,
   CryptoKeys.layer,
   DeploymentAppearance.layer,
   Deployment.layer,
@@ -45,7 +42,6 @@ export const workers = [
 ]
 
 export type Stored =
-  | AiProviderRepository
   | CryptoKeyRepository
   | DeploymentValues
   | ExternalAuthRepository

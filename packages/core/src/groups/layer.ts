@@ -1,8 +1,4 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import type { AiBudgetRepository } from "./AiBudgetRepository.js"
-import { AiBudgets } from "./AiBudgets.js"
-import { AiSpend } from "./AiSpend.js"
-import type { AiSpendRepository } from "./AiSpendRepository.js"
 import type { GranteeRepository } from "./GranteeRepository.js"
 import { Grantees } from "./Grantees.js"
 import { GroupChanges } from "./GroupChanges.js"
@@ -11,8 +7,8 @@ import type { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 import { together } from "../platform/wiring/Standing.js"
 
-export const layer = together(AiBudgets.layer, AiSpend.layer, Grantees.layer, GroupChanges.layer, Groups.layer)
+export const layer = together(Grantees.layer, GroupChanges.layer, Groups.layer)
 
 export const workers = []
 
-export type Stored = AiBudgetRepository | AiSpendRepository | GranteeRepository | GroupMemberRepository | GroupRepository
+export type Stored = GranteeRepository | GroupMemberRepository | GroupRepository

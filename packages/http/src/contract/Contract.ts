@@ -31,6 +31,7 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import { commonRefusals } from "../wire/errors.js"
 import { area as access } from "./access/area.js"
 import { area as agents } from "./agents/area.js"
+import { area as ai } from "./ai/area.js"
 import { area as audit } from "./audit/area.js"
 import { area as deployment } from "./deployment/area.js"
 import { area as groups } from "./groups/area.js"
@@ -48,6 +49,7 @@ import { area as workspaces } from "./workspaces/area.js"
 export class Contract extends HttpApi.make("atelier")
   .addHttpApi(access)
   .addHttpApi(agents)
+  .addHttpApi(ai)
   .addHttpApi(audit)
   .addHttpApi(deployment)
   .addHttpApi(groups)

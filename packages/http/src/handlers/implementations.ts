@@ -4,6 +4,7 @@ import type { Contract } from "../contract/Contract.js"
 import type * as HttpApplication from "../server/pipeline/HttpApplication.js"
 import { area as access } from "./access/area.js"
 import { area as agents } from "./agents/area.js"
+import { area as ai } from "./ai/area.js"
 import { area as audit } from "./audit/area.js"
 import { area as deployment } from "./deployment/area.js"
 import { area as groups } from "./groups/area.js"
@@ -22,6 +23,7 @@ import { area as workspaces } from "./workspaces/area.js"
 export const implementations = {
   ...access,
   ...agents,
+  ...ai,
   ...audit,
   ...deployment,
   ...groups,

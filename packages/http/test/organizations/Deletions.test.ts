@@ -1,6 +1,6 @@
 /** What deletions leave behind: looked for in every column of every table, so that those added later are looked through too. */
 import { Replicas } from "@atelier/core/deployment"
-import { AiSpendRepository } from "@atelier/core/groups"
+import { AiSpendRepository } from "@atelier/core/ai"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { beforeAll, expect, it } from "vitest"

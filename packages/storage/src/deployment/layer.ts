@@ -2,13 +2,11 @@
 import type { Stored } from "@atelier/core/deployment"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
-import { layer as aiProviders } from "./AiProviderRepository.js"
 import { layer as cryptoKeys } from "./cryptoKeys/CryptoKeyRepository.js"
 import { layer as deploymentValues } from "./DeploymentValues.js"
 import { layer as externalAuth } from "./ExternalAuthRepository.js"
 import { layer as licenses } from "./licenses/LicenseRepository.js"
 import licensesMigration from "./migrations/0260_licenses.js"
-import aiProvidersMigration from "./migrations/0261_ai_providers.js"
 import replicasMigration from "./migrations/0241_replicas.js"
 import { layer as replicas } from "./ReplicaRepository.js"
 import { layer as workspaceProxies } from "./proxies/WorkspaceProxyRepository.js"
@@ -17,21 +15,16 @@ import cryptoKeysMigration from "./migrations/0390_crypto_keys.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
 import { together } from "@atelier/core/platform"
 
-export const layer = together(
-  aiProviders,
-  cryptoKeys,
-  deploymentValues,
-  externalAuth,
-  licenses,
-  replicas,
-  workspaceProxies
-) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(cryptoKeys, deploymentValues, externalAuth, licenses, replicas, workspaceProxies) satisfies Layer.Layer<
+  Stored,
+  never,
+  SqlClient.SqlClient
+>
 
 export const migrations = {
   "0240_external_auth": externalAuthMigration,
   "0241_replicas": replicasMigration,
   "0260_licenses": licensesMigration,
-  "0261_ai_providers": aiProvidersMigration,
   "0371_workspace_proxies": workspaceProxiesMigration,
   "0390_crypto_keys": cryptoKeysMigration
 }

@@ -2,16 +2,13 @@
 import type { Stored } from "@atelier/core/groups"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
-import { layer as aiBudgets } from "./AiBudgetRepository.js"
-import { layer as aiSpend } from "./AiSpendRepository.js"
 import { layer as grantees } from "./GranteeRepository.js"
 import { layer as members } from "./GroupMemberRepository.js"
 import { layer as groups } from "./GroupRepository.js"
 import groupsMigration from "./migrations/0095_groups.js"
-import aiBudgetsMigration from "./migrations/0096_ai_budgets.js"
 import groupCounts from "./migrations/0102_group_counts.js"
 import { together } from "@atelier/core/platform"
 
-export const layer = together(aiBudgets, aiSpend, grantees, groups, members) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(grantees, groups, members) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0095_groups": groupsMigration, "0096_ai_budgets": aiBudgetsMigration, "0102_group_counts": groupCounts }
+export const migrations = { "0095_groups": groupsMigration, "0102_group_counts": groupCounts }

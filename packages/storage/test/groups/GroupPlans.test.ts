@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
-import { AiBudgetRepository, AiSpendRepository, type Group, GroupMemberRepository, GroupRepository, monthOf } from "@atelier/core/groups"
+import { AiBudgetRepository, AiSpendRepository, monthOf } from "@atelier/core/ai"
+import { type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"

@@ -1,6 +1,5 @@
 /** This area's groups of endpoints. */
 import * as HttpApi from "@effect/platform/HttpApi"
-import { aiProviders } from "./aiProviders.js"
 import { appearance } from "./appearance.js"
 import { deployment } from "./deployment.js"
 import { externalAuth } from "./externalAuth.js"
@@ -16,6 +15,5 @@ export const area = HttpApi.make("deployment")
   .add(externalAuth)
   .add(regions)
   .add(storedLicenses)
-  .add(aiProviders)
   .add(ownWorkspaceProxy)
   .add(workspaceProxies)

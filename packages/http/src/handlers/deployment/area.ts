@@ -6,7 +6,6 @@ export const area = {
   externalAuth: async () => (await import("./externalAuth.js")).externalAuth,
   regions: async () => (await import("./regions.js")).regions,
   licenses: async () => (await import("./storedLicenses.js")).storedLicenses,
-  aiProviders: async () => (await import("./aiProviders.js")).aiProviders,
   ownWorkspaceProxy: async () => (await import("./workspaceProxies.js")).ownWorkspaceProxy,
   workspaceProxies: async () => (await import("./workspaceProxies.js")).workspaceProxies
 }

@@ -1,5 +1,6 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
-import { AiProviders, CryptoKeys, type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
+import { AiProviders } from "@atelier/core/ai"
+import { CryptoKeys, type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, StartError, Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"

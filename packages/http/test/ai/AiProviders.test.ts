@@ -1,4 +1,4 @@
-import { maskedKey } from "@atelier/core/deployment"
+import { maskedKey } from "@atelier/core/ai"
 import { Redacted, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/server.js"

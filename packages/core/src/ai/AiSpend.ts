@@ -13,8 +13,8 @@ import { type BudgetInputs, effectiveBudget, type EffectiveBudget, monthOf, type
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js"
 import { AiSpendRepository } from "./AiSpendRepository.js"
-import type { Group, GroupId } from "./Group.js"
-import { GroupRepository } from "./GroupRepository.js"
+import type { Group, GroupId } from "../groups/Group.js"
+import { GroupRepository } from "../groups/GroupRepository.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 

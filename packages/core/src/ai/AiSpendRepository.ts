@@ -2,7 +2,7 @@ import { Context, type Effect, type Stream } from "effect"
 import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Period } from "./AiBudget.js"
-import type { GroupId } from "./Group.js"
+import type { GroupId } from "../groups/Group.js"
 
 /** A user's spend at one provider with one model, charged to a group. */
 export interface AiSpendEntry {

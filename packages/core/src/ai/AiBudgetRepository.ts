@@ -3,7 +3,7 @@ import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { BudgetInputs, GroupAiBudget, UserAiBudgetOverride } from "./AiBudget.js"
-import type { Group, GroupId } from "./Group.js"
+import type { Group, GroupId } from "../groups/Group.js"
 
 export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepository")<
   AiBudgetRepository,

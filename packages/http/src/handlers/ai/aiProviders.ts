@@ -1,6 +1,6 @@
-import { type AiProvider, AiProviders, type BedrockSettings, maskedKey } from "@atelier/core/deployment"
+import { type AiProvider, AiProviders, type BedrockSettings, maskedKey } from "@atelier/core/ai"
 import { Effect, Struct } from "effect"
-import * as contract from "../../contract/deployment/aiProviders.js"
+import * as contract from "../../contract/ai/aiProviders.js"
 import * as Handlers from "../Handlers.js"
 
 /** Settings without credentials; empty texts are left out. */

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
-import { AiBudgetRepository, type BudgetInputs, isEveryone } from "@atelier/core/groups"
+import { AiBudgetRepository, type BudgetInputs } from "@atelier/core/ai"
+import { isEveryone } from "@atelier/core/groups"
 import type { UserId } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"

@@ -1,5 +1,5 @@
 import { SqlClient, type Statement } from "@effect/sql"
-import { AiSpendRepository, type AiSpendSum, type Period, spendDays } from "@atelier/core/groups"
+import { AiSpendRepository, type AiSpendSum, type Period, spendDays } from "@atelier/core/ai"
 import type { UserId } from "@atelier/core/identity"
 import type { OrganizationId } from "@atelier/core/organizations"
 import { Chunk, Effect, Option, Stream } from "effect"

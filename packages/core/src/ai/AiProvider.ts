@@ -1,11 +1,11 @@
 /** Providers of language models: what is stored of each, and the rules of its fields. deployment.md §12.1. */
 import { Context, type Effect, type Option, Redacted, Schema } from "effect"
-import { pictureViolation } from "../../platform/texts/Address.js"
-import type { Sealed } from "../../platform/secrets/Encryption.js"
-import { type Duplicate, type Validation, validationsOf } from "../../platform/Errors.js"
-import type { SealedColumn } from "../../platform/store/Resealing.js"
-import type { Timestamp } from "../../platform/time/Timestamp.js"
-import { type Uuid, Uuid as UuidSchema } from "../../platform/texts/Uuid.js"
+import { pictureViolation } from "../platform/texts/Address.js"
+import type { Sealed } from "../platform/secrets/Encryption.js"
+import { type Duplicate, type Validation, validationsOf } from "../platform/Errors.js"
+import type { SealedColumn } from "../platform/store/Resealing.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import { type Uuid, Uuid as UuidSchema } from "../platform/texts/Uuid.js"
 
 export const aiProviderTypes = [
   "openai",

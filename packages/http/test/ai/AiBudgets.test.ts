@@ -1,4 +1,4 @@
-import { AiSpendRepository, monthOf, spendDays } from "@atelier/core/groups"
+import { AiSpendRepository, monthOf, spendDays } from "@atelier/core/ai"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"

@@ -1,13 +1,13 @@
 import { Context, Effect, Option, Redacted, Schema } from "effect"
-import { Access, AccessObjects } from "../../access/index.js"
-import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
-import { Encryption } from "../../platform/secrets/Encryption.js"
-import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../../platform/Errors.js"
-import { Ids } from "../../platform/Ids.js"
-import { openRow } from "../../platform/store/Resealing.js"
-import * as Timestamp from "../../platform/time/Timestamp.js"
-import { nil, parse, type Uuid } from "../../platform/texts/Uuid.js"
+import { Access, AccessObjects } from "../access/index.js"
+import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/AuditedFields.js"
+import { Encryption } from "../platform/secrets/Encryption.js"
+import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import { openRow } from "../platform/store/Resealing.js"
+import * as Timestamp from "../platform/time/Timestamp.js"
+import { nil, parse, type Uuid } from "../platform/texts/Uuid.js"
 import {
   aiProviderColumn,
   type AiProviderFields,
@@ -22,8 +22,8 @@ import {
   maskedKey,
   type StoredAiProvider
 } from "./AiProvider.js"
-import * as Traced from "../../platform/wiring/Traced.js"
-import { service } from "../../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { service } from "../platform/wiring/Standing.js"
 
 /** A provider with its secrets, for the service alone. */
 export interface AiProvider extends AiProviderFields, AiProviderSecrets {}

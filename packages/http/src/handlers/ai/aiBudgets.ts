@@ -1,6 +1,6 @@
-import { AiBudgets, AiSpend } from "@atelier/core/groups"
+import { AiBudgets, AiSpend } from "@atelier/core/ai"
 import { Effect } from "effect"
-import * as contract from "../../contract/groups/aiBudgets.js"
+import * as contract from "../../contract/ai/aiBudgets.js"
 import { attachment } from "../../server/codec/streams.js"
 import * as Handlers from "../Handlers.js"
 

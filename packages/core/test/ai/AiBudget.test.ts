@@ -1,4 +1,4 @@
-import { type BudgetInputs, effectiveBudget, exportedPeriod, monthOf, spendDays, spendTable } from "@atelier/core/groups"
+import { type BudgetInputs, effectiveBudget, exportedPeriod, monthOf, spendDays, spendTable } from "@atelier/core/ai"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Duration, Either } from "effect"
 import * as fc from "fast-check"

@@ -4,7 +4,7 @@ import type { OrganizationId } from "../organizations/Organization.js"
 import * as Numbers from "../platform/Numbers.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { Uuid } from "../platform/texts/Uuid.js"
-import type { GroupId } from "./Group.js"
+import type { GroupId } from "../groups/Group.js"
 
 /** The highest limit: a million units. */
 const maximumLimit = 1_000_000_000_000

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { AiProviderRepository, type StoredAiProvider } from "@atelier/core/deployment"
+import { AiProviderRepository, type StoredAiProvider } from "@atelier/core/ai"
 import { Uuid, service } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { dialectOf, locking } from "../platform/Dialect.js"

@@ -1,4 +1,5 @@
-import { AiBudgetRepository, effectiveBudget, type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
+import { AiBudgetRepository, effectiveBudget } from "@atelier/core/ai"
+import { type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, type Uuid } from "@atelier/core/platform"

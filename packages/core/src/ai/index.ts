@@ -1,0 +1,10 @@
+/** What users spend on language models, its limits, and the models' providers. */
+export * from "./AiBudget.js"
+export * from "./AiBudgetRepository.js"
+export * from "./AiBudgets.js"
+export { type AiProviderKey, AiProviderRepository, type BedrockSettings, maskedKey, type StoredAiProvider } from "./AiProvider.js"
+export * from "./AiProviders.js"
+export * from "./AiSpend.js"
+export * from "./AiSpendExport.js"
+export * from "./AiSpendRepository.js"
+export { layer, type Stored, workers } from "./layer.js"
