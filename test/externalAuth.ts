@@ -1,5 +1,5 @@
 /** Tokens that external providers have given for users of a test's server. */
-import { type ExternalAuthClient, ExternalAuthTokens } from "@atelier/core/deployment"
+import { type ExternalAuthClient, ExternalAuthTokens } from "@atelier/core/externalAuth"
 import type { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 

@@ -68,7 +68,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
 /** The core's areas: each imports those of its own line and of the lines above it. docs/architecture.md, "One area, one word". */
 const areas = [
   ["platform"],
-  ["access", "deployment", "audit"],
+  ["access", "deployment", "audit", "externalAuth"],
   ["identity", "organizations", "groups", "notifications", "ai"],
   ["oauth2"],
   ["provisioning"],
@@ -95,13 +95,13 @@ const againstTheOrder = [
  */
 const rooms = [
   ["wire", "daemonRpc", "logins"],
-  ["contract", "externalAuth", "programs", "server/codec", "server/connection"],
+  ["contract", "programs", "server/codec", "server/connection"],
   ["client", "node", "server/operate"],
   ["server/request"],
   ["server/credentials", "sockets"],
   ["agentRpc", "server/pipeline"],
   ["pages", "relay", "server/listener"],
-  ["apps", "Options", "privateNetwork", "replicas"],
+  ["apps", "externalAuth", "Options", "privateNetwork", "replicas"],
   ["oauth2", "proxy", "terminal"],
   ["assembly", "handlers", "swagger"],
   ["Atelier"],

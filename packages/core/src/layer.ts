@@ -9,6 +9,7 @@ import * as agents from "./agents/layer.js"
 import * as ai from "./ai/layer.js"
 import * as audit from "./audit/layer.js"
 import * as deployment from "./deployment/layer.js"
+import * as externalAuth from "./externalAuth/layer.js"
 import * as groups from "./groups/layer.js"
 import type { PasswordHasher } from "./identity/passwords/PasswordHasher.js"
 import type { SshKeyGenerator } from "./identity/secrets/GitSshKey.js"
@@ -42,6 +43,7 @@ export type Stored =
   | ai.Stored
   | audit.Stored
   | deployment.Stored
+  | externalAuth.Stored
   | groups.Stored
   | identity.Stored
   | insights.Stored
@@ -77,6 +79,7 @@ const areas = together(
   ai.layer,
   audit.layer,
   deployment.layer,
+  externalAuth.layer,
   groups.layer,
   identity.layer,
   insights.layer,
@@ -108,6 +111,7 @@ export const workers = [
   ...ai.workers,
   ...audit.workers,
   ...deployment.workers,
+  ...externalAuth.workers,
   ...groups.workers,
   ...identity.workers,
   ...insights.workers,

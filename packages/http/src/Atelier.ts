@@ -1,13 +1,12 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
 import { layer as services, type Hosted, type Services as CoreServices, type Stored } from "@atelier/core"
+import { ExternalAuthClients, externalAuthProviderOf } from "@atelier/core/externalAuth"
 import {
   DeploymentConfiguration,
   DeploymentOptions,
   Entitlements,
-  ExternalAuthClients,
   Hostname,
   LicenseAuthority,
-  externalAuthProviderOf,
   optionsOf,
   ReleaseFeed,
   TrialIssuer
@@ -58,7 +57,7 @@ import { ProofOfPossession } from "./server/credentials/proofOfPossession.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { optionsSchema } from "./assembly/optionsSchema.js"
-import { externalAuthPages } from "./pages/externalAuthPages.js"
+import { externalAuthPages } from "./externalAuth/externalAuthPages.js"
 import { loginPages } from "./pages/loginPages.js"
 import { lostPage } from "./pages/lostPage.js"
 import { RelayServer } from "./relay/RelayServer.js"

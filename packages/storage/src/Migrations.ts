@@ -4,6 +4,7 @@ import { migrations as agents } from "./agents/layer.js"
 import { migrations as ai } from "./ai/layer.js"
 import { migrations as audit } from "./audit/layer.js"
 import { migrations as deployment } from "./deployment/layer.js"
+import { migrations as externalAuth } from "./externalAuth/layer.js"
 import { migrations as groups } from "./groups/layer.js"
 import { migrations as identity } from "./identity/layer.js"
 import { migrations as insights } from "./insights/layer.js"
@@ -30,6 +31,7 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
   ai,
   audit,
   deployment,
+  externalAuth,
   groups,
   identity,
   insights,

@@ -6,6 +6,7 @@ import { layer as agents } from "./agents/layer.js"
 import { layer as ai } from "./ai/layer.js"
 import { layer as audit } from "./audit/layer.js"
 import { layer as deployment } from "./deployment/layer.js"
+import { layer as externalAuth } from "./externalAuth/layer.js"
 import { layer as groups } from "./groups/layer.js"
 import { layer as identity } from "./identity/layer.js"
 import { layer as insights } from "./insights/layer.js"
@@ -28,6 +29,7 @@ const repositories = together(
   ai,
   audit,
   deployment,
+  externalAuth,
   groups,
   identity,
   insights,

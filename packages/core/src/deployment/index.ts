@@ -5,7 +5,6 @@ export * from "./General.js"
 export * from "./Replicas.js"
 export * from "./UpdateCheck.js"
 export * from "./cryptoKeys/index.js"
-export * from "./externalAuth/index.js"
 export { Entitlements, type Feature, featureStates, type FeatureState, type Licensed, requireFeature } from "./licenses/Entitlements.js"
 export * from "./licenses/index.js"
 export {

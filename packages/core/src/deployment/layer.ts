@@ -6,9 +6,6 @@ import { CryptoKeys } from "./cryptoKeys/CryptoKeys.js"
 import { DeploymentAppearance } from "./DeploymentAppearance.js"
 import { Deployment } from "./Deployment.js"
 import type { DeploymentValues } from "./DeploymentValues.js"
-import { ExternalAuth } from "./externalAuth/ExternalAuth.js"
-import type { ExternalAuthRepository } from "./externalAuth/ExternalAuthRepository.js"
-import { ExternalAuthTokens } from "./externalAuth/ExternalAuthTokens.js"
 import type { LicenseCounts, LicenseRepository } from "./licenses/License.js"
 import { Licenses } from "./licenses/Licenses.js"
 import { General } from "./General.js"
@@ -23,8 +20,6 @@ export const layer = together(
   CryptoKeys.layer,
   DeploymentAppearance.layer,
   Deployment.layer,
-  ExternalAuth.layer,
-  ExternalAuthTokens.layer,
   General.layer,
   Licenses.layer,
   ProxyHealth.layer,
@@ -44,7 +39,6 @@ export const workers = [
 export type Stored =
   | CryptoKeyRepository
   | DeploymentValues
-  | ExternalAuthRepository
   | LicenseCounts
   | LicenseRepository
   | ReplicaRepository

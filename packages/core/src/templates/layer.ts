@@ -1,10 +1,9 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import * as Worker from "../platform/background/Worker.js"
-import { AgentExternalAuth } from "./AgentExternalAuth.js"
 import { dryRunJobs } from "./dryRuns/DryRunJobs.js"
 import { TemplateBuilder } from "./builder/TemplateBuilder.js"
 import { DryRuns } from "./dryRuns/DryRuns.js"
-import { ExternalAuthRequirements } from "./versions/ExternalAuthRequirements.js"
+import { externalAuthDeclarations } from "./versions/ExternalAuthDeclarations.js"
 import { importJobs } from "./versions/ImportJobs.js"
 import { OwnerMetadata } from "./parameters/OwnerMetadata.js"
 import { ParameterForms } from "./parameters/ParameterForms.js"
@@ -21,9 +20,7 @@ import { TemplateVersions } from "./versions/TemplateVersions.js"
 import { together } from "../platform/wiring/Standing.js"
 
 export const layer = together(
-  AgentExternalAuth.layer,
   DryRuns.layer,
-  ExternalAuthRequirements.layer,
   OwnerMetadata.layer,
   ParameterForms.layer,
   SourceTags.layer,
@@ -37,7 +34,7 @@ export const layer = together(
 )
 
 /** The ports of earlier areas that this one implements. */
-export const adapters = together(dryRunJobs, importJobs)
+export const adapters = together(dryRunJobs, externalAuthDeclarations, importJobs)
 
 export const workers = [Worker.start(templateStatistics)]
 

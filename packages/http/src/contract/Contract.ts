@@ -34,6 +34,7 @@ import { area as agents } from "./agents/area.js"
 import { area as ai } from "./ai/area.js"
 import { area as audit } from "./audit/area.js"
 import { area as deployment } from "./deployment/area.js"
+import { area as externalAuth } from "./externalAuth/area.js"
 import { area as groups } from "./groups/area.js"
 import { area as identity } from "./identity/area.js"
 import { area as insights } from "./insights/area.js"
@@ -52,6 +53,7 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(ai)
   .addHttpApi(audit)
   .addHttpApi(deployment)
+  .addHttpApi(externalAuth)
   .addHttpApi(groups)
   .addHttpApi(identity)
   .addHttpApi(insights)

@@ -7,7 +7,7 @@ import {
   ExternalAuthRefused,
   type ExternalAuthTokenSet,
   type ExternalAuthUser
-} from "@atelier/core/deployment"
+} from "@atelier/core/externalAuth"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Either, Redacted, Schema } from "effect"
 import * as client from "openid-client"

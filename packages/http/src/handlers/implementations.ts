@@ -7,6 +7,7 @@ import { area as agents } from "./agents/area.js"
 import { area as ai } from "./ai/area.js"
 import { area as audit } from "./audit/area.js"
 import { area as deployment } from "./deployment/area.js"
+import { area as externalAuth } from "./externalAuth/area.js"
 import { area as groups } from "./groups/area.js"
 import { area as identity } from "./identity/area.js"
 import { area as insights } from "./insights/area.js"
@@ -26,6 +27,7 @@ export const implementations = {
   ...ai,
   ...audit,
   ...deployment,
+  ...externalAuth,
   ...groups,
   ...identity,
   ...insights,

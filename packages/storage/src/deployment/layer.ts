@@ -4,7 +4,6 @@ import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as cryptoKeys } from "./cryptoKeys/CryptoKeyRepository.js"
 import { layer as deploymentValues } from "./DeploymentValues.js"
-import { layer as externalAuth } from "./ExternalAuthRepository.js"
 import { layer as licenses } from "./licenses/LicenseRepository.js"
 import licensesMigration from "./migrations/0260_licenses.js"
 import replicasMigration from "./migrations/0241_replicas.js"
@@ -12,17 +11,15 @@ import { layer as replicas } from "./ReplicaRepository.js"
 import { layer as workspaceProxies } from "./proxies/WorkspaceProxyRepository.js"
 import workspaceProxiesMigration from "./migrations/0371_workspace_proxies.js"
 import cryptoKeysMigration from "./migrations/0390_crypto_keys.js"
-import externalAuthMigration from "./migrations/0240_external_auth.js"
 import { together } from "@atelier/core/platform"
 
-export const layer = together(cryptoKeys, deploymentValues, externalAuth, licenses, replicas, workspaceProxies) satisfies Layer.Layer<
+export const layer = together(cryptoKeys, deploymentValues, licenses, replicas, workspaceProxies) satisfies Layer.Layer<
   Stored,
   never,
   SqlClient.SqlClient
 >
 
 export const migrations = {
-  "0240_external_auth": externalAuthMigration,
   "0241_replicas": replicasMigration,
   "0260_licenses": licensesMigration,
   "0371_workspace_proxies": workspaceProxiesMigration,

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
-import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
+import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"

@@ -2,7 +2,6 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import { appearance } from "./appearance.js"
 import { deployment } from "./deployment.js"
-import { externalAuth } from "./externalAuth.js"
 import { general } from "./general.js"
 import { regions } from "./regions.js"
 import { storedLicenses } from "./storedLicenses.js"
@@ -12,7 +11,6 @@ export const area = HttpApi.make("deployment")
   .add(deployment)
   .add(general)
   .add(appearance)
-  .add(externalAuth)
   .add(regions)
   .add(storedLicenses)
   .add(ownWorkspaceProxy)

@@ -18,7 +18,7 @@ import {
 import { GitSshKeys } from "@atelier/core/identity"
 import { AgentLinks } from "@atelier/core/network"
 import { Feed, Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
-import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
+import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/externalAuth"
 import { Deferred, Effect, Schema } from "effect"
 import * as AgentHandlers from "../../agentRpc/AgentHandlers.js"
 import { agentLink } from "../../agentRpc/agentLink.js"

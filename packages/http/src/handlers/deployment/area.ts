@@ -3,7 +3,6 @@ export const area = {
   deployment: async () => (await import("./deployment.js")).deployment,
   general: async () => (await import("./general.js")).general,
   appearance: async () => (await import("./appearance.js")).appearance,
-  externalAuth: async () => (await import("./externalAuth.js")).externalAuth,
   regions: async () => (await import("./regions.js")).regions,
   licenses: async () => (await import("./storedLicenses.js")).storedLicenses,
   ownWorkspaceProxy: async () => (await import("./workspaceProxies.js")).ownWorkspaceProxy,

@@ -1,6 +1,7 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
 import { AiProviders } from "@atelier/core/ai"
-import { CryptoKeys, type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
+import { type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/externalAuth"
+import { CryptoKeys } from "@atelier/core/deployment"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, StartError, Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"

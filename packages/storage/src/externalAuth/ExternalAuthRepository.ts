@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { ExternalAuthRepository } from "@atelier/core/deployment"
+import { ExternalAuthRepository } from "@atelier/core/externalAuth"
 import { Effect } from "effect"
 import { dialectOf, locking } from "../platform/Dialect.js"
 import { bytes, columnList, nullable, row, text, timestamp, uuid } from "../platform/Row.js"

@@ -1,18 +1,24 @@
 import { Context, Deferred, Effect, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import type { AgentWorkspace } from "../agents/AgentWorkspace.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
-import { upstreamFailure } from "../deployment/externalAuth/ExternalAuth.js"
-import { type ExternalAuthClient, ExternalAuthClients, servesAddress } from "../deployment/externalAuth/ExternalAuthClient.js"
-import type { ExternalAuthTokenSet } from "../deployment/externalAuth/ExternalAuthLink.js"
-import { ExternalAuthTokens, newLinksOf } from "../deployment/externalAuth/ExternalAuthTokens.js"
+import { upstreamFailure } from "./ExternalAuth.js"
+import { type ExternalAuthClient, ExternalAuthClients, servesAddress } from "./ExternalAuthClient.js"
+import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
+import { ExternalAuthTokens, newLinksOf } from "./ExternalAuthTokens.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
-import { TemplateVersionRepository } from "./versions/TemplateVersionRepository.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
+import { ExternalAuthDeclarations } from "./ExternalAuthDeclarations.js"
 import * as Traced from "../platform/wiring/Traced.js"
+
+/** What is asked of the workspace of an agent. */
+export interface ExternalAuthWorkspace {
+  readonly owner_id: Uuid
+  readonly template_version_id: Uuid
+}
 
 /** The provider that an agent asks for: by its id, or by the address of a repository. */
 export interface ExternalAuthQuery {
@@ -48,16 +54,16 @@ const usernames: Readonly<Record<string, string>> = {
 }
 
 const make = Effect.gen(function* () {
-  const versions = yield* TemplateVersionRepository
+  const declarations = yield* ExternalAuthDeclarations
   const tokens = yield* ExternalAuthTokens
   const clients = yield* ExternalAuthClients
   const bus = yield* EventBus
   const { accessUrl } = yield* DeploymentOptions
   const clientOf = (id: string) => clients.find(({ provider }) => provider.id === id)
 
-  const byAddress = (workspace: AgentWorkspace, address: string) =>
+  const byAddress = (workspace: ExternalAuthWorkspace, address: string) =>
     Effect.gen(function* () {
-      const declared = yield* versions.externalAuth(workspace.template_version_id)
+      const declared = yield* declarations.ofVersion(workspace.template_version_id)
       const serving = declared.flatMap(({ id }) => {
         const client = clientOf(id)
         return client !== undefined && servesAddress(client.provider, address) ? [client] : []
@@ -80,7 +86,7 @@ const make = Effect.gen(function* () {
     })
 
   /** The provider that an agent of a workspace asks for. agents-and-apps.md §10. */
-  const choose = (workspace: AgentWorkspace, { id, match }: ExternalAuthQuery) =>
+  const choose = (workspace: ExternalAuthWorkspace, { id, match }: ExternalAuthQuery) =>
     Effect.gen(function* () {
       if ((id === "") === (match === "")) return yield* new Invalid({ message: "Exactly one of id and match has to be given." })
       const client = id === "" ? yield* byAddress(workspace, match) : clientOf(id)
@@ -110,7 +116,7 @@ const make = Effect.gen(function* () {
      * the query names one provider, with `NotFound` if no provider is meant, with `Forbidden` for an agent without access to its owner's data, and
      * with `UpstreamFailure` for a provider that cannot be asked.
      */
-    get: Traced.fn("AgentExternalAuth.get")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
+    get: Traced.fn("AgentExternalAuth.get")(function* (workspace: ExternalAuthWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       const missing: AgentExternalAuthToken = {
         access_token: nothing,
@@ -126,7 +132,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`, except that it also waits for a provider. */
-    wait: Traced.fn("AgentExternalAuth.wait")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
+    wait: Traced.fn("AgentExternalAuth.wait")(function* (workspace: ExternalAuthWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       let next = yield* Deferred.make<void>()
       const wake = Effect.provideService(

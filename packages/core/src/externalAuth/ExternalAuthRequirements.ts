@@ -1,20 +1,19 @@
 import { Context, Effect } from "effect"
-import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { upstreamFailure } from "../../deployment/externalAuth/ExternalAuth.js"
-import { ExternalAuthClients } from "../../deployment/externalAuth/ExternalAuthClient.js"
-import { ExternalAuthTokens } from "../../deployment/externalAuth/ExternalAuthTokens.js"
-import { NotFound, type UpstreamFailure } from "../../platform/Errors.js"
-import { service, standingOn } from "../../platform/wiring/Standing.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
+import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
+import { upstreamFailure } from "./ExternalAuth.js"
+import { ExternalAuthClients } from "./ExternalAuthClient.js"
+import { ExternalAuthTokens } from "./ExternalAuthTokens.js"
+import { NotFound, type UpstreamFailure } from "../platform/Errors.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { ExternalAuthView } from "./ExternalAuthView.js"
-import type { TemplateVersionId } from "./TemplateVersion.js"
-import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { ExternalAuthDeclarations } from "./ExternalAuthDeclarations.js"
 
 /** Providers that are asked at once. */
 const concurrency = 8
 
 const make = Effect.gen(function* () {
-  const versions = yield* TemplateVersionRepository
+  const declarations = yield* ExternalAuthDeclarations
   const tokens = yield* ExternalAuthTokens
   const clients = yield* ExternalAuthClients
   const { accessUrl } = yield* DeploymentOptions
@@ -25,8 +24,8 @@ const make = Effect.gen(function* () {
      * Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured, and
      * with `UpstreamFailure` while one cannot be asked.
      */
-    providers: (id: TemplateVersionId, userId: Uuid) =>
-      Effect.flatMap(versions.externalAuth(id), (needed) =>
+    providers: (id: Uuid, userId: Uuid) =>
+      Effect.flatMap(declarations.ofVersion(id), (needed) =>
         Effect.forEach(
           needed,
           (requirement) =>
@@ -58,8 +57,8 @@ const make = Effect.gen(function* () {
      * The ids of the providers that a user has to sign in to before a workspace of the version is created. Fails with `UpstreamFailure` while
      * one cannot be asked.
      */
-    missing: (id: TemplateVersionId, userId: Uuid): Effect.Effect<ReadonlyArray<string>, UpstreamFailure> =>
-      Effect.flatMap(versions.externalAuth(id), (needed) =>
+    missing: (id: Uuid, userId: Uuid): Effect.Effect<ReadonlyArray<string>, UpstreamFailure> =>
+      Effect.flatMap(declarations.ofVersion(id), (needed) =>
         Effect.map(
           Effect.filter(
             needed.filter(({ optional }) => !optional),

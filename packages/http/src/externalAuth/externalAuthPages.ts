@@ -2,7 +2,7 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Actor, CurrentActor } from "@atelier/core/access"
-import { ExternalAuth, type ExternalAuthClient, type LinkedExternalAuth } from "@atelier/core/deployment"
+import { ExternalAuth, type ExternalAuthClient, type LinkedExternalAuth } from "@atelier/core/externalAuth"
 import { constantTimeEquals, Cryptography, Invalid, randomAlphanumeric, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Encoding, Redacted, type Scope } from "effect"
 import { isRefusal, type Refusal, responseOf } from "../wire/errors.js"
@@ -16,9 +16,9 @@ import { refuse } from "../server/codec/respond.js"
 import { safeRedirect } from "../server/request/safeRedirect.js"
 import { Settings } from "../server/request/Settings.js"
 import { createHmac } from "node:crypto"
-import { brandOf } from "./brandOf.js"
-import { escaped, page, type PageBrand } from "./page.js"
-import { text } from "./text.js"
+import { brandOf } from "../pages/brandOf.js"
+import { escaped, page, type PageBrand } from "../pages/page.js"
+import { text } from "../pages/text.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse

@@ -6,7 +6,7 @@ import {
   ExternalAuthRepository,
   ExternalAuthTokens,
   type ExternalAuthTokenSet
-} from "@atelier/core/deployment"
+} from "@atelier/core/externalAuth"
 import { UserDeletionRepository, UserRepository } from "@atelier/core/identity"
 import { Encryption, StoreUnavailable, Timestamp, type Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"

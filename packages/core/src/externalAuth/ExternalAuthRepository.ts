@@ -1,8 +1,8 @@
 import { Context, type Effect, type Option } from "effect"
-import type { Sealed } from "../../platform/secrets/Encryption.js"
-import type { SealedRow } from "../../platform/store/Resealing.js"
-import type { Timestamp } from "../../platform/time/Timestamp.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { Sealed } from "../platform/secrets/Encryption.js"
+import type { SealedRow } from "../platform/store/Resealing.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import type { SealedExternalAuthLink } from "./ExternalAuthLink.js"
 
 export class ExternalAuthRepository extends Context.Tag("@atelier/core/ExternalAuthRepository")<

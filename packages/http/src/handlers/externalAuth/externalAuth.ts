@@ -1,7 +1,7 @@
-import { ExternalAuth, type ExternalAuthProvider } from "@atelier/core/deployment"
+import { ExternalAuth, type ExternalAuthProvider } from "@atelier/core/externalAuth"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect } from "effect"
-import * as contract from "../../contract/deployment/externalAuth.js"
+import * as contract from "../../contract/externalAuth/externalAuth.js"
 import * as Handlers from "../Handlers.js"
 
 const providerView = (provider: ExternalAuthProvider) => ({

@@ -1,8 +1,8 @@
 /** The tokens that a provider has given for one user. deployment.md §10. */
 import type { Redacted } from "effect"
-import type { Sealed } from "../../platform/secrets/Encryption.js"
-import type { Timestamp } from "../../platform/time/Timestamp.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { Sealed } from "../platform/secrets/Encryption.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** A user has at most one link to each provider. */
 export interface ExternalAuthLink {

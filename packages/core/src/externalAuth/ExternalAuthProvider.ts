@@ -1,6 +1,6 @@
 /** Where providers of tokens for workspaces are, by their types, and which entries cannot be. deployment.md §10.2. */
-import { compilePattern } from "../../platform/texts/Pattern.js"
-import type { ExternalAuthEntry } from "./readers.js"
+import { compilePattern } from "../platform/texts/Pattern.js"
+import type { ExternalAuthEntry } from "../deployment/options/readers.js"
 
 /** A provider as it is used: every address is filled in that its type knows. */
 export interface ExternalAuthProvider extends ExternalAuthEntry {

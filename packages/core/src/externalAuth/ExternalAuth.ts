@@ -1,11 +1,11 @@
 import { Context, Effect, Option, Redacted } from "effect"
-import * as Access from "../../access/Access.js"
-import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/actors/Actor.js"
-import { Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"
-import { service, standingOn } from "../../platform/wiring/Standing.js"
-import type { Timestamp } from "../../platform/time/Timestamp.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/actors/Actor.js"
+import { Invalid, NotFound, UpstreamFailure } from "../platform/Errors.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import type { Timestamp } from "../platform/time/Timestamp.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import {
   type ExternalAuthClient,
   ExternalAuthClients,
@@ -16,7 +16,7 @@ import {
 import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
 import { type ExternalAuthStanding, ExternalAuthTokens } from "./ExternalAuthTokens.js"
-import * as Traced from "../../platform/wiring/Traced.js"
+import * as Traced from "../platform/wiring/Traced.js"
 
 /** A link in its user's list. */
 export interface ListedExternalAuthLink {

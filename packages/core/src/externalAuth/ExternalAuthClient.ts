@@ -1,7 +1,7 @@
 /** Port: the requests to providers of tokens for workspaces. deployment.md §10. */
 import { Context, Data, type Effect, type Redacted } from "effect"
-import { compilePattern, matchesPattern } from "../../platform/texts/Pattern.js"
-import type { ExternalAuthProvider } from "../options/externalAuth.js"
+import { compilePattern, matchesPattern } from "../platform/texts/Pattern.js"
+import type { ExternalAuthProvider } from "./ExternalAuthProvider.js"
 import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 
 /** The provider could not be asked, or its answer cannot be used. */

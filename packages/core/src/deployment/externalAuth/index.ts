@@ -1,5 +1,0 @@
-export * from "./ExternalAuth.js"
-export * from "./ExternalAuthClient.js"
-export * from "./ExternalAuthLink.js"
-export * from "./ExternalAuthRepository.js"
-export * from "./ExternalAuthTokens.js"

@@ -1,0 +1,12 @@
+/** The tokens of users at external providers, such as git hosts, which their workspaces use. deployment.md §10. */
+export * from "./AgentExternalAuth.js"
+export * from "./ExternalAuth.js"
+export * from "./ExternalAuthClient.js"
+export * from "./ExternalAuthDeclarations.js"
+export * from "./ExternalAuthLink.js"
+export * from "./ExternalAuthProvider.js"
+export * from "./ExternalAuthRepository.js"
+export * from "./ExternalAuthRequirements.js"
+export * from "./ExternalAuthTokens.js"
+export * from "./ExternalAuthView.js"
+export { layer, type Stored, workers } from "./layer.js"
