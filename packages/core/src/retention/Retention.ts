@@ -7,16 +7,13 @@ import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { InsightsRepository } from "../insights/InsightsRepository.js"
 import { NotificationRepository } from "../notifications/NotificationRepository.js"
+import { untilNotFull } from "../platform/background/Batches.js"
 import * as Measure from "../platform/Measure.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { nextTurn } from "../platform/background/Turns.js"
 import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 
 /** Rows of one statement. It holds locks, and the thread of SQLite, for some milliseconds. */
 export const batchSize = 1_000
-
-/** Rows of one kind and run. The limit keeps one kind from delaying the others; the next run goes on. */
-const maximumOfRun = 1_000_000
 
 /** How long messages are kept that have been delivered or given up. What they told stays in the inbox. */
 const messagesKept = Duration.days(7)
@@ -101,14 +98,8 @@ const purge = ({ before, delete: deletion, name, object }: Rule) =>
   Effect.gen(function* () {
     if (before === undefined) return
     yield* Effect.orDie(Access.authorize("delete", AccessObjects.bare(object)))
-    let deleted = 0
-    let batch = batchSize
-    while (batch === batchSize && deleted < maximumOfRun) {
-      batch = yield* deletion(before, batchSize)
-      deleted += batch
-      purged(name).update(batch)
-      yield* nextTurn
-    }
+    const batch = Effect.tap(deletion(before, batchSize), (count) => purged(name).update(count))
+    const deleted = yield* untilNotFull(batchSize, batch)
     if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} rows of ${name}`)
   })
 

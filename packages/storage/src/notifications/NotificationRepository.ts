@@ -11,7 +11,7 @@ import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
-import { all, applied, first, run } from "../platform/Statement.js"
+import { all, applied, first, run, touched } from "../platform/Statement.js"
 import { isRetryable } from "../platform/store/Transactor.js"
 import { dieOf, isUnavailable, orDefect } from "../platform/Unavailability.js"
 import { service } from "@atelier/core/platform"
@@ -39,7 +39,6 @@ const wish = row({ id: uuid, is_wanted: boolean })
 const preference = row({ id: uuid, disabled: boolean, updated_at: timestamp })
 const chosen = row({ template_id: uuid, method: text() })
 const paused = row({ notifier_paused: boolean })
-const identified = row({ id: uuid })
 
 const stored = ({ payload, targets, ...message }: NotificationMessage) => ({
   ...message,
@@ -143,14 +142,10 @@ export const layer = service(
             WHERE id = ${id} AND status = 'leased' AND lease_id = ${leaseId} RETURNING id`
         ),
       purge: (before, limit) =>
-        Effect.map(
-          all(
-            identified,
-            sql`DELETE FROM notification_messages WHERE id IN (
-              SELECT id FROM notification_messages WHERE due_at IS NULL AND updated_at < ${before} ORDER BY updated_at LIMIT ${limit})
-              RETURNING id`
-          ),
-          (rows) => rows.length
+        touched(
+          sql`DELETE FROM notification_messages WHERE id IN (
+            SELECT id FROM notification_messages WHERE due_at IS NULL AND updated_at < ${before} ORDER BY updated_at LIMIT ${limit})
+            RETURNING id`
         ),
       isPaused: Effect.map(first(paused, pausedNow), flagOf),
       lockPaused: Effect.map(

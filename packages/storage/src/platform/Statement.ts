@@ -61,6 +61,10 @@ export const one = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows,
 export const applied = (statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<boolean> =>
   Effect.map(orDefect(statement), (rows) => rows.length > 0)
 
+/** How many rows a statement with `RETURNING` touched. */
+export const touched = (statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<number> =>
+  Effect.map(orDefect(statement), (rows) => rows.length)
+
 /** Runs a statement for its effect. */
 export const run = (statement: Effect.Effect<unknown, SqlError.SqlError>): Effect.Effect<void> => Effect.asVoid(orDefect(statement))
 

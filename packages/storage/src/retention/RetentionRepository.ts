@@ -1,7 +1,7 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { RetentionRepository } from "@atelier/core/retention"
 import { Effect } from "effect"
-import { orDefect } from "../platform/Unavailability.js"
+import { touched } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { inDialect } from "../platform/Dialect.js"
 
@@ -10,21 +10,19 @@ const connections = ["connect", "disconnect", "open", "close"]
 export const layer = service(
   RetentionRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const length = (statement: Statement.Statement<object>) => Effect.map(orDefect(statement), (rows) => rows.length)
-
     return RetentionRepository.of({
       auditEntries: (before, limit) =>
-        length(sql`DELETE FROM audit_logs WHERE id IN (
+        touched(sql`DELETE FROM audit_logs WHERE id IN (
           SELECT id FROM audit_logs WHERE time < ${before} AND NOT ${sql.in("action", connections)} ORDER BY time LIMIT ${limit}) RETURNING 1`),
       connectionAuditEntries: (before, limit) =>
-        length(sql`DELETE FROM audit_logs WHERE id IN (
+        touched(sql`DELETE FROM audit_logs WHERE id IN (
           SELECT id FROM audit_logs WHERE ${sql.in("action", connections)} AND time < ${before} LIMIT ${limit}) RETURNING 1`),
       connectionEntries: (before, limit) =>
-        length(sql`DELETE FROM connection_logs WHERE id IN (
+        touched(sql`DELETE FROM connection_logs WHERE id IN (
           SELECT id FROM connection_logs WHERE connect_time < ${before} ORDER BY connect_time LIMIT ${limit}) RETURNING 1`),
       // The agents with lines are few, whatever the number of agents: from one to the next in the index
       agentLogLines: (before, limit) =>
-        length(sql`WITH RECURSIVE with_lines (id) AS (
+        touched(sql`WITH RECURSIVE with_lines (id) AS (
             SELECT (SELECT workspace_agent_id FROM workspace_agent_logs ORDER BY workspace_agent_id LIMIT 1)
             UNION ALL
             SELECT (SELECT l.workspace_agent_id FROM workspace_agent_logs l WHERE l.workspace_agent_id > w.id
@@ -42,12 +40,12 @@ export const layer = service(
             LIMIT ${limit}
           ) RETURNING 1`),
       agentReports: (before, limit) =>
-        length(sql`DELETE FROM workspace_agent_stats WHERE id IN (
+        touched(sql`DELETE FROM workspace_agent_stats WHERE id IN (
           SELECT id FROM workspace_agent_stats WHERE created_at < ${before} ORDER BY created_at LIMIT ${limit}) RETURNING 1`),
       // The rows of a day have no id of their own: they are named by their place
       spend: (before, limit) => {
         const old = sql`FROM ai_spend WHERE day < ${before.slice(0, 10)} ORDER BY day LIMIT ${limit}`
-        return length(
+        return touched(
           sql`DELETE FROM ai_spend WHERE ${inDialect(sql, {
             postgres: () => sql`ctid = ANY (ARRAY (SELECT ctid ${old}))`,
             sqlite: () => sql`rowid IN (SELECT rowid ${old})`

@@ -31,7 +31,7 @@ export class PasscodeRepository extends Context.Tag("@atelier/core/PasscodeRepos
     readonly postpone: (id: Uuid, until: Timestamp) => Effect.Effect<void>
     /** Forgets the code itself. What remains can only verify a code. */
     readonly forget: (id: Uuid) => Effect.Effect<void>
-    /** Deletes at most `limit` codes that expired before an instant. */
-    readonly purge: (before: Timestamp, limit: number) => Effect.Effect<void>
+    /** Deletes at most `limit` codes that expired before an instant. Returns how many. */
+    readonly purge: (before: Timestamp, limit: number) => Effect.Effect<number>
   }
 >() {}

@@ -6,6 +6,7 @@ import * as Audit from "../../audit/Audit.js"
 import { auditedTime } from "../../audit/AuditedFields.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import { untilNotFull } from "../../platform/background/Batches.js"
 import { Forbidden, Invalid, refuseViolations, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
@@ -31,8 +32,8 @@ export interface PasscodeUse {
   readonly password: Redacted.Redacted<string>
 }
 
-/** Rows deleted in one run. */
-const purgeLimit = 10_000
+/** Rows deleted in one statement. */
+const purgeBatch = 1000
 
 /** How long the store's part of a request waits, so that the answer is gone before it begins. */
 const afterTheAnswer = Duration.millis(20)
@@ -189,7 +190,7 @@ const make = Effect.gen(function* () {
     purge: {
       name: "purge_one_time_passcodes",
       every: Duration.minutes(1),
-      run: Effect.flatMap(Timestamp.now, (now) => repository.purge(now, purgeLimit))
+      run: Effect.flatMap(Timestamp.now, (now) => untilNotFull(purgeBatch, repository.purge(now, purgeBatch))).pipe(Effect.asVoid)
     }
   }
 })

@@ -6,8 +6,8 @@ import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import { untilNotFull } from "../../platform/background/Batches.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { nextTurn } from "../../platform/background/Turns.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import { accountWrite } from "./Account.js"
 import { DormancyRepository } from "./DormancyRepository.js"
@@ -77,13 +77,7 @@ const make = Effect.gen(function* () {
       every: Duration.minutes(15),
       run: Effect.gen(function* () {
         yield* Access.authorize("update", AccessObjects.bare("user"))
-        let count = 0
-        let batch = batchSize
-        while (batch === batchSize) {
-          batch = yield* lapseBatch
-          count += batch
-          yield* nextTurn
-        }
+        const count = yield* untilNotFull(batchSize, lapseBatch)
         if (count > 0) yield* Effect.logInfo(`${count} users became dormant: they were not seen for 90 days`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))
     }

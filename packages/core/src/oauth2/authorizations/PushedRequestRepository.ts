@@ -2,6 +2,7 @@ import { Context, type Effect, type Option, Schema } from "effect"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 import type { Hashed } from "../tokens/GrantRepository.js"
+import type { WaitingRows } from "../WaitingRows.js"
 
 /** The parameters of an authorization request as they are stored. Those that the client left out are absent. */
 export const PushedParameters = Schema.Struct({
@@ -34,8 +35,5 @@ export class PushedRequestRepository extends Context.Tag("@atelier/core/PushedRe
     readonly byPrefix: (prefix: string) => Effect.Effect<Option.Option<Hashed<PushedRequest>>>
     /** False when it is deleted already. */
     readonly delete: (prefix: string) => Effect.Effect<boolean>
-    /** How many there are; counted no further than `limit`. */
-    readonly count: (limit: number) => Effect.Effect<number>
-    readonly deleteExpired: (before: Timestamp, limit: number) => Effect.Effect<void>
-  }
+  } & WaitingRows
 >() {}

@@ -11,17 +11,13 @@ import { type AuthenticatedClient, requireAuthenticated } from "../clients/OAuth
 import { invalidRequest, OAuthError } from "../OAuthError.js"
 import { newSecret, presentedSecret } from "../tokens/OAuthSecret.js"
 import { PushedRequestRepository } from "./PushedRequestRepository.js"
+import { hasRoom, purgeExpired } from "../WaitingRows.js"
 
 /** The beginning of a reference (RFC 9126 §2.2). */
 const referencePrefix = "urn:ietf:params:oauth:request_uri:"
 
 /** The lifetime of a request; its user may have to sign in first. */
 const lifetime = Duration.minutes(10)
-
-/** Requests that wait at a time. */
-const maximumWaiting = 10_000
-
-const purgeLimit = 1000
 
 const badReference = new OAuthError({ error: "invalid_request_uri", message: "The request_uri is invalid, has expired or has been used." })
 const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many pushed requests are waiting." })
@@ -42,11 +38,12 @@ const make = Effect.gen(function* () {
       if ("violation" in target) return yield* invalidRequest(target.violation)
       const violation = authorizations.violation(request)
       if (violation !== undefined) return yield* violation
-      if ((yield* repository.count(maximumWaiting)) >= maximumWaiting) return yield* tooMany
+      const now = yield* Timestamp.now
+      if (!(yield* hasRoom(repository, client.app.id, now))) return yield* tooMany
       const { hashedSecret, prefix, text } = yield* newSecret(brand)
       const { repeated: _, ...parameters } = request
       const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined))
-      const expires_at = Timestamp.plus(yield* Timestamp.now, lifetime)
+      const expires_at = Timestamp.plus(now, lifetime)
       yield* repository.insert(
         { prefix, app_id: client.app.id, request: { ...given, resource: request.resource }, expires_at },
         hashedSecret
@@ -87,7 +84,7 @@ const make = Effect.gen(function* () {
     purge: {
       name: "purge-oauth2-pushed-requests",
       every: "10 minutes",
-      run: Effect.flatMap(Timestamp.now, (now) => repository.deleteExpired(now, purgeLimit))
+      run: Effect.flatMap(Timestamp.now, (now) => purgeExpired(repository, now))
     } satisfies Worker<never>
   }
 })

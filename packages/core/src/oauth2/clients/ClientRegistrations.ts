@@ -5,6 +5,7 @@ import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { constantTimeEquals, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
+import { untilNotFull } from "../../platform/background/Batches.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -27,7 +28,11 @@ const maximumUnused = 10_000
 /** How long a registration is kept that is never used. Clients store theirs for ever once they have it in use. */
 const unusedLifetime = "30 days"
 
-const purgeLimit = 1000
+/** How long an unused registration is kept if there are too many: a client asks its user for a permission as soon as it is registered. */
+const unusedLifetimeIfMany = "10 minutes"
+
+/** Rows of one statement. */
+const purgeBatch = 1000
 
 const switchedOff = new OAuthError({
   error: "invalid_request",
@@ -79,6 +84,16 @@ const make = Effect.gen(function* () {
       return found.value
     })
 
+  /**
+   * Fails if too many clients wait for their first user. One address registers 1,200 of them in 10 minutes, and older ones make way: callers who register
+   * clients without using them keep no other client from it.
+   */
+  const requireRoom = (now: Timestamp.Timestamp) =>
+    Effect.gen(function* () {
+      if ((yield* repository.countUnused(maximumUnused)) < maximumUnused) return
+      if ((yield* repository.deleteUnused(Timestamp.minus(now, unusedLifetimeIfMany), purgeBatch)) === 0) return yield* tooMany
+    })
+
   return {
     /**
      * Registers a client. Returns it with its secret and its registration access token, which are shown only once; public clients get no
@@ -87,8 +102,8 @@ const make = Effect.gen(function* () {
     register: Traced.fn("ClientRegistrations.register")(function* (body: unknown, info: CallInfo) {
       if (!(yield* apps.registrationEnabled)) return yield* switchedOff
       const metadata = yield* readClientMetadata(body)
-      if ((yield* repository.countUnused(maximumUnused)) >= maximumUnused) return yield* tooMany
       const now = yield* Timestamp.now
+      yield* requireRoom(now)
       const ids = yield* Ids
       const app: OAuth2App = {
         id: yield* ids.next,
@@ -160,7 +175,10 @@ const make = Effect.gen(function* () {
     purge: {
       name: "purge-unused-oauth2-clients",
       every: "1 hour",
-      run: Effect.flatMap(Timestamp.now, (now) => repository.deleteUnused(Timestamp.minus(now, unusedLifetime), purgeLimit))
+      run: Effect.gen(function* () {
+        const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
+        yield* untilNotFull(purgeBatch, repository.deleteUnused(before, purgeBatch))
+      })
     } satisfies Worker<never>
   }
 })

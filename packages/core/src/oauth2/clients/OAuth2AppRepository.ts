@@ -26,8 +26,11 @@ export class OAuth2AppRepository extends Context.Tag("@atelier/core/OAuth2AppRep
     readonly recordUse: (id: Uuid, at: Timestamp) => Effect.Effect<void>
     /** How many clients have registered themselves that no user ever gave a permission; counted no further than `limit`. */
     readonly countUnused: (limit: number) => Effect.Effect<number>
-    /** Deletes clients that registered themselves before an instant and that no user ever gave a permission. */
-    readonly deleteUnused: (before: Timestamp, limit: number) => Effect.Effect<void>
+    /**
+     * Deletes at most `limit` clients that registered themselves before an instant and that no user ever gave a permission, the oldest first.
+     * Returns how many.
+     */
+    readonly deleteUnused: (before: Timestamp, limit: number) => Effect.Effect<number>
     /** An app's secrets, oldest first. */
     readonly secrets: (appId: Uuid) => Effect.Effect<ReadonlyArray<OAuth2AppSecret>>
     readonly secret: (id: Uuid) => Effect.Effect<Option.Option<OAuth2AppSecret>>

@@ -18,14 +18,10 @@ import { OAuth2AppRepository } from "../clients/OAuth2AppRepository.js"
 import { type AuthenticatedClient, requireAuthenticated } from "../clients/OAuth2Clients.js"
 import { OAuthError } from "../OAuthError.js"
 import { hashText, newSecret } from "../tokens/OAuthSecret.js"
-
-/** Devices that wait at a time. */
-const maximumWaiting = 10_000
+import { hasRoom, purgeExpired } from "../WaitingRows.js"
 
 /** How long a device is told that its code has expired. */
 const keptExpired = Duration.hours(1)
-
-const purgeLimit = 1000
 
 const badUserCode = new OAuthError({ error: "invalid_grant", message: "The code is not valid, or has expired." })
 const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many devices are waiting." })
@@ -61,9 +57,9 @@ const make = Effect.gen(function* () {
       if (app.dynamically_registered && !app.grant_types.includes(deviceGrant)) return yield* notRegistered
       const violation = authorizations.reachViolation(asked)
       if (violation !== undefined) return yield* violation
-      if ((yield* repository.count(maximumWaiting)) >= maximumWaiting) return yield* tooMany
-      const { hashedSecret, prefix, text } = yield* newSecret(brand)
       const now = yield* Timestamp.now
+      if (!(yield* hasRoom(repository, app.id, now))) return yield* tooMany
+      const { hashedSecret, prefix, text } = yield* newSecret(brand)
       const device: DeviceCode = {
         id: yield* (yield* Ids).next,
         app_id: app.id,
@@ -123,7 +119,7 @@ const make = Effect.gen(function* () {
     purge: {
       name: "purge-oauth2-device-codes",
       every: "10 minutes",
-      run: Effect.flatMap(Timestamp.now, (now) => repository.deleteExpired(Timestamp.minus(now, keptExpired), purgeLimit))
+      run: Effect.flatMap(Timestamp.now, (now) => purgeExpired(repository, Timestamp.minus(now, keptExpired)))
     } satisfies Worker<never>
   }
 })

@@ -4,6 +4,7 @@ import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { DeviceCode } from "./DeviceCode.js"
 import type { Hashed } from "../tokens/GrantRepository.js"
+import type { WaitingRows } from "../WaitingRows.js"
 
 export class DeviceCodeRepository extends Context.Tag("@atelier/core/DeviceCodeRepository")<
   DeviceCodeRepository,
@@ -25,8 +26,5 @@ export class DeviceCodeRepository extends Context.Tag("@atelier/core/DeviceCodeR
     readonly recordPoll: (id: Uuid, at: Timestamp, intervalSeconds: number) => Effect.Effect<void>
     /** False when it is deleted already. */
     readonly delete: (id: Uuid) => Effect.Effect<boolean>
-    /** How many there are; counted no further than `limit`. */
-    readonly count: (limit: number) => Effect.Effect<number>
-    readonly deleteExpired: (before: Timestamp, limit: number) => Effect.Effect<void>
-  }
+  } & WaitingRows
 >() {}

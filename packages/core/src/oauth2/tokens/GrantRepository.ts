@@ -42,13 +42,11 @@ export class GrantRepository extends Context.Tag("@atelier/core/GrantRepository"
     readonly deleteOfUser: (appId: Uuid, userId: Uuid) => Effect.Effect<void>
     /** Deletes the oldest grants that a user gave an app, beyond a number of them. */
     readonly deleteBeyond: (appId: Uuid, userId: Uuid, kept: number) => Effect.Effect<void>
-    /**
-     * Deletes grants that can never be used again: ended or with an expired code since `codesBefore`; or whose refresh token has expired and
-     * whose access token expired before `keysBefore`. Then refresh tokens that expired before `now`.
-     */
-    readonly purge: (
-      before: { readonly codesBefore: Timestamp; readonly keysBefore: Timestamp; readonly now: Timestamp },
-      limit: number
-    ) => Effect.Effect<void>
+    /** Deletes at most `limit` grants that ended, or whose code expired, before an instant. Returns how many. */
+    readonly deleteEnded: (before: Timestamp, limit: number) => Effect.Effect<number>
+    /** Deletes at most `limit` grants whose refresh token expired before `now`, and whose access token did before `keysBefore`. Returns how many. */
+    readonly deleteLapsed: (before: { readonly keysBefore: Timestamp; readonly now: Timestamp }, limit: number) => Effect.Effect<number>
+    /** Deletes at most `limit` refresh tokens that expired before an instant. Returns how many. */
+    readonly deleteRefreshTokens: (before: Timestamp, limit: number) => Effect.Effect<number>
   }
 >() {}

@@ -15,6 +15,7 @@ import { excess } from "../../identity/sessions/Delegation.js"
 import { AccountRepository } from "../../identity/users/AccountRepository.js"
 import type { User, UserId } from "../../identity/users/User.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
+import { untilNotFull } from "../../platform/background/Batches.js"
 import { Ids } from "../../platform/Ids.js"
 import { constantTimeEquals, Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -88,7 +89,8 @@ const reuseGrace = Duration.seconds(60)
 /** Keys of a user beyond which none is made. identity.md §4. */
 const maximumKeys = 10_000
 
-const purgeLimit = 1000
+/** Rows of one statement of the purge. */
+const purgeBatch = 1000
 
 const verifierForm = /^[A-Za-z0-9._~-]{43,128}$/
 
@@ -530,7 +532,9 @@ const make = Effect.gen(function* () {
         const now = yield* Timestamp.now
         const codesBefore = Timestamp.minus(now, "1 day")
         const keysBefore = Timestamp.minus(now, apiKeysRetention)
-        yield* repository.purge({ codesBefore, keysBefore, now }, purgeLimit)
+        yield* untilNotFull(purgeBatch, repository.deleteEnded(codesBefore, purgeBatch))
+        yield* untilNotFull(purgeBatch, repository.deleteLapsed({ keysBefore, now }, purgeBatch))
+        yield* untilNotFull(purgeBatch, repository.deleteRefreshTokens(now, purgeBatch))
       })
     } satisfies Worker<never>
   }

@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { ExpiringRows } from "../WaitingRows.js"
 
 /** Signed texts that may be used once, in all processes. */
 export class UsedTokenRepository extends Context.Tag("@atelier/core/UsedTokenRepository")<
@@ -7,6 +8,5 @@ export class UsedTokenRepository extends Context.Tag("@atelier/core/UsedTokenRep
   {
     /** Notes that a text is used. False when it was used before. */
     readonly use: (hashedId: Uint8Array, expiresAt: Timestamp) => Effect.Effect<boolean>
-    readonly deleteExpired: (before: Timestamp, limit: number) => Effect.Effect<void>
-  }
+  } & ExpiringRows
 >() {}

@@ -4,11 +4,10 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Worker } from "../../platform/background/Worker.js"
 import { hashText } from "./OAuthSecret.js"
 import { UsedTokenRepository } from "./UsedTokenRepository.js"
+import { purgeExpired } from "../WaitingRows.js"
 
 /** Clocks of replicas differ by a little: an id is kept for longer than any of them takes the text. */
 const leeway = Duration.minutes(5)
-
-const purgeLimit = 10_000
 
 const make = Effect.gen(function* () {
   const repository = yield* UsedTokenRepository
@@ -22,7 +21,7 @@ const make = Effect.gen(function* () {
     purge: {
       name: "purge-oauth2-used-tokens",
       every: "1 minute",
-      run: Effect.flatMap(Timestamp.now, (now) => repository.deleteExpired(now, purgeLimit))
+      run: Effect.flatMap(Timestamp.now, (now) => purgeExpired(repository, now))
     } satisfies Worker<never>
   }
 })

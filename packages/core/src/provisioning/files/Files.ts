@@ -3,12 +3,12 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import { untilNotFull } from "../../platform/background/Batches.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Invalid, NotFound, TooLarge } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { nextTurn } from "../../platform/background/Turns.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import type { Worker } from "../../platform/background/Worker.js"
 import { Archives } from "./Archives.js"
@@ -152,13 +152,7 @@ const make = Effect.gen(function* () {
       run: Effect.gen(function* () {
         const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
         yield* modules.unlinkUnused(before)
-        let count = 0
-        let batch = purgeBatch
-        while (batch === purgeBatch) {
-          batch = yield* repository.purge(before, purgeBatch)
-          count += batch
-          yield* nextTurn
-        }
+        const count = yield* untilNotFull(purgeBatch, repository.purge(before, purgeBatch))
         if (count > 0) yield* Effect.logInfo(`deleted ${count} files that nothing refers to`)
       })
     } satisfies Worker<never>,

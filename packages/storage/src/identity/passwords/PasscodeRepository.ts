@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { type LoginType, PasscodeRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { bytes, nullable, row, text, timestamp, uuid } from "../../platform/Row.js"
-import { all, first, run } from "../../platform/Statement.js"
+import { all, first, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 
 const passcode = row({ id: uuid, user_id: uuid, hashed_passcode: text(), expires_at: timestamp })
@@ -51,9 +51,9 @@ export const layer = service(
       postpone: (id, until) => run(sql`UPDATE one_time_passcodes SET due_at = ${until} WHERE id = ${id}`),
       forget: (id) => run(sql`UPDATE one_time_passcodes SET unsent_key_id = NULL, unsent_passcode = NULL WHERE id = ${id}`),
       purge: (before, limit) =>
-        run(
+        touched(
           sql`DELETE FROM one_time_passcodes WHERE id IN (
-            SELECT id FROM one_time_passcodes WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit})`
+            SELECT id FROM one_time_passcodes WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit}) RETURNING id`
         )
     })
   )

@@ -5,9 +5,9 @@ import { Effect, Encoding, Schema } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { boolean, columnList, json, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { sharedBatch } from "../../platform/SharedWrite.js"
-import { all, applied, first, one, run, runUnique } from "../../platform/Statement.js"
+import { all, applied, first, one, run, runUnique, touched } from "../../platform/Statement.js"
 import { auditTypes, auditValues } from "../../audit/AuditRepository.js"
-import { dieOf, inTransaction, orDefect } from "../../platform/Unavailability.js"
+import { dieOf, inTransaction } from "../../platform/Unavailability.js"
 import { Duplicate, service } from "@atelier/core/platform"
 import { makeKeyCounts } from "./KeyCounts.js"
 import { inDialect } from "../../platform/Dialect.js"
@@ -210,11 +210,9 @@ export const layer = service(
       expire: (id, at) => applied(sql`UPDATE api_keys SET expires_at = ${at} WHERE id = ${id} AND expires_at > ${at} RETURNING id`),
       deleteWithScope: (userId, scope) => run(sql`DELETE FROM api_keys WHERE user_id = ${userId} AND ${hasScope(scope)}`),
       deleteExpired: (before, limit) =>
-        Effect.map(
-          orDefect(
-            sql`DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ${before} AND login_type <> 'oauth2_provider_app' ORDER BY expires_at LIMIT ${limit}) RETURNING id`
-          ),
-          ({ length }) => length
+        touched(
+          sql`DELETE FROM api_keys WHERE id IN (
+            SELECT id FROM api_keys WHERE expires_at < ${before} AND login_type <> 'oauth2_provider_app' ORDER BY expires_at LIMIT ${limit}) RETURNING id`
         )
     })
   })

@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
 import { boolean, bytes, columnList, json, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
-import { all, applied, first, one, run } from "../../platform/Statement.js"
+import { all, applied, first, one, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 
 const columns = {
@@ -74,9 +74,9 @@ export const layer = service(
           ({ count }) => count
         ),
       deleteUnused: (before, limit) =>
-        run(
+        touched(
           sql`DELETE FROM oauth2_apps WHERE id IN (
-            SELECT id FROM oauth2_apps WHERE ${unused} AND created_at < ${before} ORDER BY created_at LIMIT ${limit})`
+            SELECT id FROM oauth2_apps WHERE ${unused} AND created_at < ${before} ORDER BY created_at LIMIT ${limit}) RETURNING id`
         ),
       secrets: (appId) =>
         all(secret, sql`SELECT ${selectedSecret} FROM oauth2_app_secrets WHERE app_id = ${appId} ORDER BY created_at, id`),

@@ -3,7 +3,8 @@ import { service } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
-import { applied, first, one, run, runUnique } from "../../platform/Statement.js"
+import { applied, first, run, runUnique } from "../../platform/Statement.js"
+import { waitingRows } from "../waitingRows.js"
 import { locking } from "../../platform/Dialect.js"
 
 const columns = {
@@ -22,7 +23,6 @@ const columns = {
 }
 const device = row(columns)
 const hashed = row({ hashed_secret: bytes })
-const counted = row({ count: number })
 
 export const layer = service(
   DeviceCodeRepository,
@@ -58,16 +58,7 @@ export const layer = service(
       recordPoll: (id, at, intervalSeconds) =>
         run(sql`UPDATE oauth2_device_codes SET polled_at = ${at}, interval_seconds = ${intervalSeconds} WHERE id = ${id}`),
       delete: (id) => applied(sql`DELETE FROM oauth2_device_codes WHERE id = ${id} RETURNING id`),
-      count: (limit) =>
-        Effect.map(
-          one(counted, sql`SELECT count(*) AS count FROM (SELECT 1 FROM oauth2_device_codes LIMIT ${limit}) counted`),
-          ({ count }) => count
-        ),
-      deleteExpired: (before, limit) =>
-        run(
-          sql`DELETE FROM oauth2_device_codes WHERE id IN (
-            SELECT id FROM oauth2_device_codes WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit})`
-        )
+      ...waitingRows(sql, "oauth2_device_codes", "id")
     })
   })
 )

@@ -2,7 +2,7 @@ import { type Grant, GrantRepository } from "@atelier/core/oauth2"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
-import { applied, first, run } from "../../platform/Statement.js"
+import { applied, first, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
 
@@ -108,23 +108,23 @@ export const layer = service(
           sql`DELETE FROM oauth2_grants WHERE app_id = ${appId} AND user_id = ${userId} AND id NOT IN (
             SELECT id FROM oauth2_grants WHERE app_id = ${appId} AND user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT ${kept})`
         ),
-      purge: ({ codesBefore, keysBefore, now }, limit) =>
-        Effect.gen(function* () {
-          yield* run(
-            sql`DELETE FROM oauth2_grants WHERE id IN (
-              SELECT id FROM oauth2_grants WHERE status <> 'active' AND code_expires_at < ${codesBefore} ORDER BY code_expires_at LIMIT ${limit})`
-          )
-          yield* run(
-            sql`DELETE FROM oauth2_grants WHERE id IN (
-              SELECT g.id FROM oauth2_grants g LEFT JOIN api_keys k ON k.id = g.api_key_id
-              WHERE g.status = 'active' AND g.refresh_expires_at < ${now} AND (k.id IS NULL OR k.expires_at < ${keysBefore})
-              ORDER BY g.refresh_expires_at LIMIT ${limit})`
-          )
-          yield* run(
-            sql`DELETE FROM oauth2_refresh_tokens WHERE prefix IN (
-              SELECT prefix FROM oauth2_refresh_tokens WHERE expires_at < ${now} ORDER BY expires_at LIMIT ${limit})`
-          )
-        })
+      deleteEnded: (before, limit) =>
+        touched(
+          sql`DELETE FROM oauth2_grants WHERE id IN (
+            SELECT id FROM oauth2_grants WHERE status <> 'active' AND code_expires_at < ${before} ORDER BY code_expires_at LIMIT ${limit}) RETURNING id`
+        ),
+      deleteLapsed: ({ keysBefore, now }, limit) =>
+        touched(
+          sql`DELETE FROM oauth2_grants WHERE id IN (
+            SELECT g.id FROM oauth2_grants g LEFT JOIN api_keys k ON k.id = g.api_key_id
+            WHERE g.status = 'active' AND g.refresh_expires_at < ${now} AND (k.id IS NULL OR k.expires_at < ${keysBefore})
+            ORDER BY g.refresh_expires_at LIMIT ${limit}) RETURNING id`
+        ),
+      deleteRefreshTokens: (before, limit) =>
+        touched(
+          sql`DELETE FROM oauth2_refresh_tokens WHERE prefix IN (
+            SELECT prefix FROM oauth2_refresh_tokens WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit}) RETURNING prefix`
+        )
     })
   })
 )

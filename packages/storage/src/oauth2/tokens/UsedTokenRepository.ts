@@ -2,7 +2,8 @@ import { UsedTokenRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { applied, run } from "../../platform/Statement.js"
+import { applied } from "../../platform/Statement.js"
+import { expiringRows } from "../waitingRows.js"
 
 export const layer = service(
   UsedTokenRepository,
@@ -13,11 +14,7 @@ export const layer = service(
           sql`INSERT INTO oauth2_used_tokens ${sql.insert({ hashed_id: hashedId, expires_at: expiresAt })}
             ON CONFLICT (hashed_id) DO NOTHING RETURNING expires_at`
         ),
-      deleteExpired: (before, limit) =>
-        run(
-          sql`DELETE FROM oauth2_used_tokens WHERE hashed_id IN (
-            SELECT hashed_id FROM oauth2_used_tokens WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit})`
-        )
+      ...expiringRows(sql, "oauth2_used_tokens", "hashed_id")
     })
   )
 )

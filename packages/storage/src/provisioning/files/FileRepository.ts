@@ -4,12 +4,11 @@ import { FileQuotaExceeded, FileRepository } from "@atelier/core/provisioning"
 import { Effect, Option, Stream } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { bytes, number, row, text, timestamp, uuid } from "../../platform/Row.js"
-import { all, applied, first, runUnique } from "../../platform/Statement.js"
+import { applied, first, runUnique, touched } from "../../platform/Statement.js"
 import { inTransaction } from "../../platform/Unavailability.js"
 import { inDialect } from "../../platform/Dialect.js"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
-const identified = row({ id: uuid })
 const stored = row({ bytes: number })
 const chunk = row({ data: bytes })
 
@@ -56,15 +55,11 @@ export const layer = service(
       use: (id, at) => applied(sql`UPDATE files SET used_at = ${at} WHERE id = ${id} RETURNING id`),
       // A file that is used while this waits for its row is judged anew, by the instant of its use
       purge: (before, limit) =>
-        Effect.map(
-          all(
-            identified,
-            sql`DELETE FROM files WHERE used_at < ${before} AND id IN (
-              SELECT f.id FROM files f WHERE f.used_at < ${before} AND NOT EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.file_id = f.id)
-                AND NOT EXISTS (SELECT 1 FROM template_version_modules m WHERE m.file_id = f.id)
-              ORDER BY f.used_at LIMIT ${limit}) RETURNING id`
-          ),
-          ({ length }) => length
+        touched(
+          sql`DELETE FROM files WHERE used_at < ${before} AND id IN (
+            SELECT f.id FROM files f WHERE f.used_at < ${before} AND NOT EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.file_id = f.id)
+              AND NOT EXISTS (SELECT 1 FROM template_version_modules m WHERE m.file_id = f.id)
+            ORDER BY f.used_at LIMIT ${limit}) RETURNING id`
         ),
       content: (id) =>
         Stream.paginateEffect(0, (number) =>
