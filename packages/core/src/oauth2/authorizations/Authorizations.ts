@@ -145,8 +145,15 @@ const make = Effect.gen(function* () {
     return [...new Set(narrowOauth2Scopes ? known : [allScope, ...known])]
   }
 
+  /** Fails for an app that answers in place of its user. */
+  const requirePerson = Effect.flatMap(CurrentActor, ({ isApp }) =>
+    isApp === true ? denied("A token of an app cannot consent for apps.") : Effect.void
+  )
+
   return {
     violation,
+
+    requirePerson,
 
     /** The scopes that an app gets with a request. */
     granted: ({ scope }: Pick<ConsentRequest, "scope">) => granted(scope),
@@ -159,8 +166,8 @@ const make = Effect.gen(function* () {
 
     /** Fails unless the actor may give scopes to an app. */
     requireGivable: Traced.fn("Authorizations.requireGivable")(function* (scopes: ReadonlyArray<string>) {
-      const { isApp, subject, userId } = yield* CurrentActor
-      if (isApp === true) return yield* denied("A token of an app cannot consent for apps.")
+      yield* requirePerson
+      const { subject, userId } = yield* CurrentActor
       if (!(yield* Access.can("create", AccessObjects.ownedBy("oauth2_app_code_token", userId))))
         return yield* denied("The credential in use may not consent for apps.")
       if (excess(subject, scopes, unrestrictedAllowList).length > 0)

@@ -89,11 +89,14 @@ const make = Effect.gen(function* () {
       Effect.map(waiting(typed), ({ app, device: { scopes } }) => ({ app, scopes }))
     ),
 
-    /** Writes the actor's answer to a device. Fails for a code that no device waits with, and for a right that the actor cannot give. */
+    /**
+     * Writes the actor's answer to a device. Fails for a code that no device waits with, and for scopes that the actor allows and cannot give. A person
+     * may deny whatever the person's credential may give.
+     */
     answer: Traced.fn("DeviceAuthorizations.answer")(function* (typed: string, isAllowed: boolean) {
       const { apiKeyId, userId } = yield* CurrentActor
       const { app, device } = yield* waiting(typed)
-      yield* authorizations.requireGivable(device.scopes)
+      yield* isAllowed ? authorizations.requireGivable(device.scopes) : authorizations.requirePerson
       yield* Audit.audited(
         {
           action: "write",

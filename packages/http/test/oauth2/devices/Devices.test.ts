@@ -114,6 +114,8 @@ describeServer("a device without a browser", (server) => {
     const { key } = scoped.as(Schema.Struct({ key: Schema.String }))
     const narrow = await atThePage(server(), { ...server().owner(), token: key })
     expect((await narrow({ user_code, decision: "allow" })).status).toBe(403)
+    // Saying no gives nothing away
+    expect((await narrow({ user_code, decision: "deny" })).text).toContain("The device is not connected")
   })
 
   it("needs a client that has registered for it", async () => {
