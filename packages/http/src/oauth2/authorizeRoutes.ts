@@ -20,6 +20,7 @@ import { createHash } from "node:crypto"
 import { brandOf } from "../pages/brandOf.js"
 import { type HostPages, pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
 import { csrfTokenOf, forgeryCheck, maskedToken } from "../server/credentials/Csrf.js"
+import { loginCookies } from "../server/credentials/loginCookies.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import { withQuery } from "../server/codec/withQuery.js"
 import { notSignedIn, type ProtocolAnswers, type Request, type Response } from "./answering.js"
@@ -41,12 +42,13 @@ const authorizeParameters = [
   "dpop_jkt"
 ]
 
-/** The parameter in which a request that went through the login again names the session that it had before. */
-const formerSession = "former_session"
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32)
 
-/** A session as an address may show it. */
-const markOf = (apiKeyId: string | undefined): string =>
-  apiKeyId === undefined ? "none" : createHash("sha256").update(apiKeyId).digest("hex").slice(0, 16)
+/** A request that sends its user to the login, and the session that it came with: another session of the same request is of a user who has signed in for it. */
+const markOf = (request: Request, apiKeyId: string | undefined) => ({
+  request: digestOf(queryOf(request)),
+  session: digestOf(apiKeyId ?? "")
+})
 
 const loginRequired = new OAuthError({
   error: "login_required",
@@ -92,6 +94,7 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
     const authorizations = yield* Authorizations
     const pushedRequests = yield* PushedRequests
     const forgeryOf = forgeryCheck(settings)
+    const cookies = loginCookies(settings)
 
     /** Sends the browser to the login, and back here afterwards. oauth2-provider.md §4 no. 1. */
     const toLogin = (request: Request, { path, user }: RequestInfo): Response => {
@@ -102,18 +105,24 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
       return HttpServerResponse.redirect(withQuery(login, { message, redirect }), { status: 303 })
     }
 
-    /** Sends the browser to the login even if it has a session. The address that it comes back to names this session. */
+    /**
+     * Sends the browser to the login even if it has a session. A cookie names the request and this session. An address could not: a
+     * client makes it, and would skip the login with it.
+     */
     const toLoginAgain = (request: Request, info: RequestInfo, address: string): Response => {
-      const parameters = new URLSearchParams(queryOf(request))
-      parameters.set(formerSession, markOf(info.user?._tag === "Right" ? info.user.right.apiKeyId : undefined))
-      const redirect = `${mount}${info.path}?${parameters}`
-      return HttpServerResponse.redirect(withQuery(address, { message: notSignedIn.message, prompt: "login", redirect }), { status: 303 })
+      const former = markOf(request, info.user?._tag === "Right" ? info.user.right.apiKeyId : undefined)
+      const redirect = `${mount}${info.path}?${queryOf(request)}`
+      const response = HttpServerResponse.redirect(withQuery(address, { message: notSignedIn.message, prompt: "login", redirect }), {
+        status: 303
+      })
+      return cookies.setFormerSession(response, `${former.request}.${former.session}`)
     }
 
     /** Whether the user has signed in for this very request. */
     const hasJustSignedIn = (request: Request, { apiKeyId }: Actor): boolean => {
-      const former = parametersOf(queryOf(request)).get(formerSession)
-      return former !== undefined && apiKeyId !== undefined && former !== markOf(apiKeyId)
+      const [formerRequest, formerSession] = cookies.formerSession(request).split(".")
+      const current = markOf(request, apiKeyId)
+      return apiKeyId !== undefined && formerSession !== undefined && formerRequest === current.request && formerSession !== current.session
     }
 
     /** Tells a user why an app's request cannot be answered. */
@@ -216,9 +225,11 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
         if (forgery !== undefined) return HttpServerResponse.text(forgery, { status: 400 })
         return yield* authorize(request, info, ({ app, request: asked, uri, use }) =>
           Effect.map(authorizations.consent(app, asked, use), (code) =>
-            HttpServerResponse.redirect(
-              withParameters(uri, { code: Redacted.value(code), state: asked.state, iss: accessUrl }, responseModeOf(asked)),
-              { status: 302 }
+            cookies.clearFormerSession(
+              HttpServerResponse.redirect(
+                withParameters(uri, { code: Redacted.value(code), state: asked.state, iss: accessUrl }, responseModeOf(asked)),
+                { status: 302 }
+              )
             )
           )
         )

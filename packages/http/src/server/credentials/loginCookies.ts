@@ -13,8 +13,14 @@ const loginCookieNames = {
   redirectUri: "oauth_redirect_uri"
 } as const
 
+/** The cookie of a browser that an authorization request has sent to sign in again: the request, and the session before. */
+const formerSessionName = "oauth_former_session"
+
+/** How long a browser may take to sign in again. */
+const formerSessionLifetime = "30 minutes"
+
 /** Every name of such a cookie. */
-export const loginCookieTexts: ReadonlyArray<string> = Object.values(loginCookieNames)
+export const loginCookieTexts: ReadonlyArray<string> = [...Object.values(loginCookieNames), formerSessionName]
 
 type Name = keyof typeof loginCookieNames
 const keys: ReadonlyArray<Name> = ["state", "nonce", "redirect", "verifier", "redirectUri"]
@@ -24,7 +30,8 @@ type Response = HttpServerResponse.HttpServerResponse
 export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) => {
   const { hostPrefix, sameSite, secure } = settings.cookies
   // With a cookie set by another host of the domain, this browser could complete an attacker's login
-  const nameOf = (key: Name): string => `${hostPrefix ? "__Host-" : ""}${loginCookieNames[key]}`
+  const prefixed = (name: string): string => `${hostPrefix ? "__Host-" : ""}${name}`
+  const nameOf = (key: Name): string => prefixed(loginCookieNames[key])
   const options: Cookies.Cookie["options"] = { path: "/", httpOnly: true, secure, sameSite }
   const gone: Cookies.Cookie["options"] = { ...options, maxAge: 0 }
   const conversion: Cookies.Cookie["options"] = { ...options, sameSite: "lax" }
@@ -41,6 +48,12 @@ export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) 
       }, response),
     clear: (response: Response): Response =>
       keys.reduce((result, key) => HttpServerResponse.unsafeSetCookie(result, nameOf(key), "", gone), response),
+    /** What `setFormerSession` has left in this browser; empty without it. */
+    formerSession: (request: HttpServerRequest.HttpServerRequest): string => cookieOf(request, prefixed(formerSessionName)) ?? "",
+    setFormerSession: (response: Response, value: string): Response =>
+      HttpServerResponse.unsafeSetCookie(response, prefixed(formerSessionName), value, { ...conversion, maxAge: formerSessionLifetime }),
+    clearFormerSession: (response: Response): Response =>
+      HttpServerResponse.unsafeSetCookie(response, prefixed(formerSessionName), "", { ...conversion, maxAge: 0 }),
     /** The permission to convert an account. identity.md §6.6. */
     setConversion: (response: Response, value: string, seconds: number): Response =>
       HttpServerResponse.unsafeSetCookie(response, settings.names.conversionCookie, value, { ...conversion, maxAge: `${seconds} seconds` }),

@@ -183,12 +183,20 @@ describeInterface("an authorization request", (server) => {
     // The page asks, although the browser has a session
     expect((await server().call("GET", `/${login.pathname}${login.search}`, { token: owner.token, headers: html })).status).toBe(200)
     const back = `/${login.searchParams.get("redirect")}`
-    expect((await server().call("GET", back, { token: owner.token, headers: html })).status).toBe(303)
+    const cookie = first.headers
+      .getSetCookie()
+      .flatMap((line) => (line.startsWith("oauth_former_session=") ? line.split(";", 1) : []))
+      .join()
+    const returning = { ...html, cookie }
+    expect((await server().call("GET", back, { token: owner.token, headers: returning })).status).toBe(303)
     const body = { email: "owner@example.com", password: ownerPassword }
     const session = (await server().call("POST", "/users/login", { body })).as(Schema.Struct({ session_token: Schema.String }))
     const token = session.session_token
-    expect((await server().call("GET", back, { token, headers: html })).text).toContain("editor")
-    expect(broughtBack(await server().call("POST", back, { token })).get("code")).not.toBeNull()
+    // An address that names another session is the client's word, and so is another request
+    expect((await server().call("GET", `${back}&former_session=x`, { token, headers: html })).status).toBe(303)
+    expect((await server().call("GET", `${back}&nonce=x`, { token, headers: returning })).status).toBe(303)
+    expect((await server().call("GET", back, { token, headers: returning })).text).toContain("editor")
+    expect(broughtBack(await server().call("POST", back, { token, headers: { cookie } })).get("code")).not.toBeNull()
     expect(refusal(await consent(server(), query, owner))[1]).toMatch(/^(?:login|account_selection)_required$/)
   })
 
