@@ -1,6 +1,6 @@
 import { NodeKeySets } from "@atelier/node"
 import { it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
 import type { OAuth2App } from "@atelier/core/oauth2"
 import { expect } from "vitest"
 import { makeClientKeys } from "../../src/oauth2/clientKeys.js"
@@ -22,7 +22,7 @@ it.effect("keys of an address are kept, and fetched again for an unknown key at 
   })
 )
 
-it.effect("an address that is away or has no keys leaves the known ones in use, and is not asked at each request", () =>
+it.effect("an address that is away leaves the known keys in use for an hour, and is not asked at each request", () =>
   Effect.gen(function* () {
     const away = new NodeKeySets.KeySetUnavailable({ message: "away" })
     const answers = [away, Effect.succeed(keySet("one")), away, Effect.succeed("{}")]
@@ -34,8 +34,28 @@ it.effect("an address that is away or has no keys leaves the known ones in use, 
     expect(yield* kid).toBe("one")
     for (const _ of [1, 2]) {
       yield* TestClock.adjust("11 minutes")
-      expect(yield* kid).toBe("one")
+      expect([yield* kid, yield* kid]).toStrictEqual(["one", "one"])
     }
     expect(asked).toBe(4)
+    yield* TestClock.adjust("39 minutes")
+    expect([yield* kid, yield* kid, asked]).toStrictEqual([undefined, undefined, 5])
+  })
+)
+
+it.effect("requests that come together are one question", () =>
+  Effect.gen(function* () {
+    const answer = yield* Deferred.make<string>()
+    let asked = 0
+    const keysOf = makeClientKeys(() => Effect.suspend(() => (asked++, Deferred.await(answer))))
+    const waiting = yield* Effect.fork(
+      Effect.all(
+        [1, 2, 3].map(() => keysOf(app, false)),
+        { concurrency: "unbounded" }
+      )
+    )
+    yield* Effect.yieldNow()
+    yield* Deferred.succeed(answer, keySet("one"))
+    const found = yield* Fiber.join(waiting)
+    expect([found.map((keys) => keys?.keys[0]?.kid), asked]).toStrictEqual([["one", "one", "one"], 1])
   })
 )
