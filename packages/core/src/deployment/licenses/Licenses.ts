@@ -6,6 +6,7 @@ import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Conflict, type Forbidden, Invalid, NotFound, refuseViolations, UpstreamFailure } from "../../platform/Errors.js"
 import { channel, EventBus, listen } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
+import { Locks } from "../../platform/store/Locks.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish } from "../../platform/store/Transactor.js"
 import { Deployment } from "../Deployment.js"
@@ -41,6 +42,11 @@ const askedAtMostEvery = 60_000
 
 /** A replica counts when it has run for so long: a restart is not a second replica. */
 const settledAfter = 60_000
+
+/** The lock of requests for a trial license, in all replicas. */
+const trialLock = "licenses:trial"
+
+const trialUnderWay = new Conflict({ message: "Another request for a trial license is under way." })
 
 /** Tells all replicas that licenses have changed. */
 const licensesChanged = channel("licenses", Schema.Struct({}))
@@ -94,6 +100,7 @@ const make = Effect.gen(function* () {
   const cryptography = yield* Cryptography
   const ids = yield* Ids
   const bus = yield* EventBus
+  const locks = yield* Locks
   const { id: deploymentId } = yield* Deployment
   const authority = yield* LicenseAuthority
   const options = yield* DeploymentOptions
@@ -213,6 +220,22 @@ const make = Effect.gen(function* () {
     return viewOf(license)
   })
 
+  /** A trial license of the host's issuer, stored. One request at a time, so that the deployment has none when the issuer gives one. */
+  const givenTrial = (issuer: NonNullable<TrialIssuer["Type"]>, request: TrialRequest) =>
+    Effect.gen(function* () {
+      if ((yield* repository.list).length > 0) return yield* new Conflict({ message: "The deployment has a license already." })
+      const failed = new UpstreamFailure({ message: "The issuer of trial licenses does not answer with a license." })
+      const answer = yield* issuer(request).pipe(
+        Effect.flatMap(Schema.decodeUnknown(TrialAnswer)),
+        Effect.timeout("30 seconds"),
+        Effect.tapErrorCause((cause) => Effect.logWarning("the issuer of trial licenses has failed", cause)),
+        Effect.catchAllCause(() => failed)
+      )
+      if ("refused" in answer)
+        return yield* new Invalid({ message: "The issuer refuses a trial license.", detail: answer.refused.slice(0, maximumReason) })
+      return yield* Effect.catchTag(add(answer.license), "Invalid", () => failed)
+    })
+
   return {
     /** Computes the grants, and again after each change, until the scope closes. */
     keep: Effect.gen(function* () {
@@ -244,24 +267,15 @@ const make = Effect.gen(function* () {
 
     /**
      * Asks the host's issuer for a trial license, and stores it as `add` does. Fails with `NotFound` where the host has no issuer, with `Conflict`
-     * where there is a license, with `Invalid` where the issuer refuses, and with `UpstreamFailure` where it does not answer within 30 seconds or
-     * answers no license.
+     * where there is a license or another such request is under way, with `Invalid` where the issuer refuses, and with `UpstreamFailure` where it
+     * does not answer within 30 seconds or answers no license.
      */
     trial: Traced.fn("Licenses.trial")(function* (request: TrialRequest) {
       if (issuer === undefined) return yield* new NotFound({ message: "Route not found." })
       yield* Access.authorize("create", AccessObjects.bare("license"))
       yield* refuseViolations(trialViolations(request))
-      if ((yield* repository.list).length > 0) return yield* new Conflict({ message: "The deployment has a license already." })
-      const failed = new UpstreamFailure({ message: "The issuer of trial licenses does not answer with a license." })
-      const answer = yield* issuer(request).pipe(
-        Effect.flatMap(Schema.decodeUnknown(TrialAnswer)),
-        Effect.timeout("30 seconds"),
-        Effect.tapErrorCause((cause) => Effect.logWarning("the issuer of trial licenses has failed", cause)),
-        Effect.catchAllCause(() => failed)
-      )
-      if ("refused" in answer)
-        return yield* new Invalid({ message: "The issuer refuses a trial license.", detail: answer.refused.slice(0, maximumReason) })
-      return yield* Effect.catchTag(add(answer.license), "Invalid", () => failed)
+      const given = yield* locks.tryWith(trialLock, givenTrial(issuer, request))
+      return Option.isSome(given) ? given.value : yield* trialUnderWay
     }),
 
     /** Deletes a license, whose grants end at once. Fails with `Forbidden` or `NotFound`. */

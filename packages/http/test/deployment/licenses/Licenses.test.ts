@@ -1,6 +1,7 @@
 import { Postgres } from "@atelier/storage-postgres"
 import type { Options } from "@atelier/http"
 import { Duration, Effect, Schema } from "effect"
+import { EventEmitter, once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -270,15 +271,19 @@ describe("a trial license", () => {
   })
 
   it("comes from the host's issuer, once, or is refused in the issuer's words", async () => {
-    const answers: Array<() => Promise<unknown>> = [
+    const answers = [
       async () => ({ refused: "One trial for a company." }),
       () => Promise.reject(new Error("away")),
-      async () => undefined,
+      // As JavaScript may answer
+      async () => JSON.parse("null"),
       async () => ({ license: "nonsense" }),
       async () => ({ license: issueLicense(key, {}) })
     ]
-    // As JavaScript may answer
-    const trialIssuer = (async () => answers.shift()?.()) as unknown as NonNullable<Options["trialIssuer"]>
+    const trialIssuer: NonNullable<Options["trialIssuer"]> = async () => {
+      const next = answers.shift()
+      if (next === undefined) throw new Error("the issuer is asked once more")
+      return next()
+    }
     const server = await startServer(sqlite, { ...licensed, trialIssuer })
     try {
       const { token } = await server.aMember()
@@ -292,6 +297,29 @@ describe("a trial license", () => {
       expect([given.status, given.as(License).claims]).toMatchObject([201, { account_id: "test" }])
       expect((await asked(server)).status).toBe(409)
       expect(answers).toHaveLength(0)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it("is given to one of two requests at once", async () => {
+    const issuer = new EventEmitter()
+    let questions = 0
+    const trialIssuer: NonNullable<Options["trialIssuer"]> = async () => {
+      questions++
+      const given = once(issuer, "answer")
+      issuer.emit("asked")
+      await given
+      return { license: issueLicense(key, {}) }
+    }
+    const server = await startServer(sqlite, { ...licensed, trialIssuer })
+    try {
+      const isAsked = once(issuer, "asked")
+      const first = asked(server)
+      await isAsked
+      expect((await asked(server)).status).toBe(409)
+      issuer.emit("answer")
+      expect([(await first).status, questions]).toStrictEqual([201, 1])
     } finally {
       await server.close()
     }
