@@ -10,12 +10,14 @@ import * as Traced from "../../platform/wiring/Traced.js"
 export interface SetupCaller {
   /** Whether the caller is on the server's own machine, or is the program itself. */
   readonly isLocal: boolean
+  /** Whether the caller asks for the access URL's host or a loopback one. A page that reaches the server by DNS rebinding asks for a name of its own. */
+  readonly isKnownHost: boolean
   /** The set-up token that the caller shows; empty without one. */
   readonly token: Redacted.Redacted<string>
 }
 
 /** The program that embeds the service. */
-export const ownProgram: SetupCaller = { isLocal: true, token: Redacted.make("") }
+export const ownProgram: SetupCaller = { isLocal: true, isKnownHost: true, token: Redacted.make("") }
 
 /** The value of the option that lets any caller create the first user. */
 export const noSetupToken = "none"
@@ -27,6 +29,11 @@ const tokenLength = 32
 
 const refused = new Forbidden({
   message: "The first user of this deployment needs its set-up token: open the link that the server printed at its last start."
+})
+
+const unknownHost = new Forbidden({
+  message: "The first user of this deployment is created at its access URL. The request asks for another host.",
+  detail: "Open the access URL, or set the option `setupToken` and send its value."
 })
 
 const make = Effect.gen(function* () {
@@ -59,11 +66,14 @@ const make = Effect.gen(function* () {
     isNeeded: ({ isLocal }: Pick<SetupCaller, "isLocal">) => (isLocal ? Effect.succeed(false) : Effect.map(expected, Option.isSome)),
 
     /** Fails with `Forbidden` unless the caller may create the first user. */
-    authorize: ({ isLocal, token }: SetupCaller) =>
+    authorize: ({ isKnownHost, isLocal, token }: SetupCaller) =>
       Effect.gen(function* () {
         if (isLocal) return
         const hash = yield* expected
-        if (Option.isNone(hash)) return
+        if (Option.isNone(hash)) {
+          if (given !== noSetupToken && !isKnownHost) return yield* unknownHost
+          return
+        }
         const shown = yield* hashOf(Redacted.value(token))
         const encoder = new TextEncoder()
         if (!constantTimeEquals(encoder.encode(shown), encoder.encode(hash.value))) return yield* refused

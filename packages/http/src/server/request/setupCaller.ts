@@ -27,10 +27,26 @@ export const isLocalCaller = (
   )
 }
 
+/** Says whether a request asks for the host of the access URL or for a loopback one, at any port. */
+export const isForKnownHost = (
+  { accessUrl }: Pick<HttpSettings, "accessUrl">,
+  { headers, originalUrl }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "originalUrl">
+): boolean => {
+  // A fetch-style host may leave the header out, and has the name in the URL
+  const asked = headers["host"] === undefined ? originalUrl : `http://${headers["host"]}`
+  if (!URL.canParse(asked)) return false
+  const { hostname } = new URL(asked)
+  return isLoopbackHost(hostname) || hostname === new URL(accessUrl).hostname
+}
+
 /** The caller with the token that it shows: in a form, or else in the header. */
 export const setupCaller = (
   settings: Pick<HttpSettings, "accessUrl" | "names">,
   request: HttpServerRequest.HttpServerRequest,
   info: RequestInfo,
   token = request.headers[settings.names.setupTokenHeader.toLowerCase()] ?? ""
-): SetupCaller => ({ isLocal: isLocalCaller(settings, request, info), token: Redacted.make(token) })
+): SetupCaller => ({
+  isLocal: isLocalCaller(settings, request, info),
+  isKnownHost: isForKnownHost(settings, request),
+  token: Redacted.make(token)
+})

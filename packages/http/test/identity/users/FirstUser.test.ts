@@ -2,10 +2,23 @@ import * as Headers from "@effect/platform/Headers"
 import { DeploymentValues } from "@atelier/core/deployment"
 import { SetupTokens } from "@atelier/core/identity"
 import { Effect, Option, Redacted, Schema } from "effect"
+import { request } from "node:http"
+import { text } from "node:stream/consumers"
 import { describe, expect, it } from "vitest"
 import { sqlite } from "../../../../../test/databases.js"
-import { describeInterface, describeServerOnEach, startServer } from "../../../../../test/server.js"
-import { isLocalCaller } from "../../../src/server/request/setupCaller.js"
+import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/server.js"
+import { isForKnownHost, isLocalCaller } from "../../../src/server/request/setupCaller.js"
+
+/** Asks for the first user at a host of that name. `fetch` sets the header itself. */
+const requestOf = ({ url }: TestServer, host: string): Promise<{ readonly status: number | undefined; readonly body: string }> =>
+  new Promise((resolve, reject) => {
+    const headers = { host, "content-type": "application/json" }
+    const sent = request(`${url}/api/v2/users/first`, { method: "POST", headers }, async (response) => {
+      resolve({ status: response.statusCode, body: await text(response) })
+    })
+    sent.on("error", reject)
+    sent.end(JSON.stringify(ada))
+  })
 
 const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace", password: "SomeSecurePassword!" }
 
@@ -41,6 +54,13 @@ describeServerOnEach(
       for (const headers of [{ "sec-fetch-site": "cross-site" }, { origin: "https://elsewhere.example" }]) {
         const { body, status } = await server().call("POST", "/users/first", { headers, body: ada })
         expect([status, body]).toStrictEqual([403, { message: "A page of another site cannot create the first user." }])
+      }
+    })
+
+    it("refuses a call for a host that is not its own, as a page sends after DNS rebinding", async () => {
+      for (const host of ["evil.example:3000", "atelier.test.evil.example"]) {
+        const answer = await requestOf(server(), host)
+        expect([answer.status, answer.body]).toStrictEqual([403, expect.stringContaining("asks for another host")])
       }
     })
 
@@ -108,6 +128,23 @@ it("a deployment whose options name the set-up token takes it from other machine
   expect(await status("sixteen-letters!", { "service-setup-token": "sixteen-letters!" })).toBe(201)
   expect(await status("none")).toBe(201)
   await expect(status("short")).rejects.toThrow("options.setupToken: must have 16 characters or more, or be none")
+})
+
+it("the first user is created at the access URL's host or a loopback one", () => {
+  const isKnown = (host: string | undefined, originalUrl = "/users/first") =>
+    isForKnownHost(
+      { accessUrl: "https://dev.example.com:8443/prefix" },
+      { headers: Headers.fromInput(host === undefined ? {} : { host }), originalUrl }
+    )
+  expect(["dev.example.com", "DEV.example.com:8443", "localhost:3000", "127.0.0.1", "[::1]:80"].filter((host) => !isKnown(host))).toEqual(
+    []
+  )
+  expect(["evil.example", "dev.example.com.evil.example", "10.0.0.1", "", " "].filter((host) => isKnown(host))).toEqual([])
+  expect([isKnown(undefined, "https://dev.example.com/x"), isKnown(undefined, "https://evil.example/x"), isKnown(undefined)]).toEqual([
+    true,
+    false,
+    false
+  ])
 })
 
 describe("a caller who creates the first user", () => {
