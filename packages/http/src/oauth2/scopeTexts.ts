@@ -2,14 +2,16 @@
 
 const lasting = "It lasts when you end the permission of the app."
 
+/** A program in a workspace reads what its owner left there: the session's token, keys of cloud providers, and whatever the user's own programs have. */
+const asOwner = "There it can act as you do, also with the credentials that it finds, your session's among them."
+
 const permissions: Readonly<Record<string, string>> = {
-  "coder:all":
-    "Do everything that you can do, except give or change credentials, users, roles, groups, shares and settings of the deployment",
+  "coder:all": `Do everything that you can do, except give or change credentials, users, roles, groups, shares and settings of the deployment. That includes programs in your workspaces. ${asOwner}`,
   "coder:apikeys.manage_self": `See, create, change and delete your API keys. ${lasting}`,
-  "coder:application_connect": "Open the apps of your workspaces",
+  "coder:application_connect": `Open the apps of your workspaces, such as terminals and editors. ${asOwner}`,
   "coder:templates.author": "See, create, change and delete templates, and see how they are used",
   "coder:templates.build": "See templates, and import new versions of them",
-  "coder:workspaces.access": "See your workspaces, open their apps, and run programs in them",
+  "coder:workspaces.access": `See your workspaces, open their apps, and run programs in them. ${asOwner}`,
   "coder:workspaces.create": "See, create, change, start and stop your workspaces",
   "coder:workspaces.delete": "See and delete your workspaces",
   "coder:workspaces.operate": "See, change, start and stop your workspaces",
@@ -50,12 +52,12 @@ const permissions: Readonly<Record<string, string>> = {
   "user_skill:delete": "Delete your skills",
   "user_skill:read": "See your skills",
   "user_skill:update": "Change your skills",
-  "workspace:*": "Do everything with your workspaces: see, create, change, start, stop, share and delete them, and run programs in them",
-  "workspace:application_connect": "Open the apps of your workspaces",
+  "workspace:*": `Do everything with your workspaces: see, create, change, start, stop, share and delete them, and run programs in them. ${asOwner}`,
+  "workspace:application_connect": `Open the apps of your workspaces, such as terminals and editors. ${asOwner}`,
   "workspace:create": "Create workspaces",
   "workspace:delete": "Delete your workspaces",
   "workspace:read": "See your workspaces",
-  "workspace:ssh": "Run programs in your workspaces",
+  "workspace:ssh": `Run programs in your workspaces. ${asOwner}`,
   "workspace:start": "Start your workspaces",
   "workspace:stop": "Stop your workspaces",
   "workspace:update": "Change your workspaces"
