@@ -1,10 +1,9 @@
 /** Key sets that clients publish at addresses of their own (RFC 7517 §5). */
 import { isPublicAddress } from "@atelier/core/platform"
 import { Data, Duration, Effect } from "effect"
-import type { lookup as resolve } from "node:dns"
 import { request } from "node:https"
 import { isIP } from "node:net"
-import { guardedLookup } from "./guardedLookup.js"
+import { guardedLookup, type ResolveName } from "./guardedLookup.js"
 
 /** Bytes of a key set. */
 const maximumSize = 64 * 1024
@@ -19,7 +18,7 @@ export interface KeySetOptions {
   /** Whether an IP address may be called; those of the Internet unless given. */
   readonly isAllowed?: (address: string) => boolean
   /** How names become addresses; the system's way unless given. */
-  readonly resolve?: typeof resolve
+  readonly resolve?: ResolveName
   /** Authorities that vouch for servers, in PEM; the system's unless given. */
   readonly ca?: string
 }

@@ -3,10 +3,9 @@ import { keyBytes, NotPushed, type PushKeys, type PushSender, type PushTarget } 
 import { isPublicAddress } from "@atelier/core/platform"
 import { Clock, Duration, Effect } from "effect"
 import { createCipheriv, createECDH, createPrivateKey, type ECDH, hkdfSync, randomBytes, sign } from "node:crypto"
-import { lookup as resolve } from "node:dns"
 import { request } from "node:https"
 import { isIP } from "node:net"
-import { guardedLookup } from "./guardedLookup.js"
+import { guardedLookup, type ResolveName } from "./guardedLookup.js"
 
 const curve = "prime256v1"
 
@@ -65,7 +64,7 @@ export interface PushSenderOptions {
   /** Whether an IP address may be called; those of the Internet unless given. */
   readonly isAllowed?: (address: string) => boolean
   /** How names become addresses; the system's way unless given. */
-  readonly resolve?: typeof resolve
+  readonly resolve?: ResolveName
   /** Authorities that vouch for push services, in PEM; the system's unless given. */
   readonly ca?: string
 }
@@ -75,7 +74,7 @@ const posted = (
   endpoint: URL,
   body: Uint8Array,
   headers: Readonly<Record<string, string>>,
-  { ca, isAllowed = isPublicAddress, resolve: resolveName = resolve }: PushSenderOptions,
+  { ca, isAllowed = isPublicAddress, resolve: resolveName }: PushSenderOptions,
   signal: AbortSignal
 ): Promise<number> =>
   new Promise((done, fail) => {

@@ -1,9 +1,16 @@
-import { lookup as resolve } from "node:dns"
+import { lookup, type LookupAddress, type LookupAllOptions } from "node:dns"
 import type { LookupFunction } from "node:net"
+
+/** Finds all addresses of a name. */
+export type ResolveName = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: Array<LookupAddress>) => void
+) => void
 
 /** Resolves names, and refuses those that have an address that may not be called: the connection then goes to an address that was checked. */
 export const guardedLookup =
-  (isAllowed: (address: string) => boolean, resolveName: typeof resolve = resolve): LookupFunction =>
+  (isAllowed: (address: string) => boolean, resolveName: ResolveName = lookup): LookupFunction =>
   (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? []

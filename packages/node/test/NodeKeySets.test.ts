@@ -2,7 +2,6 @@ import { NodeKeySets } from "@atelier/node"
 import { Effect, Either } from "effect"
 import { createServer, type Server } from "node:https"
 import type { AddressInfo } from "node:net"
-import type { lookup } from "node:dns"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { certificate } from "../../../test/mailServer.js"
 
@@ -21,8 +20,7 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
 /** Finds every name at the server's address. */
-const resolve = ((_name: string, _options: object, callback: (error: null, found: ReadonlyArray<object>) => void) =>
-  callback(null, [{ address: "127.0.0.1", family: 4 }])) as unknown as typeof lookup
+const resolve: NodeKeySets.KeySetOptions["resolve"] = (_name, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }])
 
 const fetched = (path: string, isAllowed = true, scheme = "https") => {
   const { port } = server.address() as AddressInfo

@@ -3,7 +3,6 @@ import { NotPushed, type PushKeys } from "@atelier/core/notifications"
 import { NodePushSender } from "@atelier/node"
 import { Effect, Either } from "effect"
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from "node:crypto"
-import type { lookup } from "node:dns"
 import { createServer, type Server } from "node:https"
 import type { IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -58,12 +57,13 @@ beforeEach(() => {
 })
 
 /** Finds every name at addresses. */
-const resolvingTo = (...addresses: ReadonlyArray<string>) =>
-  ((_name: string, _options: object, callback: (error: null, found: ReadonlyArray<object>) => void) =>
+const resolvingTo =
+  (...addresses: ReadonlyArray<string>): NonNullable<NodePushSender.PushSenderOptions["resolve"]> =>
+  (_name, _options, callback) =>
     callback(
       null,
       addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
-    )) as unknown as typeof lookup
+    )
 
 const target = (host = "mail.example.com") => ({
   endpoint: `https://${host}:${(server.address() as AddressInfo).port}/push/1`,

@@ -33,7 +33,10 @@ it.scopedLive("a statement that runs for too long is ended by the server, and le
     )
     const pid = sql`SELECT pg_backend_pid() AS pid`
     const before = yield* pid
-    const error = yield* Effect.flip(sql`SELECT pg_sleep(60)`)
+    const other = Context.get(yield* Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })), SqlClient.SqlClient)
+    yield* other`SELECT pg_advisory_lock(7)`
+    // Waits until the other connection ends
+    const error = yield* Effect.flip(sql`SELECT pg_advisory_lock(7)`)
     expect(isUnavailable(error)).toBe(true)
     expect(yield* pid).toStrictEqual(before)
   }).pipe(Effect.withTracerEnabled(false))

@@ -45,7 +45,8 @@ describe("a session", () => {
   })
 
   it("is refused for a membership of no organization", () => {
-    const nowhere = { roles: ["organization-admin"] } as unknown as MembershipInput
+    // As JavaScript may give it
+    const nowhere: MembershipInput = JSON.parse(`{"roles":["organization-admin"]}`)
     expect(() => sessionActor({ userId: id("1"), memberships: [nowhere] })).toThrow(
       "memberships: each needs the organizationId of its organization"
     )
