@@ -7,7 +7,7 @@ import { AccountRepository } from "../identity/users/AccountRepository.js"
 import { lockedAccount } from "../identity/users/Account.js"
 import type { User } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { dollars, type GroupAiBudget, limitViolation, type UserAiBudgetOverride } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
@@ -15,6 +15,8 @@ import type { Group, GroupId } from "../groups/Group.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** A limit of one user, and the group on whose account it is. */
 export interface OverrideRequest {
@@ -36,6 +38,36 @@ const auditedBudget = (budget: Pick<GroupAiBudget, "spend_limit_micros"> | undef
 
 /** Entries show what was before the first budget as no money. */
 const nothingAllowed = { spend_limit: dollars(0) }
+
+/** The methods of {@link AiBudgets}. */
+export interface AiBudgetsService {
+  /** The budget of a group's members. Fails with `NotFound` if the group has no budget. */
+  readonly get: (id: GroupId) => Effect.Effect<GroupAiBudget, Forbidden | NotFound, CurrentActor>
+
+  /** Sets the budget of each member of a group. Fails with `NotFound` if the actor may not change the group. */
+  readonly set: (
+    id: GroupId,
+    spend_limit_micros: number
+  ) => Effect.Effect<GroupAiBudget, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Takes the budget of a group: its members have that of another of their groups, or no bound. */
+  readonly delete: (id: GroupId) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** The user's own limit in place of its groups'. Fails with `NotFound` if it is not set. */
+  readonly override: (reference: string) => Effect.Effect<UserAiBudgetOverride, Forbidden | NotFound, CurrentActor>
+
+  /**
+   * Gives a user a budget of its own, charged to one of its groups. Fails with `NotFound` if the actor may not change both the user and
+   * the group, and with `Invalid` if the user is not in the group.
+   */
+  readonly setOverride: (
+    reference: string,
+    request: OverrideRequest
+  ) => Effect.Effect<UserAiBudgetOverride, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Takes what was set for a user alone. Fails with `NotFound` as `setOverride` does, and where there is nothing. */
+  readonly deleteOverride: (reference: string) => Effect.Effect<undefined, Forbidden | NotFound, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -82,7 +114,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** The budget of a group's members. Fails with `NotFound` if the group has no budget. */
     get: Traced.fn("AiBudgets.get")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -90,7 +121,6 @@ const make = Effect.gen(function* () {
       return (yield* budgetOf(id)) ?? (yield* noBudget)
     }),
 
-    /** Sets the budget of each member of a group. Fails with `NotFound` if the actor may not change the group. */
     set: Traced.fn("AiBudgets.set")(function* (id: GroupId, spend_limit_micros: number) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -109,7 +139,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Takes the budget of a group: its members have that of another of their groups, or no bound. */
     delete: Traced.fn("AiBudgets.delete")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -126,17 +155,12 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The user's own limit in place of its groups'. Fails with `NotFound` if it is not set. */
     override: Traced.fn("AiBudgets.override")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
       return yield* Effect.flatMap(repository.override(id), Option.match({ onNone: () => noOverride, onSome: Effect.succeed }))
     }),
 
-    /**
-     * Gives a user a budget of its own, charged to one of its groups. Fails with `NotFound` if the actor may not change both the user and
-     * the group, and with `Invalid` if the user is not in the group.
-     */
     setOverride: Traced.fn("AiBudgets.setOverride")(function* (reference: string, { group_id, spend_limit_micros }: OverrideRequest) {
       yield* requireFeature("aibridge")
       const user = yield* users.get(reference)
@@ -171,7 +195,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Takes what was set for a user alone. Fails with `NotFound` as `setOverride` does, and where there is nothing. */
     deleteOverride: Traced.fn("AiBudgets.deleteOverride")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const user = yield* users.get(reference)
@@ -195,6 +218,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Limits on users' AI spend. */
-export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, Effect.Effect.Success<typeof make>>() {
+export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, AiBudgetsService>() {
   static readonly layer = standingOn(service(AiBudgets, make), Users.layer)
 }

@@ -3,7 +3,7 @@ import { Access, AccessObjects } from "../access/index.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/AuditedFields.js"
 import { Encryption } from "../platform/secrets/Encryption.js"
-import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations, type Validation, type Forbidden } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { openRow } from "../platform/store/Resealing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -24,6 +24,8 @@ import {
 } from "./AiProvider.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import { service } from "../platform/wiring/Standing.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** A provider with its secrets, for the service alone. */
 export interface AiProvider extends AiProviderFields, AiProviderSecrets {}
@@ -66,6 +68,30 @@ const changeViolation = (change: KeyChange, at: number, { keys, seen }: { keys: 
   if (seen.has(id)) return [{ field: `${field}.id`, detail: "is named twice" }]
   seen.add(id)
   return []
+}
+
+/** The methods of {@link AiProviders}. */
+export interface AiProvidersService {
+  /** All providers, the oldest first. Fails with `Forbidden` unless the actor may read them. */
+  readonly list: Effect.Effect<ReadonlyArray<AiProvider>, Forbidden, CurrentActor>
+
+  /** A provider by id or name. Fails with `Forbidden`, with `Invalid` for a text that is neither, and with `NotFound`. */
+  readonly get: (reference: string) => Effect.Effect<AiProvider, Invalid | Forbidden | NotFound, CurrentActor>
+
+  /** Stores a provider. Fails with `Forbidden`, with `Invalid` naming each field, and with `Conflict` for a name that is taken. */
+  readonly create: (given: NewAiProvider) => Effect.Effect<AiProvider, Invalid | Forbidden | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Changes a provider. Fails with `Forbidden`, `NotFound`, with `Invalid` for no change or naming each field, and with `Conflict` for a
+   * change of secrets that no key of the deployment opens. Other changes leave such secrets as they are stored.
+   */
+  readonly update: (
+    reference: string,
+    changes: AiProviderChanges
+  ) => Effect.Effect<AiProvider, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Deletes a provider with its keys; its name becomes free. Fails with `Forbidden`, `Invalid` or `NotFound`. */
+  readonly remove: (reference: string) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {
@@ -155,19 +181,16 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** All providers, the oldest first. Fails with `Forbidden` unless the actor may read them. */
     list: Effect.gen(function* () {
       yield* Access.authorize("read", object)
       return yield* Effect.forEach(yield* repository.list, open)
     }),
 
-    /** A provider by id or name. Fails with `Forbidden`, with `Invalid` for a text that is neither, and with `NotFound`. */
     get: Traced.fn("AiProviders.get")(function* (reference: string) {
       yield* Access.authorize("read", object)
       return yield* open(yield* referenced(reference))
     }),
 
-    /** Stores a provider. Fails with `Forbidden`, with `Invalid` naming each field, and with `Conflict` for a name that is taken. */
     create: Traced.fn("AiProviders.create")(function* (given: NewAiProvider) {
       const id = yield* ids.next
       return yield* Audit.audited(
@@ -195,10 +218,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Changes a provider. Fails with `Forbidden`, `NotFound`, with `Invalid` for no change or naming each field, and with `Conflict` for a
-     * change of secrets that no key of the deployment opens. Other changes leave such secrets as they are stored.
-     */
     update: Traced.fn("AiProviders.update")(function* (reference: string, changes: AiProviderChanges) {
       yield* Access.authorize("update", object)
       const { id, name } = yield* referenced(reference)
@@ -247,7 +266,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes a provider with its keys; its name becomes free. Fails with `Forbidden`, `Invalid` or `NotFound`. */
     remove: Traced.fn("AiProviders.remove")(function* (reference: string) {
       yield* Access.authorize("delete", object)
       const { id, name } = yield* referenced(reference)
@@ -267,6 +285,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The stored settings of providers of language models. */
-export class AiProviders extends Context.Tag("@atelier/core/AiProviders")<AiProviders, Effect.Effect.Success<typeof make>>() {
+export class AiProviders extends Context.Tag("@atelier/core/AiProviders")<AiProviders, AiProvidersService>() {
   static readonly layer = service(AiProviders, make)
 }

@@ -6,10 +6,10 @@ import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import type { UserId } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-import { type BudgetInputs, effectiveBudget, type EffectiveBudget, monthOf, type Period } from "./AiBudget.js"
+import { type BudgetInputs, effectiveBudget, type EffectiveBudget, monthOf, type Period, type LimitSource } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js"
 import { AiSpendRepository } from "./AiSpendRepository.js"
@@ -17,6 +17,7 @@ import type { Group, GroupId } from "../groups/Group.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 /** Ids that one question may name. */
 const maximumIds = 100
@@ -29,6 +30,104 @@ const validIds = (field: string, ids: ReadonlyArray<Uuid>): Effect.Effect<void, 
   ids.length > 0 && ids.length <= maximumIds
     ? Effect.void
     : Invalid.field(field, `must name 1 to ${maximumIds} ids`, "Query parameters have invalid values.")
+
+/** The methods of {@link AiSpend}. */
+export interface AiSpendService {
+  /** A user's budget for this month, the group that it is charged to, and the amount spent. authorization.md §9. */
+  readonly ofUser: (reference: string) => Effect.Effect<
+    {
+      readonly current_spend_micros: number
+      readonly period_start: Timestamp.Timestamp
+      readonly period_end: Timestamp.Timestamp
+      readonly user_id: Uuid
+      readonly effective_group_id: Uuid | null
+      readonly effective_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
+    },
+    Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /** The limits and spend of a group's members this month, each and in total. */
+  readonly ofGroup: (id: GroupId) => Effect.Effect<
+    {
+      readonly group_id: Uuid
+      readonly spend_limit_micros: number | null
+      readonly total_spend_limit_micros: number | null
+      readonly current_spend_micros: number
+      readonly period_start: Timestamp.Timestamp
+      readonly period_end: Timestamp.Timestamp
+    },
+    Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /** As `ofGroup`, of those of up to 100 groups of an organization that the actor may read. */
+  readonly ofGroups: (
+    organization: string,
+    ids: ReadonlyArray<GroupId>
+  ) => Effect.Effect<
+    {
+      readonly groups: {
+        readonly group_id: Uuid
+        readonly spend_limit_micros: number | null
+        readonly total_spend_limit_micros: number | null
+        readonly current_spend_micros: number
+      }[]
+      readonly period_start: Timestamp.Timestamp
+      readonly period_end: Timestamp.Timestamp
+    },
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /** The limits and spend, charged to the group, of up to 100 users that are members as far as the actor may know. */
+  readonly ofMembers: (
+    id: GroupId,
+    userIds: ReadonlyArray<UserId>
+  ) => Effect.Effect<
+    {
+      readonly members: {
+        readonly user_id: Uuid
+        readonly effective_group_id: Uuid | null
+        readonly group_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
+        readonly group_spend_micros: number
+      }[]
+      readonly period_start: Timestamp.Timestamp
+      readonly period_end: Timestamp.Timestamp
+    },
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /** As `ofMembers`, of a group by name. */
+  readonly ofMembersByName: (
+    organization: string,
+    name: string,
+    userIds: ReadonlyArray<UserId>
+  ) => Effect.Effect<
+    {
+      readonly members: {
+        readonly user_id: Uuid
+        readonly effective_group_id: Uuid | null
+        readonly group_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
+        readonly group_spend_micros: number
+      }[]
+      readonly period_start: Timestamp.Timestamp
+      readonly period_end: Timestamp.Timestamp
+    },
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /**
+   * Streams an organization's spend as the lines of a file. Fails with `Forbidden` unless the actor may read all group members, and with
+   * `Invalid` for a period that is invalid, too long, or older than the stored data.
+   */
+  readonly export: (
+    reference: string,
+    asked: PeriodAsked
+  ) => Effect.Effect<{ readonly filename: string; readonly content: Stream.Stream<string> }, Invalid | Forbidden | NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -89,7 +188,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** A user's budget for this month, the group that it is charged to, and the amount spent. authorization.md §9. */
     ofUser: Traced.fn("AiSpend.ofUser")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
@@ -105,7 +203,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** The limits and spend of a group's members this month, each and in total. */
     ofGroup: Traced.fn("AiSpend.ofGroup")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -115,7 +212,6 @@ const make = Effect.gen(function* () {
       return found === undefined ? yield* missing : { ...period, ...found }
     }),
 
-    /** As `ofGroup`, of those of up to 100 groups of an organization that the actor may read. */
     ofGroups: Traced.fn("AiSpend.ofGroups")(function* (organization: string, ids: ReadonlyArray<GroupId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -132,14 +228,12 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** The limits and spend, charged to the group, of up to 100 users that are members as far as the actor may know. */
     ofMembers: Traced.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
       return yield* ofMembers(yield* Effect.flatMap(groups.find(id), visible), userIds)
     }),
 
-    /** As `ofMembers`, of a group by name. */
     ofMembersByName: Traced.fn("AiSpend.ofMembersByName")(function* (organization: string, name: string, userIds: ReadonlyArray<UserId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -147,10 +241,6 @@ const make = Effect.gen(function* () {
       return yield* ofMembers(yield* Effect.flatMap(groups.byName(id, name), visible), userIds)
     }),
 
-    /**
-     * Streams an organization's spend as the lines of a file. Fails with `Forbidden` unless the actor may read all group members, and with
-     * `Invalid` for a period that is invalid, too long, or older than the stored data.
-     */
     export: Traced.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
       yield* requireFeature("aibridge")
       const organization = yield* organizations.get(reference)
@@ -164,6 +254,6 @@ const make = Effect.gen(function* () {
 })
 
 /** AI spend of users and groups. */
-export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, Effect.Effect.Success<typeof make>>() {
+export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, AiSpendService>() {
   static readonly layer = standingOn(service(AiSpend, make), Users.layer, Organizations.layer)
 }

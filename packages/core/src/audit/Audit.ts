@@ -19,6 +19,9 @@ export class AuditStatus extends Context.Reference<AuditStatus>()("@atelier/core
   defaultValue: () => ({ success: 200, failure: (error: Option.Option<unknown>): number => (Option.isSome(error) ? 400 : 500) })
 }) {}
 
+/** What a change needs that writes an audit entry and publishes what it did. */
+export type Auditing = AuditRepository | EventBus | Ids | Transactor
+
 /** The subject of an entry. */
 export interface Subject {
   readonly action: AuditAction

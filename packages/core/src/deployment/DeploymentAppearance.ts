@@ -2,12 +2,14 @@
 import { Context, Effect, Option, Schema } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
 import { isUnsafeAddress } from "../platform/texts/Address.js"
-import { Invalid } from "../platform/Errors.js"
+import { Invalid, type Forbidden } from "../platform/Errors.js"
 import { DeploymentOptions } from "./options/DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
 import { Entitlements, requireFeature } from "./licenses/Entitlements.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import { service } from "../platform/wiring/Standing.js"
+import type { SupportLink } from "./options/readers.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 /** A message above every page. */
 export const Banner = Schema.Struct({
@@ -44,6 +46,25 @@ const validate = ({ announcement_banners, logo_url }: AppearanceSettings): Effec
   return isShowable(logo_url) ? Effect.void : Invalid.field("logo_url", "must be an http or https address, or a path")
 }
 
+/** The methods of {@link DeploymentAppearance}. */
+export interface DeploymentAppearanceService {
+  /** Returns the stored settings, or none of them while the deployment is not licensed for them. */
+  readonly settings: Effect.Effect<AppearanceSettings>
+
+  /** The appearance as pages, users and agents see it. */
+  readonly get: Effect.Effect<{
+    readonly service_banner: { readonly message: string; readonly enabled: boolean; readonly background_color: string }
+    readonly support_links: ReadonlyArray<SupportLink> | { readonly name: string; readonly target: string; readonly icon: string }[]
+    readonly docs_url: string
+    readonly application_name: string
+    readonly logo_url: string
+    readonly announcement_banners: readonly { readonly message: string; readonly enabled: boolean; readonly background_color: string }[]
+  }>
+
+  /** Replaces all settings. Fails with `Forbidden` unless the actor may change the deployment and the feature is licensed. */
+  readonly put: (settings: AppearanceSettings) => Effect.Effect<void, Invalid | Forbidden, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const values = yield* DeploymentValues
   const { docsUrl: docs_url, supportLinks: links } = yield* DeploymentOptions
@@ -53,21 +74,18 @@ const make = Effect.gen(function* () {
   const encode = Schema.encodeSync(form)
   const defaultLinks = docs_url === "" ? [] : [{ name: "Documentation", target: docs_url, icon: "docs" }]
 
-  /** Returns the stored settings, or none of them while the deployment is not licensed for them. */
   const settings = Effect.map(values.get(key), (stored) =>
     licensed.has("appearance") ? Option.getOrElse(Option.flatMap(stored, decode), () => nothing) : nothing
   )
 
   return {
     settings,
-    /** The appearance as pages, users and agents see it. */
     get: Effect.map(settings, (shown) => ({
       ...shown,
       service_banner: shown.announcement_banners[0] ?? { enabled: false, message: "", background_color: "" },
       support_links: licensed.has("appearance") && links.length > 0 ? links : defaultLinks,
       docs_url
     })),
-    /** Replaces all settings. Fails with `Forbidden` unless the actor may change the deployment and the feature is licensed. */
     put: Traced.fn("DeploymentAppearance.put")(function* (settings: AppearanceSettings) {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       yield* requireFeature("appearance")
@@ -79,7 +97,7 @@ const make = Effect.gen(function* () {
 
 export class DeploymentAppearance extends Context.Tag("@atelier/core/DeploymentAppearance")<
   DeploymentAppearance,
-  Effect.Effect.Success<typeof make>
+  DeploymentAppearanceService
 >() {
   static readonly layer = service(DeploymentAppearance, make)
 }

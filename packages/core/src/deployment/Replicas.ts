@@ -72,6 +72,39 @@ export const replicaAliveFor = Duration.seconds(15)
 /** How long the row of a process that died is kept. */
 const keptFor = Duration.minutes(30)
 
+/** The methods of {@link Replicas}. */
+export interface ReplicasService {
+  /** This process. */
+  readonly id: Uuid
+
+  /** Since when a process has to have told of itself to count as there. */
+  readonly aliveSince: Effect.Effect<Timestamp.Timestamp>
+
+  /** The processes that have told of themselves lately, without this one. After the store was away, those from before count for a while. */
+  readonly others: Effect.Effect<ReadonlyArray<Replica>>
+
+  /** Sets the clock in force by the store's, if it is a `StoreClock`: before anything compares its time with that of other processes. */
+  readonly align: Effect.Effect<void>
+
+  /**
+   * Processes that count as dead, each until it is told to be `missed`: they are silent and hold their locks no more, or are silent for long. Those that
+   * ended by themselves are not among them, and after a jump of the store's clock none is until all have followed it.
+   */
+  readonly dead: Effect.Effect<ReadonlyArray<SilentReplica>>
+
+  /**
+   * Has a dead process, with the connections of agents that it had, count as missing at once. What it stored is kept: one that lives after all is back with
+   * the next that it tells of itself.
+   */
+  readonly missed: (dead: SilentReplica) => Effect.Effect<void>
+
+  /** Tells of this process until the scope closes, and keeps its clock with the store's. A store that is away is tried again. */
+  readonly announce: Effect.Effect<void, never, Scope.Scope>
+
+  /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */
+  readonly list: Effect.Effect<ReadonlyArray<Replica>, NotFound, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* ReplicaRepository
   const locks = yield* Locks
@@ -149,22 +182,14 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** This process. */
     id,
 
-    /** Since when a process has to have told of itself to count as there. */
     aliveSince,
 
-    /** The processes that have told of themselves lately, without this one. After the store was away, those from before count for a while. */
     others: Effect.map(Effect.flatMap(aliveSince, repository.since), (known) => known.filter((replica) => replica.id !== id)),
 
-    /** Sets the clock in force by the store's, if it is a `StoreClock`: before anything compares its time with that of other processes. */
     align,
 
-    /**
-     * Processes that count as dead, each until it is told to be `missed`: they are silent and hold their locks no more, or are silent for long. Those that
-     * ended by themselves are not among them, and after a jump of the store's clock none is until all have followed it.
-     */
     dead: Effect.gen(function* () {
       yield* align
       if ((yield* Clock.currentTimeMillis) < settledAt) return []
@@ -180,10 +205,6 @@ const make = Effect.gen(function* () {
       return yield* Effect.filter(silent, isDead)
     }),
 
-    /**
-     * Has a dead process, with the connections of agents that it had, count as missing at once. What it stored is kept: one that lives after all is back with
-     * the next that it tells of itself.
-     */
     missed: (dead: SilentReplica): Effect.Effect<void> =>
       Effect.gen(function* () {
         const gone = Timestamp.minus(yield* Timestamp.now, replicaAliveFor)
@@ -192,7 +213,6 @@ const make = Effect.gen(function* () {
         setBackTo = new Map(setBackTo).set(dead.id, time)
       }),
 
-    /** Tells of this process until the scope closes, and keeps its clock with the store's. A store that is away is tried again. */
     announce: Effect.gen(function* () {
       yield* align
       yield* Background.repeat("replica_lock", Effect.zipRight(keepLock, Effect.sleep(period)))
@@ -203,7 +223,6 @@ const make = Effect.gen(function* () {
       yield* Background.repeat("replica_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 
-    /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */
     list: Effect.gen(function* () {
       yield* Access.authorizeOrHide("read", AccessObjects.bare("replicas"))
       return yield* repository.since(Timestamp.minus(yield* Timestamp.now, replicaAliveFor))
@@ -211,6 +230,6 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class Replicas extends Context.Tag("@atelier/core/Replicas")<Replicas, Effect.Effect.Success<typeof make>>() {
+export class Replicas extends Context.Tag("@atelier/core/Replicas")<Replicas, ReplicasService>() {
   static readonly layer = service(Replicas, make)
 }

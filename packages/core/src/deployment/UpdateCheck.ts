@@ -36,6 +36,14 @@ export const isCurrent = (own: string, released: string): boolean => {
   return true
 }
 
+/** The methods of {@link UpdateCheck}. */
+export interface UpdateCheckService {
+  /** The newest release known, compared with the version that runs; itself while none is known. */
+  readonly compare: (own: Release) => Effect.Effect<Release & { readonly current: boolean }>
+
+  readonly refresh: Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const feed = yield* ReleaseFeed
   const { updateCheck: isOn } = yield* DeploymentOptions
@@ -66,7 +74,6 @@ const make = Effect.gen(function* () {
       )
 
   return {
-    /** The newest release known, compared with the version that runs; itself while none is known. */
     compare: (own: Release): Effect.Effect<Release & { readonly current: boolean }> =>
       Effect.gen(function* () {
         if (!isOn || feed === undefined) return { current: true, ...own }
@@ -80,7 +87,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class UpdateCheck extends Context.Tag("@atelier/core/UpdateCheck")<UpdateCheck, Effect.Effect.Success<typeof make>>() {
+export class UpdateCheck extends Context.Tag("@atelier/core/UpdateCheck")<UpdateCheck, UpdateCheckService>() {
   static readonly layer = service(UpdateCheck, make)
 }
 

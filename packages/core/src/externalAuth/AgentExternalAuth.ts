@@ -6,13 +6,14 @@ import { upstreamFailure } from "./ExternalAuth.js"
 import { type ExternalAuthClient, ExternalAuthClients, servesAddress } from "./ExternalAuthClient.js"
 import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 import { ExternalAuthTokens, newLinksOf } from "./ExternalAuthTokens.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Invalid, NotFound, type Forbidden, type UpstreamFailure } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { ExternalAuthDeclarations } from "./ExternalAuthDeclarations.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 /** What is asked of the workspace of an agent. */
 export interface ExternalAuthWorkspace {
@@ -51,6 +52,25 @@ const usernames: Readonly<Record<string, string>> = {
   gitlab: "oauth2",
   "bitbucket-cloud": "x-token-auth",
   "bitbucket-server": "x-token-auth"
+}
+
+/** The methods of {@link AgentExternalAuth}. */
+export interface AgentExternalAuthService {
+  /**
+   * Returns the token of the workspace's owner at a provider, or the address where the owner signs in. Fails with `Invalid` unless
+   * the query names one provider, with `NotFound` if no provider is meant, with `Forbidden` for an agent without access to its owner's data, and
+   * with `UpstreamFailure` for a provider that cannot be asked.
+   */
+  readonly get: (
+    workspace: ExternalAuthWorkspace,
+    query: ExternalAuthQuery
+  ) => Effect.Effect<AgentExternalAuthToken, Invalid | Forbidden | NotFound | UpstreamFailure, CurrentActor>
+
+  /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`, except that it also waits for a provider. */
+  readonly wait: (
+    workspace: ExternalAuthWorkspace,
+    query: ExternalAuthQuery
+  ) => Effect.Effect<AgentExternalAuthToken, Invalid | Forbidden | NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -111,11 +131,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /**
-     * Returns the token of the workspace's owner at a provider, or the address where the owner signs in. Fails with `Invalid` unless
-     * the query names one provider, with `NotFound` if no provider is meant, with `Forbidden` for an agent without access to its owner's data, and
-     * with `UpstreamFailure` for a provider that cannot be asked.
-     */
     get: Traced.fn("AgentExternalAuth.get")(function* (workspace: ExternalAuthWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       const missing: AgentExternalAuthToken = {
@@ -131,7 +146,6 @@ const make = Effect.gen(function* () {
       return current.authenticated ? viewOf(client, current.tokens) : missing
     }),
 
-    /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`, except that it also waits for a provider. */
     wait: Traced.fn("AgentExternalAuth.wait")(function* (workspace: ExternalAuthWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       let next = yield* Deferred.make<void>()
@@ -158,9 +172,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The tokens of external providers that agents get for their workspaces' owners. */
-export class AgentExternalAuth extends Context.Tag("@atelier/core/AgentExternalAuth")<
-  AgentExternalAuth,
-  Effect.Effect.Success<typeof make>
->() {
+export class AgentExternalAuth extends Context.Tag("@atelier/core/AgentExternalAuth")<AgentExternalAuth, AgentExternalAuthService>() {
   static readonly layer = standingOn(service(AgentExternalAuth, make), ExternalAuthTokens.layer)
 }

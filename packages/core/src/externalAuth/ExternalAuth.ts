@@ -11,12 +11,14 @@ import {
   ExternalAuthClients,
   type ExternalAuthFailure,
   type ExternalAuthInstallation,
-  type ExternalAuthUser
+  type ExternalAuthUser,
+  type ExternalAuthDevice
 } from "./ExternalAuthClient.js"
 import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
 import { type ExternalAuthStanding, ExternalAuthTokens } from "./ExternalAuthTokens.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { ExternalAuthProvider } from "./ExternalAuthProvider.js"
 
 /** A link in its user's list. */
 export interface ListedExternalAuthLink {
@@ -59,6 +61,45 @@ const away = (failure: ExternalAuthFailure): Effect.Effect<ExternalAuthStanding>
 /** Tells the caller of a provider that could not be asked. */
 export const upstreamFailure = ({ detail, message }: ExternalAuthFailure): UpstreamFailure => new UpstreamFailure({ message, detail })
 
+/** The methods of {@link ExternalAuth}. */
+export interface ExternalAuthService {
+  /** The providers in their configured order. */
+  readonly providers: ReadonlyArray<ExternalAuthProvider>
+
+  /** The actor's links. Each link to a configured provider is renewed, if it has expired, and validated. deployment.md §10.1. */
+  readonly list: () => Effect.Effect<ReadonlyArray<ListedExternalAuthLink>, NotFound, CurrentActor>
+
+  /**
+   * A provider with the actor's link, which is validated and not renewed. The link to a provider that cannot be asked is not authenticated.
+   * Fails with `NotFound` for an unknown provider.
+   */
+  readonly get: (id: string) => Effect.Effect<LinkedExternalAuth, NotFound, CurrentActor>
+
+  /**
+   * Removes the actor's link and revokes its tokens at the provider. Fails with `NotFound` without a link. A revocation that fails is told and
+   * is no failure: the link is gone.
+   */
+  readonly unlink: (id: string) => Effect.Effect<{ readonly token_revoked: boolean }, NotFound, CurrentActor>
+
+  /** Begins a device flow. Fails with `Invalid` where the provider has none, and with `UpstreamFailure` where it fails. RFC 8628 §3.2. */
+  readonly startDevice: (id: string) => Effect.Effect<ExternalAuthDevice, Invalid | NotFound | UpstreamFailure, CurrentActor>
+
+  /**
+   * Links the actor's user by the code of a device. Fails with `Invalid` until the user has entered the code at the provider; the
+   * detail is the provider's code, such as `authorization_pending`. RFC 8628 §3.5.
+   */
+  readonly completeDevice: (id: string, deviceCode: string) => Effect.Effect<undefined, Invalid | NotFound, CurrentActor>
+
+  /** The provider that a browser is sent to. Fails with `NotFound` for one that is linked by the device flow. */
+  readonly redirecting: (id: string) => Effect.Effect<ExternalAuthClient, NotFound, CurrentActor>
+
+  /** Links the actor's user by the code that a browser brings back. Fails with `UpstreamFailure` where the provider does not take it. */
+  readonly complete: (
+    client: ExternalAuthClient,
+    response: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: Redacted.Redacted<string> }
+  ) => Effect.Effect<void, NotFound | UpstreamFailure, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* ExternalAuthRepository
   const tokens = yield* ExternalAuthTokens
@@ -94,10 +135,8 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** The providers in their configured order. */
     providers: clients.map(({ provider }) => provider),
 
-    /** The actor's links. Each link to a configured provider is renewed, if it has expired, and validated. deployment.md §10.1. */
     list: Traced.fn("ExternalAuth.list")(function* () {
       const userId = yield* ownUser("read_personal")
       const present = yield* repository.ofUser(userId)
@@ -129,10 +168,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * A provider with the actor's link, which is validated and not renewed. The link to a provider that cannot be asked is not authenticated.
-     * Fails with `NotFound` for an unknown provider.
-     */
     get: Traced.fn("ExternalAuth.get")(function* (id: string) {
       const client = yield* clientOf(id)
       const userId = yield* ownUser("read_personal")
@@ -165,10 +200,6 @@ const make = Effect.gen(function* () {
       return view
     }),
 
-    /**
-     * Removes the actor's link and revokes its tokens at the provider. Fails with `NotFound` without a link. A revocation that fails is told and
-     * is no failure: the link is gone.
-     */
     unlink: Traced.fn("ExternalAuth.unlink")(function* (id: string) {
       const client = clients.find(({ provider }) => provider.id === id)
       const userId = yield* ownUser("update_personal")
@@ -185,17 +216,12 @@ const make = Effect.gen(function* () {
       })
     }, Effect.uninterruptible),
 
-    /** Begins a device flow. Fails with `Invalid` where the provider has none, and with `UpstreamFailure` where it fails. RFC 8628 §3.2. */
     startDevice: Traced.fn("ExternalAuth.startDevice")(function* (id: string) {
       const client = yield* deviceOf(id)
       yield* ownUser("update_personal")
       return yield* Effect.mapError(client.startDevice, upstreamFailure)
     }),
 
-    /**
-     * Links the actor's user by the code of a device. Fails with `Invalid` until the user has entered the code at the provider; the
-     * detail is the provider's code, such as `authorization_pending`. RFC 8628 §3.5.
-     */
     completeDevice: Traced.fn("ExternalAuth.completeDevice")(function* (id: string, deviceCode: string) {
       const client = yield* deviceOf(id)
       const userId = yield* ownUser("update_personal")
@@ -211,7 +237,6 @@ const make = Effect.gen(function* () {
       yield* stored(userId, client, given)
     }, Effect.uninterruptible),
 
-    /** The provider that a browser is sent to. Fails with `NotFound` for one that is linked by the device flow. */
     redirecting: Traced.fn("ExternalAuth.redirecting")(function* (id: string) {
       const client = yield* clientOf(id)
       if (client.provider.device_flow) return yield* new NotFound({ resource: "external_auth" })
@@ -219,7 +244,6 @@ const make = Effect.gen(function* () {
       return client
     }),
 
-    /** Links the actor's user by the code that a browser brings back. Fails with `UpstreamFailure` where the provider does not take it. */
     complete: Traced.fn("ExternalAuth.complete")(function* (
       client: ExternalAuthClient,
       response: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: Redacted.Redacted<string> }
@@ -236,6 +260,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The links of users to external providers, such as git hosts. Each user has its own. deployment.md §10. */
-export class ExternalAuth extends Context.Tag("@atelier/core/ExternalAuth")<ExternalAuth, Effect.Effect.Success<typeof make>>() {
+export class ExternalAuth extends Context.Tag("@atelier/core/ExternalAuth")<ExternalAuth, ExternalAuthService>() {
   static readonly layer = standingOn(service(ExternalAuth, make), ExternalAuthTokens.layer)
 }

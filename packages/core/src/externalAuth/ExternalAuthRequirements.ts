@@ -12,6 +12,21 @@ import { ExternalAuthDeclarations } from "./ExternalAuthDeclarations.js"
 /** Providers that are asked at once. */
 const concurrency = 8
 
+/** The methods of {@link ExternalAuthRequirements}. */
+export interface ExternalAuthRequirementsService {
+  /**
+   * Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured, and
+   * with `UpstreamFailure` while one cannot be asked.
+   */
+  readonly providers: (id: Uuid, userId: Uuid) => Effect.Effect<ReadonlyArray<ExternalAuthView>, NotFound | UpstreamFailure>
+
+  /**
+   * The ids of the providers that a user has to sign in to before a workspace of the version is created. Fails with `UpstreamFailure` while
+   * one cannot be asked.
+   */
+  readonly missing: (id: Uuid, userId: Uuid) => Effect.Effect<ReadonlyArray<string>, UpstreamFailure>
+}
+
 const make = Effect.gen(function* () {
   const declarations = yield* ExternalAuthDeclarations
   const tokens = yield* ExternalAuthTokens
@@ -20,10 +35,6 @@ const make = Effect.gen(function* () {
   const clientOf = (id: string) => clients.find(({ provider }) => provider.id === id)
 
   return {
-    /**
-     * Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured, and
-     * with `UpstreamFailure` while one cannot be asked.
-     */
     providers: (id: Uuid, userId: Uuid) =>
       Effect.flatMap(declarations.ofVersion(id), (needed) =>
         Effect.forEach(
@@ -53,10 +64,6 @@ const make = Effect.gen(function* () {
         )
       ),
 
-    /**
-     * The ids of the providers that a user has to sign in to before a workspace of the version is created. Fails with `UpstreamFailure` while
-     * one cannot be asked.
-     */
     missing: (id: Uuid, userId: Uuid): Effect.Effect<ReadonlyArray<string>, UpstreamFailure> =>
       Effect.flatMap(declarations.ofVersion(id), (needed) =>
         Effect.map(
@@ -82,7 +89,7 @@ const make = Effect.gen(function* () {
 /** The external providers that versions of templates need. */
 export class ExternalAuthRequirements extends Context.Tag("@atelier/core/ExternalAuthRequirements")<
   ExternalAuthRequirements,
-  Effect.Effect.Success<typeof make>
+  ExternalAuthRequirementsService
 >() {
   static readonly layer = standingOn(service(ExternalAuthRequirements, make), ExternalAuthTokens.layer)
 }

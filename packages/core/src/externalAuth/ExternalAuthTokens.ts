@@ -97,6 +97,36 @@ const isStill = (sent: ExternalAuthTokenSet, stored: ExternalAuthTokenSet): bool
 const isSameSealed = (left: Sealed, right: Sealed): boolean =>
   left.key_id === right.key_id && constantTimeEquals(left.ciphertext, right.ciphertext)
 
+/** The methods of {@link ExternalAuthTokens}. */
+export interface ExternalAuthTokensService {
+  /** The tokens of a link; none where no key opens them. */
+  readonly open: (link: SealedExternalAuthLink) => Effect.Effect<Option.Option<ExternalAuthTokenSet>>
+
+  readonly hasExpired: (link: SealedExternalAuthLink) => Effect.Effect<boolean>
+
+  /**
+   * Stores new tokens in place of the user's present ones, and tells the agents that wait for them. Returns false, and revokes the tokens,
+   * if the user has been deleted.
+   */
+  readonly store: (
+    userId: Uuid,
+    client: Pick<ExternalAuthClient, "provider" | "revoke">,
+    tokens: ExternalAuthTokenSet
+  ) => Effect.Effect<boolean>
+
+  /** Returns whether the link is valid as it is. An expired token is not renewed. */
+  readonly inspect: (client: ExternalAuthClient, link: SealedExternalAuthLink) => Effect.Effect<ExternalAuthStanding, ExternalAuthFailure>
+
+  /** Returns the link's standing, after an expired token was renewed. Fails if the provider cannot be asked. */
+  readonly current: (userId: Uuid, client: ExternalAuthClient) => Effect.Effect<ExternalAuthStanding, ExternalAuthFailure>
+
+  /**
+   * Returns the tokens of a valid link, for agents that ask until there is one. However many wait, a token that the provider refused is
+   * not validated again, and a provider that cannot be asked is asked once in ten seconds for a link.
+   */
+  readonly awaited: (userId: Uuid, client: ExternalAuthClient) => Effect.Effect<ExternalAuthTokenSet | undefined>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* ExternalAuthRepository
   const encryption = yield* Encryption
@@ -117,7 +147,6 @@ const make = Effect.gen(function* () {
       placeOf(link)
     )
 
-  /** The tokens of a link; none where no key opens them. */
   const open = (link: SealedExternalAuthLink): Effect.Effect<Option.Option<ExternalAuthTokenSet>> =>
     Effect.map(openRow(encryption, column, { ...link, value: link.tokens }), (bytes) =>
       Option.map(
@@ -257,10 +286,6 @@ const make = Effect.gen(function* () {
     open,
     hasExpired: (link: SealedExternalAuthLink): Effect.Effect<boolean> => hasExpired(link),
 
-    /**
-     * Stores new tokens in place of the user's present ones, and tells the agents that wait for them. Returns false, and revokes the tokens,
-     * if the user has been deleted.
-     */
     store: (userId: Uuid, client: Pick<ExternalAuthClient, "provider" | "revoke">, tokens: ExternalAuthTokenSet): Effect.Effect<boolean> =>
       Effect.gen(function* () {
         const providerId = client.provider.id
@@ -281,21 +306,15 @@ const make = Effect.gen(function* () {
         return isStored
       }),
 
-    /** Returns whether the link is valid as it is. An expired token is not renewed. */
     inspect: (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding, ExternalAuthFailure> =>
       Effect.flatMap(hasExpired(link), (isExpired) => (isExpired ? expired(client, link) : validated(client, link))),
 
-    /** Returns the link's standing, after an expired token was renewed. Fails if the provider cannot be asked. */
     current: Traced.fn("ExternalAuthTokens.current")(function* (userId: Uuid, client: ExternalAuthClient) {
       const link = Option.getOrUndefined(yield* renewed(userId, client))
       if (link === undefined) return refused("The user has no link to the provider.")
       return (yield* hasExpired(link)) ? yield* expired(client, link) : yield* validated(client, link)
     }),
 
-    /**
-     * Returns the tokens of a valid link, for agents that ask until there is one. However many wait, a token that the provider refused is
-     * not validated again, and a provider that cannot be asked is asked once in ten seconds for a link.
-     */
     awaited: Traced.fn("ExternalAuthTokens.awaited")(function* (userId: Uuid, client: ExternalAuthClient) {
       const link = Option.getOrUndefined(yield* renewed(userId, client))
       if (link === undefined || (yield* hasExpired(link))) return undefined
@@ -325,9 +344,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The tokens that external providers gave for users. Callers have authorized their actors. */
-export class ExternalAuthTokens extends Context.Tag("@atelier/core/ExternalAuthTokens")<
-  ExternalAuthTokens,
-  Effect.Effect.Success<typeof make>
->() {
+export class ExternalAuthTokens extends Context.Tag("@atelier/core/ExternalAuthTokens")<ExternalAuthTokens, ExternalAuthTokensService>() {
   static readonly layer = service(ExternalAuthTokens, make)
 }

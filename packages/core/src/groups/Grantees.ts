@@ -28,6 +28,30 @@ export interface Acls {
 /** A change of an object's ACLs. Fails with `Invalid` if one grows beyond a thousand entries. */
 export type AclChanges = (before: Acls) => Effect.Effect<Acls, Invalid>
 
+/** The methods of {@link Grantees}. */
+export interface GranteesService {
+  /** A change that removes all entries. Call it as `change`. */
+  readonly clearing: Effect.Effect<() => Effect.Effect<Acls, Invalid>, never, CurrentActor>
+
+  /**
+   * Reads a change of roles. Fails with `Invalid`, with an entry for each invalid id or role and each user or group that does not exist;
+   * entries that only remove a role are not looked up. Call it in the transaction of the change, before locking the object: it locks the
+   * users and groups that are given a role against deletion, and a later deletion removes their entries. authorization.md §12.2.
+   */
+  readonly change: <Role extends string>(
+    ofUsers: AskedRoles,
+    ofGroups: AskedRoles,
+    roles: RoleActions<Role>,
+    organizationId: OrganizationId
+  ) => Effect.Effect<AclChanges, Invalid, CurrentActor>
+
+  /** The existing users and groups that an object's ACLs name. */
+  readonly of: (acls: Acls) => Effect.Effect<{
+    readonly users: ReadonlyArray<UserWithOrganizations>
+    readonly groups: ReadonlyArray<GroupWithNames>
+  }>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* GranteeRepository
   const groups = yield* GroupRepository
@@ -52,14 +76,8 @@ const make = Effect.gen(function* () {
   const lockUsers = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.lockUsers([...ids, userId]))
 
   return {
-    /** A change that removes all entries. Call it as `change`. */
     clearing: Effect.as(lockUsers([]), (): Effect.Effect<Acls, Invalid> => Effect.succeed({ user_acl: {}, group_acl: {} })),
 
-    /**
-     * Reads a change of roles. Fails with `Invalid`, with an entry for each invalid id or role and each user or group that does not exist;
-     * entries that only remove a role are not looked up. Call it in the transaction of the change, before locking the object: it locks the
-     * users and groups that are given a role against deletion, and a later deletion removes their entries. authorization.md §12.2.
-     */
     change: <Role extends string>(
       ofUsers: AskedRoles,
       ofGroups: AskedRoles,
@@ -90,7 +108,6 @@ const make = Effect.gen(function* () {
           })
       }),
 
-    /** The existing users and groups that an object's ACLs name. */
     of: ({
       group_acl,
       user_acl
@@ -120,6 +137,6 @@ const grown = (field: string, before: Acl, change: AclChange): Effect.Effect<Acl
 }
 
 /** Users and groups that something is shared with. */
-export class Grantees extends Context.Tag("@atelier/core/Grantees")<Grantees, Effect.Effect.Success<typeof make>>() {
+export class Grantees extends Context.Tag("@atelier/core/Grantees")<Grantees, GranteesService>() {
   static readonly layer = service(Grantees, make)
 }

@@ -28,6 +28,8 @@ import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** The changes of a group; absent fields stay. */
 export interface GroupChange {
@@ -74,6 +76,37 @@ const subjectOf = (action: Audit.Subject["action"], { id, name, organization_id 
   organization_id
 })
 
+/** The methods of {@link GroupChanges}. */
+export interface GroupChangesService {
+  /**
+   * Creates a group without members. Fails with `Invalid` for settings that break a rule, `Forbidden` if the actor may not create groups,
+   * and `Conflict` for a name that is taken. authorization.md §8.2.
+   */
+  readonly create: (
+    reference: string,
+    settings: GroupSettings
+  ) => Effect.Effect<GroupWithRoster, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Changes a group and its members, completely or not at all. Fails with `NotFound` if the actor may not change it, `Forbidden` for
+   * members of Everyone, `Invalid` for a broken rule, for users that are not members of the organization and for those already in the
+   * group, and `Conflict` for a name that another group has in any case. authorization.md §8.3.
+   */
+  readonly update: (
+    reference: string,
+    change: GroupChange
+  ) => Effect.Effect<Stream.Stream<GroupWithRoster>, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Deletes a group with its budget and all access that its members had through it. Returns the group as it was; without members if there
+   * are more than 10,000. The number of statements does not grow with its members or shares. Fails with `Invalid` for Everyone, and
+   * `NotFound` if the actor may not delete the group. authorization.md §8.2.
+   */
+  readonly delete: (
+    reference: string
+  ) => Effect.Effect<Stream.Stream<GroupWithRoster>, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* GroupRepository
   const memberships = yield* GroupMemberRepository
@@ -119,10 +152,6 @@ const make = Effect.gen(function* () {
   const present = (id: Group["id"]) => Effect.flatMap(repository.byId(id), Option.match({ onNone: () => missing, onSome: Effect.succeed }))
 
   return {
-    /**
-     * Creates a group without members. Fails with `Invalid` for settings that break a rule, `Forbidden` if the actor may not create groups,
-     * and `Conflict` for a name that is taken. authorization.md §8.2.
-     */
     create: Traced.fn("GroupChanges.create")(function* (reference: string, settings: GroupSettings) {
       yield* requireFeature("template_rbac")
       const organization = yield* organizations.get(reference)
@@ -141,11 +170,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Changes a group and its members, completely or not at all. Fails with `NotFound` if the actor may not change it, `Forbidden` for
-     * members of Everyone, `Invalid` for a broken rule, for users that are not members of the organization and for those already in the
-     * group, and `Conflict` for a name that another group has in any case. authorization.md §8.3.
-     */
     update: Traced.fn("GroupChanges.update")(function* (reference: string, change: GroupChange) {
       const found: GroupWithNames = yield* groups.find(reference)
       return yield* Audit.audited(
@@ -200,11 +224,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Deletes a group with its budget and all access that its members had through it. Returns the group as it was; without members if there
-     * are more than 10,000. The number of statements does not grow with its members or shares. Fails with `Invalid` for Everyone, and
-     * `NotFound` if the actor may not delete the group. authorization.md §8.2.
-     */
     delete: Traced.fn("GroupChanges.delete")(function* (reference: string) {
       const found: GroupWithNames = yield* groups.find(reference)
       const isListed = found.total_member_count <= maximumListed
@@ -231,6 +250,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Makes, changes and deletes groups. */
-export class GroupChanges extends Context.Tag("@atelier/core/GroupChanges")<GroupChanges, Effect.Effect.Success<typeof make>>() {
+export class GroupChanges extends Context.Tag("@atelier/core/GroupChanges")<GroupChanges, GroupChangesService>() {
   static readonly layer = standingOn(service(GroupChanges, make), Groups.layer, Organizations.layer)
 }

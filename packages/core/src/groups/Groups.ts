@@ -8,7 +8,7 @@ import { Users } from "../identity/users/Users.js"
 import { parseUserSearch } from "../identity/users/UserSearch.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import * as Name from "../platform/texts/Name.js"
 import type { Page } from "../platform/lists/Pagination.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
@@ -19,6 +19,7 @@ import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 /** The requested groups; empty fields do not restrict them. */
 export interface GroupsAsked {
@@ -55,6 +56,79 @@ const batches = (groups: ReadonlyArray<GroupWithNames>): ReadonlyArray<ReadonlyA
     }
   }
   return result
+}
+
+/** The methods of {@link Groups}. */
+export interface GroupsService {
+  /**
+   * The groups that the actor may read, of all organizations or one, with the members whose membership it may read. Members are read
+   * during the stream, some hundred with each statement. Fails with `Invalid` for an organization or a user that the actor cannot read.
+   * authorization.md §8.2.
+   */
+  readonly list: (asked: GroupsAsked) => Effect.Effect<Stream.Stream<GroupWithRoster>, Invalid | Forbidden, CurrentActor>
+
+  /** As `list`, of one organization. */
+  readonly listInOrganization: (
+    organization: string,
+    asked: Omit<GroupsAsked, "organization">
+  ) => Effect.Effect<Stream.Stream<GroupWithRoster>, Invalid | Forbidden | NotFound, CurrentActor>
+
+  /**
+   * The groups of an organization in pages, without members. Fails with `Forbidden` unless the actor may read all of them, and with
+   * `Invalid` for an invalid search. authorization.md §8.2.
+   */
+  readonly page: (
+    organization: string,
+    search: string,
+    page: Page
+  ) => Effect.Effect<
+    { readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> },
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /** A group by id. Fails with `NotFound` where the actor may not read it. authorization.md §8.2. */
+  readonly get: (
+    id: GroupId,
+    input: { readonly excludeMembers: boolean }
+  ) => Effect.Effect<Stream.Stream<GroupWithRoster>, Forbidden | NotFound, CurrentActor>
+
+  /** A group of an organization by name, without regard to case. */
+  readonly getByName: (
+    organization: string,
+    name: string,
+    input: { readonly excludeMembers: boolean }
+  ) => Effect.Effect<Stream.Stream<GroupWithRoster>, Forbidden | NotFound, CurrentActor>
+
+  /**
+   * The group that a path names: an id, or a name that denotes one group of all that the actor may read, in this case or else in any.
+   * Without members. Fails with `Invalid` for a text that is neither. authorization.md §16.
+   */
+  readonly find: (reference: string) => Effect.Effect<GroupWithNames, Invalid | Forbidden | NotFound, CurrentActor>
+
+  /** A group with those of its members whose membership the actor may read. */
+  readonly withRoster: (group: GroupWithNames) => Effect.Effect<Stream.Stream<GroupWithRoster>, never, CurrentActor>
+
+  /** Groups with all of their members: what the actor may know of them is the caller's business. */
+  readonly withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => Stream.Stream<GroupWithRoster>
+
+  /**
+   * The members of a group whose membership the actor may read, in pages. The count covers all matches behind `after_id`, but is 0 for an
+   * empty page. Fails with `Invalid` for an invalid search. authorization.md §8.2.
+   */
+  readonly members: (
+    id: GroupId,
+    search: string,
+    page: Page
+  ) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }, Invalid | Forbidden | NotFound, CurrentActor>
+
+  /** As `members`, of a group by name. */
+  readonly membersByName: (
+    organization: string,
+    name: string,
+    search: string,
+    page: Page
+  ) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }, Invalid | Forbidden | NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -143,11 +217,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The groups that the actor may read, of all organizations or one, with the members whose membership it may read. Members are read
-     * during the stream, some hundred with each statement. Fails with `Invalid` for an organization or a user that the actor cannot read.
-     * authorization.md §8.2.
-     */
     list: Traced.fn("Groups.list")(function* (asked: GroupsAsked) {
       yield* requireFeature("template_rbac")
       const organization =
@@ -157,17 +226,12 @@ const make = Effect.gen(function* () {
       return yield* listOf(organization?.id, asked)
     }),
 
-    /** As `list`, of one organization. */
     listInOrganization: Traced.fn("Groups.listInOrganization")(function* (organization: string, asked: Omit<GroupsAsked, "organization">) {
       yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
       return yield* listOf(id, asked)
     }),
 
-    /**
-     * The groups of an organization in pages, without members. Fails with `Forbidden` unless the actor may read all of them, and with
-     * `Invalid` for an invalid search. authorization.md §8.2.
-     */
     page: Traced.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
@@ -176,13 +240,11 @@ const make = Effect.gen(function* () {
       return yield* repository.page({ ...page, organization_id: id, search: part })
     }),
 
-    /** A group by id. Fails with `NotFound` where the actor may not read it. authorization.md §8.2. */
     get: Traced.fn("Groups.get")(function* (id: GroupId, { excludeMembers }: { readonly excludeMembers: boolean }) {
       yield* requireFeature("template_rbac")
       return yield* show(yield* byId(id), excludeMembers)
     }),
 
-    /** A group of an organization by name, without regard to case. */
     getByName: Traced.fn("Groups.getByName")(function* (
       organization: string,
       name: string,
@@ -192,10 +254,6 @@ const make = Effect.gen(function* () {
       return yield* show(yield* byName(organization, name), excludeMembers)
     }),
 
-    /**
-     * The group that a path names: an id, or a name that denotes one group of all that the actor may read, in this case or else in any.
-     * Without members. Fails with `Invalid` for a text that is neither. authorization.md §16.
-     */
     find: Traced.fn("Groups.find")(function* (reference: string) {
       yield* requireFeature("template_rbac")
       const id = parse(reference)
@@ -207,22 +265,15 @@ const make = Effect.gen(function* () {
       return yield* Name.violation(reference) === undefined ? missing : neither
     }),
 
-    /** A group with those of its members whose membership the actor may read. */
     withRoster,
 
-    /** Groups with all of their members: what the actor may know of them is the caller's business. */
     withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => withMembers(groups, AccessPredicate.True()),
 
-    /**
-     * The members of a group whose membership the actor may read, in pages. The count covers all matches behind `after_id`, but is 0 for an
-     * empty page. Fails with `Invalid` for an invalid search. authorization.md §8.2.
-     */
     members: Traced.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       return yield* members(yield* byId(id), search, page)
     }),
 
-    /** As `members`, of a group by name. */
     membersByName: Traced.fn("Groups.membersByName")(function* (organization: string, name: string, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       return yield* members(yield* byName(organization, name), search, page)
@@ -231,6 +282,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The groups of organizations, and who is in them. */
-export class Groups extends Context.Tag("@atelier/core/Groups")<Groups, Effect.Effect.Success<typeof make>>() {
+export class Groups extends Context.Tag("@atelier/core/Groups")<Groups, GroupsService>() {
   static readonly layer = standingOn(service(Groups, make), Organizations.layer, Users.layer)
 }

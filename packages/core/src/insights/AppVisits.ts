@@ -67,6 +67,24 @@ const rowOf = ({ began, ended, requests, visitor }: EndedVisits): AppSession => 
 /** The name of the reporting among background work. */
 const work = "app_visits"
 
+/** The methods of {@link AppVisits}. */
+export interface AppVisitsService {
+  /**
+   * Begins a visit of the actor, which ends with the scope. A visitor without an account is counted as the workspace's owner. Short visits
+   * that begin in the same minute are stored as one.
+   */
+  readonly begin: (app: VisitedApp, code: number) => Effect.Effect<void, never, CurrentActor | Scope.Scope>
+
+  /** Notes an outcome in the connection log alone, such as that the actor did not get an app that exists. */
+  readonly log: (app: VisitedApp, code: number) => Effect.Effect<void, never, CurrentActor>
+
+  /**
+   * Stores visits that another process of the deployment has served, and notes that their workspaces are in use. Visits of workspaces that do
+   * not exist are left out. notifications-audit-insights.md §C1.
+   */
+  readonly record: (...args: [sessions: ReadonlyArray<AppSession>]) => Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* InsightsRepository
   const workspaces = yield* WorkspaceRepository
@@ -135,10 +153,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Begins a visit of the actor, which ends with the scope. A visitor without an account is counted as the workspace's owner. Short visits
-     * that begin in the same minute are stored as one.
-     */
     begin: (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor | Scope.Scope> =>
       Effect.gen(function* () {
         yield* log(app, code)
@@ -157,13 +171,8 @@ const make = Effect.gen(function* () {
         yield* Effect.uninterruptible(Effect.suspend(() => (open.add(visit), Scope.addFinalizer(scope, end(visit)))))
       }),
 
-    /** Notes an outcome in the connection log alone, such as that the actor did not get an app that exists. */
     log,
 
-    /**
-     * Stores visits that another process of the deployment has served, and notes that their workspaces are in use. Visits of workspaces that do
-     * not exist are left out. notifications-audit-insights.md §C1.
-     */
     record: Traced.fn("AppVisits.record")(record)
   }
 })
@@ -172,6 +181,6 @@ const make = Effect.gen(function* () {
  * The visits of apps, ports and terminals that this process serves: they reach the connection log at once, and usage statistics and the last use
  * of workspaces within 30 s.
  */
-export class AppVisits extends Context.Tag("@atelier/core/AppVisits")<AppVisits, Effect.Effect.Success<typeof make>>() {
+export class AppVisits extends Context.Tag("@atelier/core/AppVisits")<AppVisits, AppVisitsService>() {
   static readonly layer = standingOn(service(AppVisits, make), ConnectionLogs.layer)
 }

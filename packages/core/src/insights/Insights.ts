@@ -2,7 +2,7 @@ import { Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import { keptFor } from "../platform/collections/Kept.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -13,8 +13,9 @@ import { type ParameterUse, InsightsRepository, type Span } from "./InsightsRepo
 import { type InsightsRange, intervals, parseRange, writtenAt } from "./InsightsRange.js"
 import { percentile } from "./Percentile.js"
 import { StatusCounts } from "./StatusCounts.js"
-import { Active, AppsReport, UsersReport } from "./UsageReport.js"
+import { Active, AppsReport, UsersReport, type AppUsageReport } from "./UsageReport.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 /** The bounds of a report as a caller wrote them, and the templates it is about: all without any. */
 export interface ReportQuery {
@@ -102,6 +103,143 @@ const formatIn = (timeZone: string): Intl.DateTimeFormat | undefined => {
   } catch {
     return undefined
   }
+}
+
+/** The methods of {@link Insights}. */
+export interface InsightsService {
+  /** How templates are used, by step and on the whole. §C4. */
+  readonly templates: (query: TemplateReportQuery) => Effect.Effect<
+    {
+      readonly report?: {
+        readonly start_time: string
+        readonly end_time: string
+        readonly template_ids: ReadonlyArray<Uuid>
+        readonly active_users: number
+        readonly apps_usage: ReadonlyArray<AppUsageReport>
+        readonly parameters_usage: {
+          readonly values: { readonly value: string; readonly count: number }[]
+          readonly options?: readonly {
+            readonly name: string
+            readonly description: string
+            readonly value: string
+            readonly icon: string
+          }[]
+          readonly template_ids: ReadonlyArray<Uuid>
+          readonly name: string
+          readonly type: string
+          readonly display_name: string
+          readonly description: string
+        }[]
+      }
+      readonly interval_reports?: {
+        readonly start_time: string
+        readonly end_time: string
+        readonly template_ids: ReadonlyArray<Uuid>
+        readonly interval: "day" | "week"
+        readonly active_users: number
+      }[]
+    },
+    Invalid | NotFound,
+    CurrentActor
+  >
+
+  /** The seconds that each user worked. §C5. */
+  readonly userActivity: (query: ReportQuery) => Effect.Effect<
+    {
+      readonly report: {
+        readonly start_time: string
+        readonly end_time: string
+        readonly template_ids: ReadonlyArray<Uuid>
+        readonly users: {
+          readonly template_ids: ReadonlyArray<Uuid>
+          readonly seconds: number
+          readonly latency_ms: { readonly p50: number; readonly p95: number }
+          readonly user_id: Uuid
+          readonly username: string
+          readonly avatar_url: string
+        }[]
+      }
+    },
+    Invalid | NotFound,
+    CurrentActor
+  >
+
+  /** The latency of each user's connections. §C5. */
+  readonly userLatency: (query: ReportQuery) => Effect.Effect<
+    {
+      readonly report: {
+        readonly start_time: string
+        readonly end_time: string
+        readonly template_ids: ReadonlyArray<Uuid>
+        readonly users: {
+          readonly template_ids: ReadonlyArray<Uuid>
+          readonly seconds: number
+          readonly latency_ms: { readonly p50: number; readonly p95: number }
+          readonly user_id: Uuid
+          readonly username: string
+          readonly avatar_url: string
+        }[]
+      }
+    },
+    Invalid | NotFound,
+    CurrentActor
+  >
+
+  /** The users of each of the last 60 days and of today. `tz_offset` is read after the permission is checked. §C5. */
+  readonly daus: (
+    tz_offset: Effect.Effect<number, Invalid>
+  ) => Effect.Effect<
+    { readonly entries: { readonly date: string; readonly amount: number }[]; readonly tz_hour_offset: number },
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /** The users of a template on each of the last 60 days and today. §C5. */
+  readonly templateDaus: (
+    templateId: Uuid,
+    tz_offset: number
+  ) => Effect.Effect<
+    { readonly entries: { readonly date: string; readonly amount: number }[]; readonly tz_hour_offset: number },
+    NotFound,
+    CurrentActor
+  >
+
+  /** Users by status at each of the last 61 midnights of a zone. §C5. */
+  readonly userStatusCounts: (given: {
+    readonly timezone: string
+    readonly tz_offset: number
+  }) => Effect.Effect<
+    { readonly status_counts: Readonly<Record<string, readonly { readonly date: Timestamp.Timestamp; readonly count: number }[]>> },
+    Invalid | Forbidden,
+    CurrentActor
+  >
+
+  /** Counts of the whole deployment, as they were up to half a minute ago. §C5. */
+  readonly deploymentStats: () => Effect.Effect<
+    {
+      readonly aggregated_from: Timestamp.Timestamp
+      readonly collected_at: Timestamp.Timestamp
+      readonly next_update_at: Timestamp.Timestamp
+      readonly workspaces: {
+        readonly pending: number
+        readonly building: number
+        readonly running: number
+        readonly failed: number
+        readonly stopped: number
+        readonly connection_latency_ms: { readonly P50: number; readonly P95: number }
+        readonly rx_bytes: number
+        readonly tx_bytes: number
+      }
+      readonly session_count: {
+        readonly vscode: number
+        readonly ssh: number
+        readonly jetbrains: number
+        readonly reconnecting_pty: number
+      }
+    },
+    Forbidden,
+    CurrentActor
+  >
 }
 
 const make = Effect.gen(function* () {
@@ -210,7 +348,6 @@ const make = Effect.gen(function* () {
   const cachedStats = yield* keptFor(options.agentStatsRefreshInterval)(stats)
 
   return {
-    /** How templates are used, by step and on the whole. §C4. */
     templates: Traced.fn("Insights.templates")(function* (query: TemplateReportQuery) {
       const range = yield* rangeOf(query)
       const steps = query.interval === undefined ? [] : intervals(range, query.interval)
@@ -256,17 +393,14 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** The seconds that each user worked. §C5. */
     userActivity: Traced.fn("Insights.userActivity")(function* (query: ReportQuery) {
       return { report: yield* usersReport(query) }
     }),
 
-    /** The latency of each user's connections. §C5. */
     userLatency: Traced.fn("Insights.userLatency")(function* (query: ReportQuery) {
       return { report: yield* usersReport(query) }
     }),
 
-    /** The users of each of the last 60 days and of today. `tz_offset` is read after the permission is checked. §C5. */
     daus: Traced.fn("Insights.daus")(function* (tz_offset: Effect.Effect<number, Invalid>) {
       yield* Access.authorize("read", AccessObjects.bare("deployment_config"))
       const offset = yield* tz_offset
@@ -275,7 +409,6 @@ const make = Effect.gen(function* () {
       return yield* dailyUsers(offset, undefined)
     }),
 
-    /** The users of a template on each of the last 60 days and today. §C5. */
     templateDaus: Traced.fn("Insights.templateDaus")(function* (templateId: Uuid, tz_offset: number) {
       const template = Option.getOrUndefined(yield* templates.byId(templateId))
       if (template === undefined || template.deleted) return yield* new NotFound({ resource: "template" })
@@ -284,7 +417,6 @@ const make = Effect.gen(function* () {
       return yield* dailyUsers(tz_offset, templateId)
     }),
 
-    /** Users by status at each of the last 61 midnights of a zone. §C5. */
     userStatusCounts: Traced.fn("Insights.userStatusCounts")(function* (given: { readonly timezone: string; readonly tz_offset: number }) {
       const { timezone, tz_offset } = given
       if (timezone !== "" && tz_offset !== 0) return yield* Invalid.field("tz_offset", "cannot be given together with timezone")
@@ -305,7 +437,6 @@ const make = Effect.gen(function* () {
       return { status_counts: counts.counts }
     }),
 
-    /** Counts of the whole deployment, as they were up to half a minute ago. §C5. */
     deploymentStats: Traced.fn("Insights.deploymentStats")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("deployment_stats"))
       return yield* cachedStats
@@ -314,6 +445,6 @@ const make = Effect.gen(function* () {
 })
 
 /** How the deployment is used. */
-export class Insights extends Context.Tag("@atelier/core/Insights")<Insights, Effect.Effect.Success<typeof make>>() {
+export class Insights extends Context.Tag("@atelier/core/Insights")<Insights, InsightsService>() {
   static readonly layer = standingOn(service(Insights, make))
 }

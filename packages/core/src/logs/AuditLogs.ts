@@ -13,7 +13,7 @@ import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { nil, type Uuid } from "../platform/texts/Uuid.js"
 import type { AuditAction, AuditedType } from "../audit/AuditEntry.js"
-import { auditLog } from "./AuditLog.js"
+import { auditLog, type AuditLog } from "./AuditLog.js"
 import { AuditRepository } from "../audit/AuditRepository.js"
 import { type AuditFilter, AuditLogRepository } from "./AuditLogRepository.js"
 import { parseAuditSearch } from "./AuditSearch.js"
@@ -48,6 +48,25 @@ const mayMatch = (predicate: AccessPredicate): boolean => {
   }
 }
 
+/** The methods of {@link AuditLogs}. */
+export interface AuditLogsService {
+  /**
+   * The entries that the actor may read and that a search matches, newest first, and their number up to `count_cap` and one. Fails with
+   * `Forbidden` if the actor may read none, before it looks at the search and the page. notifications-audit-insights.md §B5.
+   */
+  readonly list: (
+    search: string,
+    requested: Effect.Effect<Page, Invalid>
+  ) => Effect.Effect<
+    { readonly audit_logs: ReadonlyArray<AuditLog>; readonly count: number; readonly count_cap: number },
+    Invalid | Forbidden,
+    CurrentActor
+  >
+
+  /** Stores an entry of the actor for tests of clients. Fails with `Forbidden` unless the actor may create entries. §B6. */
+  readonly testGenerate: (entry: TestEntry) => Effect.Effect<void, Forbidden, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* AuditLogRepository
   const entries = yield* AuditRepository
@@ -59,10 +78,6 @@ const make = Effect.gen(function* () {
   const readable = Effect.filterOrFail(Access.predicate("read", "audit_log"), mayMatch, () => new Forbidden())
 
   return {
-    /**
-     * The entries that the actor may read and that a search matches, newest first, and their number up to `count_cap` and one. Fails with
-     * `Forbidden` if the actor may read none, before it looks at the search and the page. notifications-audit-insights.md §B5.
-     */
     list: Traced.fn("AuditLogs.list")(function* (search: string, requested: Effect.Effect<Page, Invalid>) {
       const predicate = yield* readable
       const page = yield* requested
@@ -81,7 +96,6 @@ const make = Effect.gen(function* () {
       return { audit_logs: found.map(auditLog), count, count_cap: countCap }
     }),
 
-    /** Stores an entry of the actor for tests of clients. Fails with `Forbidden` unless the actor may create entries. §B6. */
     testGenerate: Traced.fn("AuditLogs.testGenerate")(function* (entry: TestEntry) {
       yield* Access.authorize("create", AccessObjects.bare("audit_log"))
       const actor = yield* CurrentActor
@@ -107,6 +121,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The audit log as its readers use it. */
-export class AuditLogs extends Context.Tag("@atelier/core/AuditLogs")<AuditLogs, Effect.Effect.Success<typeof make>>() {
+export class AuditLogs extends Context.Tag("@atelier/core/AuditLogs")<AuditLogs, AuditLogsService>() {
   static readonly layer = standingOn(service(AuditLogs, make), Organizations.layer)
 }

@@ -11,11 +11,12 @@ import type { Page } from "../platform/lists/Pagination.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { afterwards } from "../platform/store/Transactor.js"
-import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, type Visit } from "./ConnectionLog.js"
+import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, type Visit, type FoundConnection } from "./ConnectionLog.js"
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { parseConnectionSearch } from "./ConnectionSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Invalid, Forbidden } from "../platform/Errors.js"
 
 /** Entries of one statement. */
 const maximumBatch = 1000
@@ -38,6 +39,37 @@ const maximumUserAgent = 256
 interface Waiting {
   readonly entry: ConnectionEntry
   readonly stored: Deferred.Deferred<void>
+}
+
+/** The methods of {@link ConnectionLogs}. */
+export interface ConnectionLogsService {
+  /** Records that a client connected to an agent or disconnected, as the agent says. workspaces.md §10. */
+  readonly report: (report: ConnectionReport) => Effect.Effect<void>
+
+  /**
+   * Records a request to a workspace's app, port or network: once per visitor, program, address, app and outcome, and again after an hour
+   * without one. workspaces.md §10.
+   */
+  readonly visit: (visited: Visit) => Effect.Effect<void>
+
+  /**
+   * Records a request as `visit` does, without waiting for the store: the visitor does not wait for the log. While `maximumNotes` wait,
+   * further ones are left out, so that a store that is away does not fill the memory.
+   */
+  readonly note: (visited: Visit) => Effect.Effect<void>
+
+  /**
+   * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails
+   * with `Forbidden` without a license for the connection log. workspaces.md §10.
+   */
+  readonly list: (
+    search: string,
+    page: Page
+  ) => Effect.Effect<
+    { readonly connection_logs: ReadonlyArray<FoundConnection>; readonly count: number; readonly count_cap: number },
+    Invalid | Forbidden,
+    CurrentActor
+  >
 }
 
 const make = Effect.gen(function* () {
@@ -107,7 +139,6 @@ const make = Effect.gen(function* () {
   let hasWarned = false
 
   return {
-    /** Records that a client connected to an agent or disconnected, as the agent says. workspaces.md §10. */
     report: Traced.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
       const { action, code, reason, time, ...rest } = report
       const hasEnded = action === "disconnect"
@@ -127,16 +158,8 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Records a request to a workspace's app, port or network: once per visitor, program, address, app and outcome, and again after an hour
-     * without one. workspaces.md §10.
-     */
     visit,
 
-    /**
-     * Records a request as `visit` does, without waiting for the store: the visitor does not wait for the log. While `maximumNotes` wait,
-     * further ones are left out, so that a store that is away does not fill the memory.
-     */
     note: (visited: Visit): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (notes >= maximumNotes) {
@@ -159,10 +182,6 @@ const make = Effect.gen(function* () {
         )
       }).pipe(Effect.provideService(Entitlements, licensed)),
 
-    /**
-     * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails
-     * with `Forbidden` without a license for the connection log. workspaces.md §10.
-     */
     list: Traced.fn("ConnectionLogs.list")(function* (search: string, page: Page) {
       yield* requireFeature("connection_log")
       const { organization, username, workspace_owner, ...others } = yield* parseConnectionSearch(search)
@@ -183,7 +202,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The log of connections to workspaces: fed by agents' reports and by what forwards requests to workspaces. */
-export class ConnectionLogs extends Context.Tag("@atelier/core/ConnectionLogs")<ConnectionLogs, Effect.Effect.Success<typeof make>>() {
+export class ConnectionLogs extends Context.Tag("@atelier/core/ConnectionLogs")<ConnectionLogs, ConnectionLogsService>() {
   static readonly layer = standingOn(service(ConnectionLogs, make), Organizations.layer)
 }
 

@@ -34,6 +34,21 @@ const retold = "5 minutes"
 
 const startTelling = Background.repeating("agent_link")
 
+/** The methods of {@link AgentLinks}. */
+export interface AgentLinksService {
+  /** Offers an agent's connection, also to the other processes, until the scope closes. */
+  readonly offer: (agent: Uuid, link: AgentLink) => Effect.Effect<void, never, Scope.Scope>
+
+  /** Whether an agent takes streams which the service opens, at this process or another one that is alive. */
+  readonly isOffered: (agent: Uuid) => Effect.Effect<boolean>
+
+  /** The agents that have connections here. */
+  readonly linked: Effect.Effect<ReadonlyArray<LinkedAgent>>
+
+  /** The agent's newest connection, whose streams are counted; undefined where the agent has none. */
+  readonly of: (agent: Uuid) => AgentLink | undefined
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* AgentLinkRepository
   const { aliveSince, id: replica_id } = yield* Replicas
@@ -75,7 +90,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Offers an agent's connection, also to the other processes, until the scope closes. */
     offer: (agent: Uuid, link: AgentLink): Effect.Effect<void, never, Scope.Scope> =>
       Effect.gen(function* () {
         yield* Effect.acquireRelease(add(agent, link), () => remove(agent, link))
@@ -84,19 +98,16 @@ const make = Effect.gen(function* () {
         yield* startTelling(Effect.delay(tell(agent, connected_at), retold))
       }),
 
-    /** Whether an agent takes streams which the service opens, at this process or another one that is alive. */
     isOffered: (agent: Uuid): Effect.Effect<boolean> =>
       Effect.gen(function* () {
         if (links.has(agent)) return true
         return (yield* repository.holders(agent, replica_id, yield* aliveSince)).length > 0
       }),
 
-    /** The agents that have connections here. */
     linked: Effect.sync((): ReadonlyArray<LinkedAgent> =>
       Array.from(links, ([agent_id, its]) => ({ agent_id, connections: its.length, streams: streams.get(agent_id) ?? 0 }))
     ),
 
-    /** The agent's newest connection, whose streams are counted; undefined where the agent has none. */
     of: (agent: Uuid): AgentLink | undefined => {
       const link = links.get(agent)?.at(-1)
       if (link === undefined) return undefined
@@ -111,7 +122,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLinks, Effect.Effect.Success<typeof make>>() {
+export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLinks, AgentLinksService>() {
   static readonly layer = standingOn(service(AgentLinks, make), Replicas.layer)
 }
 

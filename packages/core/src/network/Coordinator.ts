@@ -87,6 +87,42 @@ const changeOf = (event: Event): LocalChange => {
   }
 }
 
+/** The methods of {@link Coordinator}. */
+export interface CoordinatorService {
+  /**
+   * Takes a peer in until the scope closes. A peer of the same id that is connected already is replaced: its connection ends. One that does
+   * not read what it is told is removed.
+   */
+  readonly connect: (id: PeerId, policy: PeerPolicy) => Effect.Effect<PeerConnection, never, Scope.Scope>
+
+  /** Has a function called with what happens to peers of this process, from now on. */
+  readonly onChange: (listener: (change: LocalChange) => void) => void
+
+  /** Whether a peer is connected, to whichever process. */
+  readonly isConnected: (id: PeerId) => boolean
+
+  /** The peers of this process. */
+  readonly own: () => ReadonlyArray<PeerState>
+
+  readonly ownPeer: (id: PeerId) => PeerState | undefined
+
+  /**
+   * A peer is connected to another process, with this node and these tunnels. An older connection of it that this process has ends. False
+   * where this process has a newer one. Of two that began in the same millisecond, `winsTie` says whether this process's counts: only one of
+   * two processes may say so.
+   */
+  readonly meet: (state: PeerState, winsTie: boolean) => boolean
+
+  /** A peer's connection to another process has ended. */
+  readonly part: (id: PeerId, kind: "Disconnected" | "Lost") => void
+
+  /** A peer of another process is ready for one of this process. */
+  readonly pass: (id: PeerId, to: PeerId) => void
+
+  /** The peers that are connected, or that others have tunnels to. */
+  readonly peers: Effect.Effect<ReadonlyArray<PeerView>>
+}
+
 const make = Effect.gen(function* () {
   const clock = yield* Effect.clock
   const runFork = Runtime.runFork(yield* Effect.runtime())
@@ -272,47 +308,32 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /**
-     * Takes a peer in until the scope closes. A peer of the same id that is connected already is replaced: its connection ends. One that does
-     * not read what it is told is removed.
-     */
     connect,
 
-    /** Has a function called with what happens to peers of this process, from now on. */
     onChange: (listener: (change: LocalChange) => void): void => {
       tell = listener
     },
 
-    /** Whether a peer is connected, to whichever process. */
     isConnected: (id: PeerId): boolean => linksOf(state, id).isConnected,
 
-    /** The peers of this process. */
     own: (): ReadonlyArray<PeerState> => [...connections.keys()].flatMap((id) => ownPeer(id) ?? []),
 
     ownPeer,
 
-    /**
-     * A peer is connected to another process, with this node and these tunnels. An older connection of it that this process has ends. False
-     * where this process has a newer one. Of two that began in the same millisecond, `winsTie` says whether this process's counts: only one of
-     * two processes may say so.
-     */
     meet,
 
-    /** A peer's connection to another process has ended. */
     part: (id: PeerId, kind: "Disconnected" | "Lost"): void => {
       if (!connections.has(id)) deliver(move({ _tag: kind, id }))
     },
 
-    /** A peer of another process is ready for one of this process. */
     pass: (id: PeerId, to: PeerId): void => {
       if (!connections.has(id)) deliver(move({ _tag: "Ready", id, to }))
     },
 
-    /** The peers that are connected, or that others have tunnels to. */
     peers: Effect.sync((): ReadonlyArray<PeerView> => peersOf(state))
   }
 })
 
-export class Coordinator extends Context.Tag("@atelier/core/Coordinator")<Coordinator, Effect.Effect.Success<typeof make>>() {
+export class Coordinator extends Context.Tag("@atelier/core/Coordinator")<Coordinator, CoordinatorService>() {
   static readonly layer = service(Coordinator, make)
 }

@@ -26,6 +26,140 @@ const Text = Schema.parseJson(RelayMap)
 /** How often proxies are looked at. */
 const lookEvery = "5 seconds"
 
+/** The methods of {@link RelayMaps}. */
+export interface RelayMapsService {
+  /** The deployment's own map, without the relays of its proxies. */
+  readonly own: {
+    readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
+    readonly Regions: {
+      readonly [x: string]: {
+        readonly RegionCode: string
+        readonly RegionName: string
+        readonly EmbeddedRelay: boolean
+        readonly RegionID: number
+        readonly Avoid?: boolean | undefined
+        readonly Nodes: readonly {
+          readonly Name: string
+          readonly RegionID: number
+          readonly HostName: string
+          readonly CertName?: string | undefined
+          readonly IPv4?: string | undefined
+          readonly IPv6?: string | undefined
+          readonly STUNPort?: number | undefined
+          readonly STUNOnly?: boolean | undefined
+          readonly DERPPort?: number | undefined
+          readonly InsecureForTests?: boolean | undefined
+          readonly ForceHTTP?: boolean | undefined
+          readonly STUNTestIP?: string | undefined
+          readonly CanPort80?: boolean | undefined
+        }[]
+      }
+    }
+    readonly omitDefaultRegions?: boolean | undefined
+  }
+
+  /** The map in force. */
+  readonly current: Effect.Effect<{
+    readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
+    readonly Regions: {
+      readonly [x: string]: {
+        readonly RegionCode: string
+        readonly RegionName: string
+        readonly EmbeddedRelay: boolean
+        readonly RegionID: number
+        readonly Avoid?: boolean | undefined
+        readonly Nodes: readonly {
+          readonly Name: string
+          readonly RegionID: number
+          readonly HostName: string
+          readonly CertName?: string | undefined
+          readonly IPv4?: string | undefined
+          readonly IPv6?: string | undefined
+          readonly STUNPort?: number | undefined
+          readonly STUNOnly?: boolean | undefined
+          readonly DERPPort?: number | undefined
+          readonly InsecureForTests?: boolean | undefined
+          readonly ForceHTTP?: boolean | undefined
+          readonly STUNTestIP?: string | undefined
+          readonly CanPort80?: boolean | undefined
+        }[]
+      }
+    }
+    readonly omitDefaultRegions?: boolean | undefined
+  }>
+
+  /** The current map, and then each new one. */
+  readonly changes: Stream.Stream<{
+    readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
+    readonly Regions: {
+      readonly [x: string]: {
+        readonly RegionCode: string
+        readonly RegionName: string
+        readonly EmbeddedRelay: boolean
+        readonly RegionID: number
+        readonly Avoid?: boolean | undefined
+        readonly Nodes: readonly {
+          readonly Name: string
+          readonly RegionID: number
+          readonly HostName: string
+          readonly CertName?: string | undefined
+          readonly IPv4?: string | undefined
+          readonly IPv6?: string | undefined
+          readonly STUNPort?: number | undefined
+          readonly STUNOnly?: boolean | undefined
+          readonly DERPPort?: number | undefined
+          readonly InsecureForTests?: boolean | undefined
+          readonly ForceHTTP?: boolean | undefined
+          readonly STUNTestIP?: string | undefined
+          readonly CanPort80?: boolean | undefined
+        }[]
+      }
+    }
+    readonly omitDefaultRegions?: boolean | undefined
+  }>
+
+  readonly connectionSettings: {
+    readonly hostname_suffix?: string
+    readonly derp_force_websockets: boolean
+    readonly disable_direct_connections: boolean
+  }
+
+  /** What a client needs to know before it connects to an agent. */
+  readonly connectionInfo: Effect.Effect<{
+    readonly hostname_suffix?: string
+    readonly derp_force_websockets: boolean
+    readonly disable_direct_connections: boolean
+    readonly derp_map: {
+      readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
+      readonly Regions: {
+        readonly [x: string]: {
+          readonly RegionCode: string
+          readonly RegionName: string
+          readonly EmbeddedRelay: boolean
+          readonly RegionID: number
+          readonly Avoid?: boolean | undefined
+          readonly Nodes: readonly {
+            readonly Name: string
+            readonly RegionID: number
+            readonly HostName: string
+            readonly CertName?: string | undefined
+            readonly IPv4?: string | undefined
+            readonly IPv6?: string | undefined
+            readonly STUNPort?: number | undefined
+            readonly STUNOnly?: boolean | undefined
+            readonly DERPPort?: number | undefined
+            readonly InsecureForTests?: boolean | undefined
+            readonly ForceHTTP?: boolean | undefined
+            readonly STUNTestIP?: string | undefined
+            readonly CanPort80?: boolean | undefined
+          }[]
+        }
+      }
+      readonly omitDefaultRegions?: boolean | undefined
+    }
+  }>
+}
+
 const make = Effect.gen(function* () {
   const { relaying } = yield* ProxyHealth
   const options = yield* DeploymentOptions
@@ -65,22 +199,18 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** The deployment's own map, without the relays of its proxies. */
     own: map,
 
-    /** The map in force. */
     current,
 
-    /** The current map, and then each new one. */
     changes: Stream.repeatEffectWithSchedule(current, Schedule.spaced(lookEvery)).pipe(Stream.changesWith(isSameMap)),
 
     connectionSettings,
 
-    /** What a client needs to know before it connects to an agent. */
     connectionInfo: Effect.map(current, (derp_map) => ({ derp_map, ...connectionSettings }))
   }
 })
 
-export class RelayMaps extends Context.Tag("@atelier/core/RelayMaps")<RelayMaps, Effect.Effect.Success<typeof make>>() {
+export class RelayMaps extends Context.Tag("@atelier/core/RelayMaps")<RelayMaps, RelayMapsService>() {
   static readonly layer = standingOn(service(RelayMaps, make), ProxyHealth.layer)
 }

@@ -2,8 +2,8 @@ import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from 
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { rightTo } from "../access/streams/StreamRights.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
+import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import * as Numbers from "../platform/Numbers.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -98,12 +98,49 @@ const matches = ({ read_status, targets, templates }: InboxFilter, notification:
 
 const missing = new NotFound({ resource: "inbox_notification" })
 
+/** The methods of {@link Inbox}. */
+export interface InboxService {
+  /** A page of the actor's own notifications, the newest first. Fails with `Invalid` for an unknown read status. §A8. */
+  readonly list: (
+    query: InboxQuery,
+    startingBefore: Uuid | undefined
+  ) => Effect.Effect<
+    { readonly notifications: ReadonlyArray<InboxNotification>; readonly unread_count: number },
+    Invalid | Forbidden,
+    CurrentActor
+  >
+
+  /** Marks a notification as read or unread. The count is the actor's own. Fails with `NotFound` if the actor may not change it. §A8. */
+  readonly setRead: (
+    id: Uuid,
+    isRead: boolean
+  ) => Effect.Effect<{ readonly notification: InboxNotification; readonly unread_count: number }, NotFound, CurrentActor>
+
+  /** Marks all of the actor's unread notifications as read. §A8. */
+  readonly markAllRead: () => Effect.Effect<void, Forbidden, CurrentActor>
+
+  /**
+   * The actor's notifications from now on, of every process. A client that does not read may lose the newest. Fails with `Invalid` for an unknown read
+   * status. §A8.
+   */
+  readonly watch: (
+    query: InboxQuery,
+    format: string
+  ) => Effect.Effect<
+    {
+      readonly right: StreamRight
+      readonly values: Stream.Stream<{ readonly notification: InboxNotification; readonly unread_count: number }>
+    },
+    Invalid | Forbidden,
+    CurrentActor
+  >
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* InboxRepository
   const bus = yield* EventBus
 
   return {
-    /** A page of the actor's own notifications, the newest first. Fails with `Invalid` for an unknown read status. §A8. */
     list: Traced.fn("Inbox.list")(function* (query: InboxQuery, startingBefore: Uuid | undefined) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("read", AccessObjects.ownedBy("inbox_notification", userId))
@@ -112,7 +149,6 @@ const make = Effect.gen(function* () {
       return { notifications: notifications.map(viewOf), unread_count: yield* repository.unread(userId) }
     }),
 
-    /** Marks a notification as read or unread. The count is the actor's own. Fails with `NotFound` if the actor may not change it. §A8. */
     setRead: Traced.fn("Inbox.setRead")(function* (id: Uuid, isRead: boolean) {
       const { userId } = yield* CurrentActor
       const found = Option.getOrUndefined(yield* repository.byId(id))
@@ -123,17 +159,12 @@ const make = Effect.gen(function* () {
       return { notification: viewOf({ ...found, read_at }), unread_count: yield* repository.unread(userId) }
     }),
 
-    /** Marks all of the actor's unread notifications as read. §A8. */
     markAllRead: Traced.fn("Inbox.markAllRead")(function* () {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("update", AccessObjects.ownedBy("inbox_notification", userId))
       yield* repository.markAllRead(userId, yield* Timestamp.now)
     }),
 
-    /**
-     * The actor's notifications from now on, of every process. A client that does not read may lose the newest. Fails with `Invalid` for an unknown read
-     * status. §A8.
-     */
     watch: Traced.fn("Inbox.watch")(function* (query: InboxQuery, format: string) {
       const { userId } = yield* CurrentActor
       const [right] = yield* rightTo(
@@ -192,6 +223,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The notifications that users read in the service itself. */
-export class Inbox extends Context.Tag("@atelier/core/Inbox")<Inbox, Effect.Effect.Success<typeof make>>() {
+export class Inbox extends Context.Tag("@atelier/core/Inbox")<Inbox, InboxService>() {
   static readonly layer = service(Inbox, make)
 }

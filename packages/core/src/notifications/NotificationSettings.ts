@@ -9,14 +9,16 @@ import { Users } from "../identity/users/Users.js"
 import { Forbidden, Invalid, NotFound, NotModified } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { transaction } from "../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../platform/store/Transactor.js"
 import { Ids } from "../platform/Ids.js"
 import { parse, type Uuid } from "../platform/texts/Uuid.js"
 import { type NotificationEvent, notificationEvents, notificationEventsById } from "./NotificationEvents.js"
-import { NotificationRepository } from "./NotificationRepository.js"
+import { NotificationRepository, type Preference } from "./NotificationRepository.js"
 import { Notifications } from "./Notifications.js"
 import { Notifier } from "./Notifier.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { EventBus } from "../platform/events/EventBus.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** Bytes of a custom notification's texts. */
 const maximumTitle = 120
@@ -39,6 +41,62 @@ const contentRefusal = (content: CustomContent | undefined): string | undefined 
 }
 
 const missingTemplate = new NotFound({ resource: "notification_template" })
+
+/** The methods of {@link NotificationSettings}. */
+export interface NotificationSettingsService {
+  /** Whether the deployment sends notifications now. §A8. */
+  readonly settings: () => Effect.Effect<{ readonly notifier_paused: boolean }>
+
+  /**
+   * Pauses or resumes the sending of notifications. Fails with `Forbidden` if the actor may not change the deployment, and with
+   * `NotModified` for what is stored. §A8.
+   */
+  readonly changeSettings: (
+    notifier_paused: boolean
+  ) => Effect.Effect<{ readonly notifier_paused: boolean }, Forbidden | NotModified, CurrentActor | Auditing>
+
+  /** The events of a kind by name, each with the method that was chosen for it. §A8. */
+  readonly templates: (kind: NotificationEvent["kind"]) => Effect.Effect<
+    {
+      readonly id: Uuid
+      readonly name: string
+      readonly title_template: string
+      readonly body_template: string
+      readonly actions: string
+      readonly group: string
+      readonly method: string
+      readonly kind: "system" | "custom"
+      readonly enabled_by_default: boolean
+    }[]
+  >
+
+  /**
+   * Chooses the method that messages of an event leave by. Fails with `NotFound` if the actor may not, with `Invalid` for an unknown method, and
+   * with `NotModified` for the one it has. §A8.
+   */
+  readonly chooseMethod: (id: Uuid, method: string) => Effect.Effect<undefined, Invalid | NotFound | NotModified, CurrentActor | Auditing>
+
+  /** The methods by which messages can be sent, and the default method. */
+  readonly dispatchMethods: Effect.Effect<{ readonly available: ReadonlyArray<string>; readonly default: string }>
+
+  /** The choices of a user. Fails with `NotFound` or `Forbidden` if the actor may not read them. §A8. */
+  readonly preferences: (reference: string) => Effect.Effect<ReadonlyArray<Preference>, Forbidden | NotFound, CurrentActor>
+
+  /** Stores choices of a user: all or, with `Invalid` for an unknown event, none. Answers all choices. §A8. */
+  readonly changePreferences: (
+    reference: string,
+    choices: Readonly<Record<string, boolean>>
+  ) => Effect.Effect<ReadonlyArray<Preference>, Invalid | Forbidden | NotFound, CurrentActor | EventBus | Transactor>
+
+  /** Sends the actor a notification that says it is a test. Fails with `Forbidden` if the actor may not change the deployment. §A8. */
+  readonly test: () => Effect.Effect<void, Forbidden, CurrentActor>
+
+  /**
+   * Sends the actor its own words, the same at most once in a minute. Fails with `Invalid` for empty or long ones and with `Forbidden` for the
+   * service's own users. §A8.
+   */
+  readonly custom: (content: CustomContent | undefined) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
@@ -69,15 +127,10 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Whether the deployment sends notifications now. §A8. */
     settings: Traced.fn("NotificationSettings.settings")(function* () {
       return { notifier_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
     }),
 
-    /**
-     * Pauses or resumes the sending of notifications. Fails with `Forbidden` if the actor may not change the deployment, and with
-     * `NotModified` for what is stored. §A8.
-     */
     changeSettings: Traced.fn("NotificationSettings.changeSettings")(function* (notifier_paused: boolean) {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       const changed = yield* transaction(
@@ -100,7 +153,6 @@ const make = Effect.gen(function* () {
       return { notifier_paused }
     }),
 
-    /** The events of a kind by name, each with the method that was chosen for it. §A8. */
     templates: Traced.fn("NotificationSettings.templates")(function* (kind: NotificationEvent["kind"]) {
       const methods = yield* repository.methods
       return Array.from(notificationEventsById.values())
@@ -109,10 +161,6 @@ const make = Effect.gen(function* () {
         .map((event) => templateOf(event, methods.get(event.id) ?? ""))
     }),
 
-    /**
-     * Chooses the method that messages of an event leave by. Fails with `NotFound` if the actor may not, with `Invalid` for an unknown method, and
-     * with `NotModified` for the one it has. §A8.
-     */
     chooseMethod: Traced.fn("NotificationSettings.chooseMethod")(function* (id: Uuid, method: string) {
       yield* Access.authorizeOrHide("update", { type: "notification_template", id }, missingTemplate)
       const event = notificationEventsById.get(id)
@@ -127,16 +175,13 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The methods by which messages can be sent, and the default method. */
     dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.notificationsMethod }),
 
-    /** The choices of a user. Fails with `NotFound` or `Forbidden` if the actor may not read them. §A8. */
     preferences: Traced.fn("NotificationSettings.preferences")(function* (reference: string) {
       const { id } = yield* holder(reference, "read")
       return yield* repository.preferences(id)
     }),
 
-    /** Stores choices of a user: all or, with `Invalid` for an unknown event, none. Answers all choices. §A8. */
     changePreferences: Traced.fn("NotificationSettings.changePreferences")(function* (
       reference: string,
       choices: Readonly<Record<string, boolean>>
@@ -157,7 +202,6 @@ const make = Effect.gen(function* () {
       return yield* transaction(Effect.zipRight(repository.setPreferences(id, disabled, now), repository.preferences(id)))
     }),
 
-    /** Sends the actor a notification that says it is a test. Fails with `Forbidden` if the actor may not change the deployment. §A8. */
     test: Traced.fn("NotificationSettings.test")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       const { userId } = yield* CurrentActor
@@ -170,10 +214,6 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /**
-     * Sends the actor its own words, the same at most once in a minute. Fails with `Invalid` for empty or long ones and with `Forbidden` for the
-     * service's own users. §A8.
-     */
     custom: Traced.fn("NotificationSettings.custom")(function* (content: CustomContent | undefined) {
       const refusal = contentRefusal(content)
       if (content === undefined || refusal !== undefined) {
@@ -199,7 +239,7 @@ const make = Effect.gen(function* () {
 /** How the deployment and its users want to be told of events. */
 export class NotificationSettings extends Context.Tag("@atelier/core/NotificationSettings")<
   NotificationSettings,
-  Effect.Effect.Success<typeof make>
+  NotificationSettingsService
 >() {
   static readonly layer = standingOn(service(NotificationSettings, make), Users.layer, Notifications.layer, Notifier.layer)
 }

@@ -43,6 +43,18 @@ export const methodsOf = (
   )
 }
 
+/** The methods of {@link Notifications}. */
+export interface NotificationsService {
+  /**
+   * Queues the messages of an event in the transaction of the change that it tells of. Messages that the store refuses are logged and do not make the
+   * change fail. notifications-audit-insights.md §A3.
+   */
+  readonly raise: <L extends string, O extends string>(event: NotificationEvent<L, O>, raised: Raised<L, O>) => Effect.Effect<void>
+
+  /** As `raise`, and dies of messages that the store refuses: for callers that ask for nothing but the message. */
+  readonly send: <L extends string, O extends string>(event: NotificationEvent<L, O>, raised: Raised<L, O>) => Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
   const cryptography = yield* Cryptography
@@ -111,10 +123,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Queues the messages of an event in the transaction of the change that it tells of. Messages that the store refuses are logged and do not make the
-     * change fail. notifications-audit-insights.md §A3.
-     */
     raise: <L extends string, O extends string>(event: NotificationEvent<L, O>, raised: Raised<L, O>): Effect.Effect<void> =>
       Effect.flatMap(
         queue(event, raised),
@@ -124,7 +132,6 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    /** As `raise`, and dies of messages that the store refuses: for callers that ask for nothing but the message. */
     send: <L extends string, O extends string>(event: NotificationEvent<L, O>, raised: Raised<L, O>): Effect.Effect<void> =>
       Effect.flatMap(
         queue(event, raised),
@@ -134,6 +141,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Tells users of events. */
-export class Notifications extends Context.Tag("@atelier/core/Notifications")<Notifications, Effect.Effect.Success<typeof make>>() {
+export class Notifications extends Context.Tag("@atelier/core/Notifications")<Notifications, NotificationsService>() {
   static readonly layer = service(Notifications, make)
 }

@@ -53,6 +53,21 @@ const synced = Measure.counter("notifications_synced_updates_total", "Results of
 const resultOf = (event: MessageEvent): string =>
   event._tag === "Failed" ? (event.retryable ? "temp_fail" : "perm_fail") : event._tag === "Inhibited" ? "inhibited" : "success"
 
+/** The methods of {@link Notifier}. */
+export interface NotifierService {
+  /** Methods that a message can leave by, without the inbox. */
+  readonly methods: ReadonlyArray<string>
+
+  /** The dispatcher of a method; undefined where the method is not configured. */
+  readonly dispatcher: (name: string) => Dispatcher | undefined
+
+  /** Delivers everything that is due. */
+  readonly run: Effect.Effect<void>
+
+  /** Delivers messages for as long as the scope is open: when some are queued, and each `notificationsFetchInterval`. Every process does. §A4. */
+  readonly start: Effect.Effect<void, never, Scope.Scope | EventBus>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
   const inbox = yield* InboxRepository
@@ -193,7 +208,6 @@ const make = Effect.gen(function* () {
       Effect.withSpan("notification.deliver", { attributes: { method: message.method, template: message.template_id } })
     )
 
-  /** Delivers everything that is due. */
   const run = Effect.gen(function* () {
     for (;;) {
       const now = yield* Timestamp.now
@@ -210,15 +224,12 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Methods that a message can leave by, without the inbox. */
     methods: [...knownMethods],
 
-    /** The dispatcher of a method; undefined where the method is not configured. */
     dispatcher: (name: string): Dispatcher | undefined => dispatchers.get(name),
 
     run,
 
-    /** Delivers messages for as long as the scope is open: when some are queued, and each `notificationsFetchInterval`. Every process does. §A4. */
     start: Effect.gen(function* () {
       const wakes = yield* Queue.sliding<void>(1)
       yield* listen(messagesQueued, () => void wakes.unsafeOffer(undefined))
@@ -229,6 +240,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Delivers the messages of the queue. */
-export class Notifier extends Context.Tag("@atelier/core/Notifier")<Notifier, Effect.Effect.Success<typeof make>>() {
+export class Notifier extends Context.Tag("@atelier/core/Notifier")<Notifier, NotifierService>() {
   static readonly layer = service(Notifier, make)
 }

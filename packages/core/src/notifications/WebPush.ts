@@ -5,7 +5,7 @@ import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../deployment/DeploymentValues.js"
 import { Users } from "../identity/users/Users.js"
 import { Encryption } from "../platform/secrets/Encryption.js"
-import { Invalid, NotFound, refuseViolations, UpstreamFailure, validationsOf } from "../platform/Errors.js"
+import { Invalid, NotFound, refuseViolations, UpstreamFailure, validationsOf, type Forbidden } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -14,6 +14,7 @@ import { PushSubscriptionRepository } from "./NotificationRepository.js"
 import { NotPushed, type PushKeys, PushSenders } from "./PushSender.js"
 import { endpointViolation, keyViolations, type PushTarget } from "./PushSubscription.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 /** What a browser shows. */
 export interface PushMessage {
@@ -45,6 +46,28 @@ const testMessage: PushMessage = {
   title: "A test notification",
   body: "This is a test notification. If you can read it, push messages arrive.",
   actions: []
+}
+
+/** The methods of {@link WebPush}. */
+export interface WebPushService {
+  /** The public half of the deployment's keys, which browsers subscribe with; empty without keys. */
+  readonly publicKey: Effect.Effect<string>
+
+  /**
+   * Subscribes a browser of a user, which is sent a test message first. An endpoint that the user has already gets the new keys. Fails with
+   * `NotFound` or `Forbidden` if the actor may not, with `Invalid` for an endpoint or keys that cannot be, and with `UpstreamFailure` if the push service
+   * cannot be reached. §A9.
+   */
+  readonly subscribe: (
+    reference: string,
+    target: PushTarget
+  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound | UpstreamFailure, CurrentActor>
+
+  /** Ends the subscription of a browser. Fails with `NotFound` if the user has no such subscription. §A9. */
+  readonly unsubscribe: (reference: string, endpoint: string) => Effect.Effect<undefined, Forbidden | NotFound, CurrentActor>
+
+  /** Pushes a message that says it is a test to all browsers of a user. Fails with `UpstreamFailure` if one of them could not be reached. §A9. */
+  readonly test: (reference: string) => Effect.Effect<void, Forbidden | NotFound | UpstreamFailure, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -122,17 +145,11 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The public half of the deployment's keys, which browsers subscribe with; empty without keys. */
     publicKey: keys.pipe(
       Effect.map(({ public_key }) => public_key),
       Effect.catchAll(({ reason }) => Effect.as(Effect.logDebug("there is no web push", { reason }), ""))
     ),
 
-    /**
-     * Subscribes a browser of a user, which is sent a test message first. An endpoint that the user has already gets the new keys. Fails with
-     * `NotFound` or `Forbidden` if the actor may not, with `Invalid` for an endpoint or keys that cannot be, and with `UpstreamFailure` if the push service
-     * cannot be reached. §A9.
-     */
     subscribe: Traced.fn("WebPush.subscribe")(function* (reference: string, target: PushTarget) {
       const { id: user_id } = yield* users.holder(reference)
       yield* refuseViolations(validationsOf({ endpoint: endpointViolation(target.endpoint), ...keyViolations(target) }))
@@ -151,14 +168,12 @@ const make = Effect.gen(function* () {
       yield* repository.upsert({ ...target, id: yield* ids.next, user_id, created_at: yield* Timestamp.now })
     }),
 
-    /** Ends the subscription of a browser. Fails with `NotFound` if the user has no such subscription. §A9. */
     unsubscribe: Traced.fn("WebPush.unsubscribe")(function* (reference: string, endpoint: string) {
       const { id } = yield* users.holder(reference)
       yield* Access.authorize("delete", AccessObjects.ownedBy("webpush_subscription", id))
       if (!(yield* repository.delete(id, endpoint))) return yield* new NotFound({ resource: "webpush_subscription" })
     }),
 
-    /** Pushes a message that says it is a test to all browsers of a user. Fails with `UpstreamFailure` if one of them could not be reached. §A9. */
     test: Traced.fn("WebPush.test")(function* (reference: string) {
       const { id } = yield* users.holder(reference)
       yield* Access.authorize("create", AccessObjects.ownedBy("notification_message", id))
@@ -168,6 +183,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Messages to users' browsers. */
-export class WebPush extends Context.Tag("@atelier/core/WebPush")<WebPush, Effect.Effect.Success<typeof make>>() {
+export class WebPush extends Context.Tag("@atelier/core/WebPush")<WebPush, WebPushService>() {
   static readonly layer = standingOn(service(WebPush, make), Users.layer)
 }

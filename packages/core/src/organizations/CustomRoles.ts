@@ -13,7 +13,7 @@ import { roleNames } from "../access/actors/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations, type Validation, type Forbidden } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/texts/Name.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -26,6 +26,7 @@ import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** A permission as it was sent: of any type and action. */
 export interface RequestedPermission {
@@ -125,6 +126,39 @@ const noSuchRole = (name: string): Invalid | NotFound => {
   return violation === undefined ? noRole : Invalid.field("roleName", violation)
 }
 
+/** The methods of {@link CustomRoles}. */
+export interface CustomRolesService {
+  /**
+   * The roles that members of an organization can be given: the built-in ones, then its own by name. Fails with `NotFound` if the actor
+   * may not read them. authorization.md §7.3.
+   */
+  readonly list: (reference: string) => Effect.Effect<ReadonlyArray<OfferedRole>, NotFound, CurrentActor>
+
+  /**
+   * Creates a role, its name in lower case. Fails with `NotFound` if the actor may not create roles, `Invalid` for a broken rule or
+   * permissions beyond the actor's own, and `Conflict` for a taken name or a full list of 100. authorization.md §7.3.
+   */
+  readonly create: (
+    reference: string,
+    request: RequestedRole
+  ) => Effect.Effect<Role, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Replaces a role, from the next request of its holders on. Fails as `create` does, but judges the role's rules before the actor's
+   * rights, and with `NotFound` for an unknown role. authorization.md §7.3.
+   */
+  readonly update: (
+    reference: string,
+    request: RequestedRole
+  ) => Effect.Effect<Role, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Deletes a role. Its holders keep their other roles, and mappings of claims lose it. Fails with `Forbidden` if the actor may not
+   * delete roles, `Invalid` for a built-in role or an invalid name, and `NotFound` for an unknown role. authorization.md §7.3.
+   */
+  readonly delete: (reference: string, name: string) => Effect.Effect<undefined, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const changes = yield* OrganizationChangeRepository
@@ -165,10 +199,6 @@ const make = Effect.gen(function* () {
     Effect.flatMap(repository.byName(role.organization_id, role.name), Option.match({ onNone: () => noRole, onSome: Effect.succeed }))
 
   return {
-    /**
-     * The roles that members of an organization can be given: the built-in ones, then its own by name. Fails with `NotFound` if the actor
-     * may not read them. authorization.md §7.3.
-     */
     list: Traced.fn("CustomRoles.list")(function* (reference: string) {
       const { id } = yield* organizations.get(reference)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("assign_org_role", id))
@@ -191,10 +221,6 @@ const make = Effect.gen(function* () {
       ]
     }),
 
-    /**
-     * Creates a role, its name in lower case. Fails with `NotFound` if the actor may not create roles, `Invalid` for a broken rule or
-     * permissions beyond the actor's own, and `Conflict` for a taken name or a full list of 100. authorization.md §7.3.
-     */
     create: Traced.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
@@ -219,10 +245,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Replaces a role, from the next request of its holders on. Fails as `create` does, but judges the role's rules before the actor's
-     * rights, and with `NotFound` for an unknown role. authorization.md §7.3.
-     */
     update: Traced.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
@@ -249,10 +271,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Deletes a role. Its holders keep their other roles, and mappings of claims lose it. Fails with `Forbidden` if the actor may not
-     * delete roles, `Invalid` for a built-in role or an invalid name, and `NotFound` for an unknown role. authorization.md §7.3.
-     */
     delete: Traced.fn("CustomRoles.delete")(function* (reference: string, name: string) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
@@ -283,6 +301,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The roles that members of organizations can be given. */
-export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, Effect.Effect.Success<typeof make>>() {
+export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, CustomRolesService>() {
   static readonly layer = standingOn(service(CustomRoles, make), Organizations.layer)
 }

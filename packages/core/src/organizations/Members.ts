@@ -25,6 +25,7 @@ import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** The most roles that a member is given. */
 const maximumRoles = 100
@@ -39,6 +40,58 @@ const subjectOf = (action: Audit.Subject["action"], member: Pick<Member, "organi
   target: member.username,
   organization_id: member.organization_id
 })
+
+/** The methods of {@link Members}. */
+export interface MembersService {
+  /**
+   * The members of an organization that the actor may read, by username, read while they are taken. Fails with `Invalid` for a search
+   * that says nothing. authorization.md §7.1.
+   */
+  readonly list: (
+    reference: string,
+    search: string
+  ) => Effect.Effect<Stream.Stream<WithRoleNames<Member>>, Invalid | NotFound, CurrentActor>
+
+  /**
+   * A page of the members that match a search in the language of user lists, by username. Fails with `NotFound` if the actor may not read
+   * all members. Three statements at most. authorization.md §7.1.
+   */
+  readonly page: (
+    reference: string,
+    search: string,
+    page: Page
+  ) => Effect.Effect<{ readonly count: number; readonly members: WithRoleNames<Member>[] }, Invalid | NotFound, CurrentActor>
+
+  /** One member. Fails with `NotFound` for users who are not members, and for memberships that the actor may not read. */
+  readonly get: (reference: string, user: string) => Effect.Effect<WithRoleNames<Member>, NotFound, CurrentActor>
+
+  /**
+   * Makes a user a member. Fails with `NotFound` if the actor may not add members or read the user, `Forbidden` if members have default
+   * roles that the actor may not give, and `Invalid` for a user who already is a member or whose memberships follow from claims.
+   * authorization.md §7.1.
+   */
+  readonly add: (
+    reference: string,
+    userReference: string
+  ) => Effect.Effect<WithRoleNames<OrganizationMember>, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Ends a membership. What the user owns in the organization stays; it leaves the organization's groups. Fails with `Invalid` for the
+   * actor's own membership, `NotFound` if the actor may not remove members, and `Forbidden` if the member has a ban that the actor may
+   * not lift. authorization.md §7.1.
+   */
+  readonly remove: (reference: string, user: string) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Replaces the roles that a member was given. Fails with `Forbidden` if the actor may not give roles, and with `Invalid` for the
+   * actor's own membership, an unknown role, and a role that the actor may not give or take. authorization.md §7.1.
+   */
+  readonly replaceRoles: (
+    reference: string,
+    user: string,
+    names: ReadonlyArray<string>
+  ) => Effect.Effect<WithRoleNames<Member>, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
@@ -96,10 +149,6 @@ const make = Effect.gen(function* () {
     Effect.flatMap(CurrentActor, ({ userId }) => (member.user_id === userId ? new Invalid({ message }) : Effect.void))
 
   return {
-    /**
-     * The members of an organization that the actor may read, by username, read while they are taken. Fails with `Invalid` for a search
-     * that says nothing. authorization.md §7.1.
-     */
     list: Traced.fn("Members.list")(function* (reference: string, search: string) {
       const { id } = yield* organizations.get(reference)
       const filter = yield* parseMemberSearch(search)
@@ -109,10 +158,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * A page of the members that match a search in the language of user lists, by username. Fails with `NotFound` if the actor may not read
-     * all members. Three statements at most. authorization.md §7.1.
-     */
     page: Traced.fn("Members.page")(function* (reference: string, search: string, page: Page) {
       const { id } = yield* organizations.get(reference)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("organization_member", id))
@@ -121,17 +166,11 @@ const make = Effect.gen(function* () {
       return { count, members: yield* named(id, members) }
     }),
 
-    /** One member. Fails with `NotFound` for users who are not members, and for memberships that the actor may not read. */
     get: Traced.fn("Members.get")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
       return yield* namedOne(yield* find(id, user))
     }),
 
-    /**
-     * Makes a user a member. Fails with `NotFound` if the actor may not add members or read the user, `Forbidden` if members have default
-     * roles that the actor may not give, and `Invalid` for a user who already is a member or whose memberships follow from claims.
-     * authorization.md §7.1.
-     */
     add: Traced.fn("Members.add")(function* (reference: string, userReference: string) {
       const user = yield* users.get(userReference)
       if (user.deleted || user.is_system) return yield* new NotFound({ resource: "user" })
@@ -161,11 +200,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Ends a membership. What the user owns in the organization stays; it leaves the organization's groups. Fails with `Invalid` for the
-     * actor's own membership, `NotFound` if the actor may not remove members, and `Forbidden` if the member has a ban that the actor may
-     * not lift. authorization.md §7.1.
-     */
     remove: Traced.fn("Members.remove")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
       const found = yield* find(id, user)
@@ -188,10 +222,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Replaces the roles that a member was given. Fails with `Forbidden` if the actor may not give roles, and with `Invalid` for the
-     * actor's own membership, an unknown role, and a role that the actor may not give or take. authorization.md §7.1.
-     */
     replaceRoles: Traced.fn("Members.replaceRoles")(function* (reference: string, user: string, names: ReadonlyArray<string>) {
       const { id } = yield* organizations.get(reference)
       const found = yield* find(id, user)
@@ -233,6 +263,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Members of organizations and their roles. */
-export class Members extends Context.Tag("@atelier/core/Members")<Members, Effect.Effect.Success<typeof make>>() {
+export class Members extends Context.Tag("@atelier/core/Members")<Members, MembersService>() {
   static readonly layer = standingOn(service(Members, make), Organizations.layer, Users.layer, IdpSyncInForce.layer)
 }

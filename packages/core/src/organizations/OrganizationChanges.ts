@@ -8,7 +8,7 @@ import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import { pictureViolation } from "../platform/texts/Address.js"
-import { Conflict, Forbidden, Invalid, refuseViolations, validationsOf } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, refuseViolations, validationsOf, type NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/texts/Name.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -21,6 +21,7 @@ import { RightsRepository } from "./RightsRepository.js"
 import { permitted, withCurrentRights } from "./CurrentRights.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** A requested organization. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
@@ -59,6 +60,32 @@ const remains = ({ groups, members, templates, workspaces }: OrganizationContent
   })
 }
 
+/** The methods of {@link OrganizationChanges}. */
+export interface OrganizationChangesService {
+  /**
+   * Creates an organization with its group Everyone; the creator becomes its only member. Fails with `Forbidden` unless the actor is an
+   * owner, `Invalid` for a field that breaks a rule, and `Conflict` for a taken name, also if a concurrent call takes it.
+   * authorization.md §6.2.
+   */
+  readonly create: (request: NewOrganization) => Effect.Effect<Organization, Invalid | Forbidden | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Changes the given fields. Fails with `NotFound` if the actor may not change the organization, `Forbidden` for default roles that the
+   * actor may not give or take, and otherwise as `create` does. authorization.md §6.2.
+   */
+  readonly update: (
+    reference: string,
+    edit: OrganizationEdit
+  ) => Effect.Effect<Organization, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Deletes an organization with at most one member and no content but its group Everyone; its name becomes free. Fails with `Forbidden`
+   * if the actor may read but not delete it, `Invalid` for the default organization, and `Conflict` with the remaining counts for one in
+   * use. A concurrent addition either comes first or fails. authorization.md §6.2.
+   */
+  readonly delete: (reference: string) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const repository = yield* OrganizationRepository
@@ -83,11 +110,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Creates an organization with its group Everyone; the creator becomes its only member. Fails with `Forbidden` unless the actor is an
-     * owner, `Invalid` for a field that breaks a rule, and `Conflict` for a taken name, also if a concurrent call takes it.
-     * authorization.md §6.2.
-     */
     create: Traced.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
       yield* requireFeature("multiple_organizations")
       const { subject, userId } = yield* CurrentActor
@@ -127,10 +149,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Changes the given fields. Fails with `NotFound` if the actor may not change the organization, `Forbidden` for default roles that the
-     * actor may not give or take, and otherwise as `create` does. authorization.md §6.2.
-     */
     update: Traced.fn("OrganizationChanges.update")(function* (reference: string, edit: OrganizationEdit) {
       yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
@@ -167,11 +185,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Deletes an organization with at most one member and no content but its group Everyone; its name becomes free. Fails with `Forbidden`
-     * if the actor may read but not delete it, `Invalid` for the default organization, and `Conflict` with the remaining counts for one in
-     * use. A concurrent addition either comes first or fails. authorization.md §6.2.
-     */
     delete: Traced.fn("OrganizationChanges.delete")(function* (reference: string) {
       yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
@@ -199,7 +212,7 @@ const make = Effect.gen(function* () {
 /** How organizations come to be, change and go. */
 export class OrganizationChanges extends Context.Tag("@atelier/core/OrganizationChanges")<
   OrganizationChanges,
-  Effect.Effect.Success<typeof make>
+  OrganizationChangesService
 >() {
   static readonly layer = standingOn(service(OrganizationChanges, make), Organizations.layer)
 }

@@ -11,6 +11,9 @@ import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { NotFound, Forbidden } from "../platform/Errors.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
 export interface SharingEdit {
@@ -26,6 +29,22 @@ export interface WorkspaceSharingSettings {
   readonly shareable_workspace_owners: ShareMode
 }
 
+/** The methods of {@link SharingSettings}. */
+export interface SharingSettingsService {
+  /** The owners whose workspaces are shared in an organization that the actor may read. authorization.md §12.3. */
+  readonly get: (reference: string) => Effect.Effect<WorkspaceSharingSettings, NotFound, CurrentActor>
+
+  /**
+   * Chooses the members whose workspaces can be shared. Existing shares of other workspaces are removed and do not come back with another
+   * choice. The members' rights on each other follow the mode from their next request on. Fails with `Forbidden` if the actor may not
+   * change the organization. authorization.md §12.3.
+   */
+  readonly change: (
+    reference: string,
+    edit: SharingEdit
+  ) => Effect.Effect<WorkspaceSharingSettings, Forbidden | NotFound, CurrentActor | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const changes = yield* OrganizationChangeRepository
@@ -38,16 +57,10 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** The owners whose workspaces are shared in an organization that the actor may read. authorization.md §12.3. */
     get: Traced.fn("SharingSettings.get")(function* (reference: string) {
       return inForce(yield* organizations.get(reference))
     }),
 
-    /**
-     * Chooses the members whose workspaces can be shared. Existing shares of other workspaces are removed and do not come back with another
-     * choice. The members' rights on each other follow the mode from their next request on. Fails with `Forbidden` if the actor may not
-     * change the organization. authorization.md §12.3.
-     */
     change: Traced.fn("SharingSettings.change")(function* (reference: string, edit: SharingEdit) {
       const found = yield* organizations.get(reference)
       const mode = edit.shareable_workspace_owners ?? (edit.sharing_disabled === true ? "none" : "everyone")
@@ -72,6 +85,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Settings of workspace sharing in organizations. */
-export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, Effect.Effect.Success<typeof make>>() {
+export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, SharingSettingsService>() {
   static readonly layer = standingOn(service(SharingSettings, make), Organizations.layer)
 }

@@ -2,7 +2,7 @@ import { Context, Effect, Either, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AgentSessions } from "../agents/credentials/AgentSessions.js"
-import { Conflict, Invalid, UpstreamFailure } from "../platform/Errors.js"
+import { Conflict, Invalid, UpstreamFailure, type NotFound, type Unauthenticated } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { missingTask, type TaskId, taskStatus } from "./Task.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
@@ -12,6 +12,7 @@ import { type TaskDetails, type TaskMessage, TaskRepository, type TaskSnapshot }
 import { partsOf } from "./TaskView.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 
 export const TaskLogType = Schema.Literal("input", "output")
 
@@ -66,6 +67,28 @@ const addressOf = ({ app }: Pick<TaskDetails, "app">): Either.Either<URL, Invali
     : Either.left(new Invalid({ message: "The task's app cannot be asked.", detail: "Its address is not http on the loopback interface." }))
 }
 
+/** The methods of {@link TaskConversations}. */
+export interface TaskConversationsService {
+  /**
+   * Sends a message to the app of an active task. Fails with `Conflict` while the task starts, is paused or works, with `Invalid` if its
+   * app cannot be asked, and with `UpstreamFailure` if the app does not answer as it must. workspaces.md §9.5.
+   */
+  readonly send: (
+    user: string,
+    reference: string,
+    input: string
+  ) => Effect.Effect<undefined, Invalid | NotFound | Conflict | UpstreamFailure, CurrentActor>
+
+  /**
+   * The conversation: of an active task from its app, of one that starts or is paused as it was stored last. Fails with `Conflict` if the task
+   * has failed or its state is unknown, and as `send` does. workspaces.md §9.5.
+   */
+  readonly logs: (user: string, reference: string) => Effect.Effect<TaskLogs, Invalid | NotFound | Conflict | UpstreamFailure, CurrentActor>
+
+  /** Replaces the stored conversation of the task that the acting agent's workspace works on. Fails with `NotFound` for any other. workspaces.md §9.5. */
+  readonly store: (id: TaskId, messages: ReadonlyArray<TaskMessage>) => Effect.Effect<undefined, Unauthenticated | NotFound, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* TaskRepository
   const { readable } = yield* visibleTasks
@@ -106,10 +129,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Sends a message to the app of an active task. Fails with `Conflict` while the task starts, is paused or works, with `Invalid` if its
-     * app cannot be asked, and with `UpstreamFailure` if the app does not answer as it must. workspaces.md §9.5.
-     */
     send: Traced.fn("TaskConversations.send")(function* (user: string, reference: string, input: string) {
       if (input === "") return yield* Invalid.field("input", "must not be empty")
       const task = yield* readable(user, reference)
@@ -130,10 +149,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /**
-     * The conversation: of an active task from its app, of one that starts or is paused as it was stored last. Fails with `Conflict` if the task
-     * has failed or its state is unknown, and as `send` does. workspaces.md §9.5.
-     */
     logs: Traced.fn("TaskConversations.logs")(function* (user: string, reference: string) {
       const task = yield* readable(user, reference)
       switch (taskStatus(partsOf(task))) {
@@ -152,7 +167,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** Replaces the stored conversation of the task that the acting agent's workspace works on. Fails with `NotFound` for any other. workspaces.md §9.5. */
     store: Traced.fn("TaskConversations.store")(function* (id: TaskId, messages: ReadonlyArray<TaskMessage>) {
       const { workspace_id } = yield* agents.current
       const task = Option.getOrUndefined(yield* repository.byId(id))
@@ -164,9 +178,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Messages between users and the apps of their tasks. */
-export class TaskConversations extends Context.Tag("@atelier/core/TaskConversations")<
-  TaskConversations,
-  Effect.Effect.Success<typeof make>
->() {
+export class TaskConversations extends Context.Tag("@atelier/core/TaskConversations")<TaskConversations, TaskConversationsService>() {
   static readonly layer = standingOn(service(TaskConversations, make), WorkspaceOwners.layer, AgentSessions.layer)
 }

@@ -7,7 +7,7 @@ import type { AuditAction } from "../audit/AuditEntry.js"
 import { diff } from "../audit/AuditedFields.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Invalid } from "../platform/Errors.js"
+import { Conflict, Invalid, type NotFound, type Forbidden, type UpstreamFailure, type Unacceptable } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/texts/Name.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -27,9 +27,12 @@ import { taskObject, visibleTasks } from "./VisibleTask.js"
 import { generatedNames } from "./TaskName.js"
 import { type TaskDetails, type TaskFilter, TaskRepository } from "./TaskRepository.js"
 import { parseTaskSearch } from "./TaskSearch.js"
-import { partsOf, taskView } from "./TaskView.js"
+import { partsOf, taskView, type TaskView } from "./TaskView.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
+import type { Auditing } from "../audit/Audit.js"
+import type { BuildView } from "../workspaces/builds/BuildView.js"
 
 /** A requested task. Absent names are made from the prompt. */
 export interface NewTask {
@@ -55,6 +58,55 @@ const subject = (task: Task, action: AuditAction): Audit.Subject => ({
   target: task.name,
   organization_id: task.organization_id
 })
+
+/** The methods of {@link Tasks}. */
+export interface TasksService {
+  /**
+   * The tasks that the actor may read and that match a search, newest first; without those whose template the actor may not read. One
+   * statement, however many they are. workspaces.md §9.2.
+   */
+  readonly list: (search: string) => Effect.Effect<ReadonlyArray<TaskView>, Invalid, CurrentActor>
+
+  /** One task. Fails with `NotFound` if it is deleted or the actor may not read it. */
+  readonly get: (user: string, reference: string) => Effect.Effect<TaskView, NotFound, CurrentActor>
+
+  /**
+   * Creates a task with a workspace of its name, and queues the workspace's first start. Fails with `Invalid` for a version that declares
+   * no task, and as the creation of the workspace does. workspaces.md §9.1.
+   */
+  readonly create: (
+    user: string,
+    request: NewTask
+  ) => Effect.Effect<TaskView, Invalid | Forbidden | NotFound | Conflict | UpstreamFailure | Unacceptable, CurrentActor | Auditing>
+
+  /**
+   * Deletes a task, and queues the deletion of its workspace, which must have no active build. Fails with `Forbidden` if the actor may only
+   * read the task. workspaces.md §9.5.
+   */
+  readonly delete: (
+    user: string,
+    reference: string
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+
+  /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
+  readonly setInput: (
+    user: string,
+    reference: string,
+    prompt: string
+  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Queues a stop of the task's workspace. Fails as the creation of a build does. workspaces.md §9.5. */
+  readonly pause: (
+    user: string,
+    reference: string
+  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+
+  /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
+  readonly resume: (
+    user: string,
+    reference: string
+  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* TaskRepository
@@ -129,10 +181,6 @@ const make = Effect.gen(function* () {
   const status = (task: TaskDetails) => taskStatus(partsOf(task))
 
   return {
-    /**
-     * The tasks that the actor may read and that match a search, newest first; without those whose template the actor may not read. One
-     * statement, however many they are. workspaces.md §9.2.
-     */
     list: Traced.fn("Tasks.list")(function* (search: string) {
       const wanted = yield* parseTaskSearch(search)
       const filter: TaskFilter = {
@@ -144,15 +192,10 @@ const make = Effect.gen(function* () {
       return yield* viewsOf(yield* Access.filter("read", matching, ({ template }) => AccessObjects.template(template)))
     }),
 
-    /** One task. Fails with `NotFound` if it is deleted or the actor may not read it. */
     get: Traced.fn("Tasks.get")(function* (user: string, reference: string) {
       return yield* viewOf(yield* readable(user, reference))
     }),
 
-    /**
-     * Creates a task with a workspace of its name, and queues the workspace's first start. Fails with `Invalid` for a version that declares
-     * no task, and as the creation of the workspace does. workspaces.md §9.1.
-     */
     create: Traced.fn("Tasks.create")(function* (user: string, request: NewTask) {
       const owner = yield* owners.known(user)
       yield* requireTaskVersion(request.template_version_id)
@@ -194,10 +237,6 @@ const make = Effect.gen(function* () {
       return yield* viewOf(yield* Effect.orDie(Effect.flatten(Ref.get(created))))
     }),
 
-    /**
-     * Deletes a task, and queues the deletion of its workspace, which must have no active build. Fails with `Forbidden` if the actor may only
-     * read the task. workspaces.md §9.5.
-     */
     delete: Traced.fn("Tasks.delete")(function* (user: string, reference: string) {
       const task = yield* readable(user, reference)
       yield* Access.authorizeWrite("delete", taskObject(task), missingTask)
@@ -214,7 +253,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
     setInput: Traced.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
       if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
       const task = yield* readable(user, reference)
@@ -229,7 +267,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Queues a stop of the task's workspace. Fails as the creation of a build does. workspaces.md §9.5. */
     pause: Traced.fn("Tasks.pause")(function* (user: string, reference: string) {
       const { workspace_id } = yield* readable(user, reference)
       return yield* builds.create(workspace_id, {
@@ -240,7 +277,6 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
     resume: Traced.fn("Tasks.resume")(function* (user: string, reference: string) {
       const { build, workspace_id } = yield* readable(user, reference)
       if (buildStatus(jobStatus(build.job), build.transition) === "running") {
@@ -257,7 +293,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Tasks: prompts, each with a workspace in which a program works on it. */
-export class Tasks extends Context.Tag("@atelier/core/Tasks")<Tasks, Effect.Effect.Success<typeof make>>() {
+export class Tasks extends Context.Tag("@atelier/core/Tasks")<Tasks, TasksService>() {
   static readonly layer = standingOn(
     service(Tasks, make),
     WorkspaceCreation.layer,

@@ -7,7 +7,7 @@ import { diff } from "../audit/AuditedFields.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, NotFound, refuseViolations } from "../platform/Errors.js"
+import { Invalid, NotFound, refuseViolations, type Forbidden, type Conflict } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { transaction } from "../platform/store/Transactor.js"
@@ -20,13 +20,26 @@ import { TemplateRepository } from "./TemplateRepository.js"
 import { newTemplateSettings, type NewTemplateSettings } from "./settings/TemplateSettings.js"
 import { newTemplateViolations } from "./settings/TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./versions/TemplateVersionRepository.js"
-import { viewInForce } from "./TemplateView.js"
+import { viewInForce, type TemplateView } from "./TemplateView.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** The fields of a new template. */
 export interface NewTemplate extends NewTemplateSettings {
   readonly template_version_id: Uuid
+}
+
+/** The methods of {@link TemplateCreation}. */
+export interface TemplateCreationService {
+  /**
+   * Makes a template of an imported version, which becomes its active one; members of the organization may use it unless the caller
+   * says otherwise. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.2.
+   */
+  readonly create: (
+    organization: string,
+    settings: NewTemplate
+  ) => Effect.Effect<TemplateView, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {
@@ -58,10 +71,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Makes a template of an imported version, which becomes its active one; members of the organization may use it unless the caller
-     * says otherwise. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.2.
-     */
     create: Traced.fn("TemplateCreation.create")(function* (organization: string, settings: NewTemplate) {
       const { id: organization_id } = yield* organizations.get(organization)
       const features = yield* Entitlements
@@ -119,9 +128,6 @@ const make = Effect.gen(function* () {
 })
 
 /** How templates come to be. */
-export class TemplateCreation extends Context.Tag("@atelier/core/TemplateCreation")<
-  TemplateCreation,
-  Effect.Effect.Success<typeof make>
->() {
+export class TemplateCreation extends Context.Tag("@atelier/core/TemplateCreation")<TemplateCreation, TemplateCreationService>() {
   static readonly layer = standingOn(service(TemplateCreation, make), Organizations.layer)
 }

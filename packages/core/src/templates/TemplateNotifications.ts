@@ -8,13 +8,21 @@ import { service, standingOn } from "../platform/wiring/Standing.js"
 import { ScheduledWorkspaces } from "./settings/ScheduledWorkspaces.js"
 import type { TemplateWithNames } from "./Template.js"
 
+/** The methods of {@link TemplateNotifications}. */
+export interface TemplateNotificationsService {
+  /** The actor has deleted a template. */
+  readonly deleted: (names: TemplateWithNames) => Effect.Effect<void, never, CurrentActor>
+
+  /** A template has another deprecation message: owners of its workspaces are told. */
+  readonly deprecated: (names: TemplateWithNames) => Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const workspaces = yield* ScheduledWorkspaces
   const notifications = yield* Notifications
 
   return {
-    /** The actor has deleted a template. */
     deleted: ({ display_name, id, name, organization_id }: TemplateWithNames) =>
       Effect.gen(function* () {
         const { userId } = yield* CurrentActor
@@ -27,7 +35,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** A template has another deprecation message: owners of its workspaces are told. */
     deprecated: ({ deprecated, id, name, organization_name }: TemplateWithNames) =>
       Effect.gen(function* () {
         yield* notifications.raise(notificationEvents.templateDeprecated, {
@@ -43,7 +50,7 @@ const make = Effect.gen(function* () {
 /** Notifies users of changes of templates. notifications-audit-insights.md §A2. */
 export class TemplateNotifications extends Context.Tag("@atelier/core/TemplateNotifications")<
   TemplateNotifications,
-  Effect.Effect.Success<typeof make>
+  TemplateNotificationsService
 >() {
   static readonly layer = standingOn(service(TemplateNotifications, make), Notifications.layer)
 }

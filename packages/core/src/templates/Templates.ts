@@ -6,7 +6,7 @@ import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, refuseViolations } from "../platform/Errors.js"
+import { Invalid, refuseViolations, type NotFound, type Forbidden, type Conflict } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { parse as parseUuid } from "../platform/texts/Uuid.js"
@@ -19,10 +19,11 @@ import { TemplateNotifications } from "./TemplateNotifications.js"
 import { parseTemplateSearch } from "./TemplateSearch.js"
 import { changedTemplate, type ChangedTemplateSettings, changesSchedule } from "./settings/TemplateSettings.js"
 import { changedTemplateViolations } from "./settings/TemplateSettingsRules.js"
-import { viewInForce } from "./TemplateView.js"
+import { viewInForce, type TemplateView } from "./TemplateView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** The starter templates as they are listed. */
 const starters = Effect.zipWith(StarterTemplates, DeploymentOptions, (templates, { accessUrl }) =>
@@ -33,6 +34,68 @@ const starters = Effect.zipWith(StarterTemplates, DeploymentOptions, (templates,
 export interface TemplateChange extends ChangedTemplateSettings {
   readonly update_workspace_last_used_at?: boolean | undefined
   readonly update_workspace_dormant_at?: boolean | undefined
+}
+
+/** The methods of {@link Templates}. */
+export interface TemplatesService {
+  /** A template by id. Deleted ones are not found. */
+  readonly get: (id: TemplateId) => Effect.Effect<TemplateView, NotFound, CurrentActor>
+
+  /** A template of an organization by name, without regard to case. */
+  readonly getByName: (organization: string, name: string) => Effect.Effect<TemplateView, NotFound, CurrentActor>
+
+  /**
+   * The templates that the actor may read and a query finds, those with the most active users first. Deprecated and deleted ones are
+   * found only if the query asks for them. Fails with `Invalid` for an invalid query. templates-and-provisioning.md §2.4.
+   */
+  readonly list: (query: string) => Effect.Effect<ReadonlyArray<TemplateView>, Invalid, CurrentActor>
+
+  /** As `list`, in one organization. */
+  readonly listInOrganization: (
+    organization: string,
+    query: string
+  ) => Effect.Effect<ReadonlyArray<TemplateView>, Invalid | NotFound, CurrentActor>
+
+  /** Changes a template's settings; absent ones stay. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.3. */
+  readonly update: (
+    id: TemplateId,
+    change: TemplateChange
+  ) => Effect.Effect<TemplateView, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Deletes a template that has no workspaces; its versions stay. Fails with `Invalid` when it has some. templates-and-provisioning.md §2.4. */
+  readonly delete: (id: TemplateId) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** The starter templates, for actors who may read templates somewhere. templates-and-provisioning.md §2.4. */
+  readonly examples: () => Effect.Effect<
+    {
+      readonly url: string
+      readonly id: string
+      readonly name: string
+      readonly description: string
+      readonly icon: string
+      readonly tags: ReadonlyArray<string>
+      readonly markdown: string
+      readonly tar: Effect.Effect<Uint8Array>
+    }[],
+    NotFound,
+    CurrentActor
+  >
+
+  /** The starter templates, for actors who may read templates of an organization. */
+  readonly examplesInOrganization: (organization: string) => Effect.Effect<
+    {
+      readonly url: string
+      readonly id: string
+      readonly name: string
+      readonly description: string
+      readonly icon: string
+      readonly tags: ReadonlyArray<string>
+      readonly markdown: string
+      readonly tar: Effect.Effect<Uint8Array>
+    }[],
+    NotFound,
+    CurrentActor
+  >
 }
 
 const make = Effect.gen(function* () {
@@ -79,32 +142,24 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** A template by id. Deleted ones are not found. */
     get: Traced.fn("Templates.get")(function* (id: TemplateId) {
       return yield* viewInForce(yield* load(id))
     }),
 
-    /** A template of an organization by name, without regard to case. */
     getByName: Traced.fn("Templates.getByName")(function* (organization: string, name: string) {
       const { id } = yield* organizations.get(organization)
       return yield* viewInForce(yield* Effect.flatMap(repository.byName(id, name), visibleTemplate))
     }),
 
-    /**
-     * The templates that the actor may read and a query finds, those with the most active users first. Deprecated and deleted ones are
-     * found only if the query asks for them. Fails with `Invalid` for an invalid query. templates-and-provisioning.md §2.4.
-     */
     list: Traced.fn("Templates.list")(function* (query: string) {
       return yield* list(query)
     }),
 
-    /** As `list`, in one organization. */
     listInOrganization: Traced.fn("Templates.listInOrganization")(function* (organization: string, query: string) {
       const { id } = yield* organizations.get(organization)
       return yield* list(query, id)
     }),
 
-    /** Changes a template's settings; absent ones stay. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.3. */
     update: Traced.fn("Templates.update")(function* (id: TemplateId, change: TemplateChange) {
       const found = yield* load(id)
       const features = yield* Entitlements
@@ -136,7 +191,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes a template that has no workspaces; its versions stay. Fails with `Invalid` when it has some. templates-and-provisioning.md §2.4. */
     delete: Traced.fn("Templates.delete")(function* (id: TemplateId) {
       const found = yield* load(id)
       yield* Audit.audited(
@@ -154,13 +208,11 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The starter templates, for actors who may read templates somewhere. templates-and-provisioning.md §2.4. */
     examples: Traced.fn("Templates.examples")(function* () {
       yield* Access.authorizeOrHide("read", { type: "template", anyOrg: true })
       return yield* starters
     }),
 
-    /** The starter templates, for actors who may read templates of an organization. */
     examplesInOrganization: Traced.fn("Templates.examplesInOrganization")(function* (organization: string) {
       const { id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("template", id))
@@ -170,6 +222,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Templates, from which workspaces are created. */
-export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, Effect.Effect.Success<typeof make>>() {
+export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, TemplatesService>() {
   static readonly layer = standingOn(service(Templates, make), Organizations.layer, TemplateNotifications.layer)
 }

@@ -13,6 +13,27 @@ import { service } from "../platform/wiring/Standing.js"
 
 const missing = new NotFound({ resource: "user" })
 
+/** The methods of {@link WorkspaceOwners}. */
+export interface WorkspaceOwnersService {
+  /** The user that a path or query names, by `me`, an id or a username, unless it is deleted. Callers check permissions. */
+  readonly find: (reference: string) => Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor>
+
+  /** The user a path names. Fails with `NotFound` where the actor may read neither the user nor a membership of it. */
+  readonly known: (reference: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
+
+  /** Fails with `NotFound` unless the actor may read the user's membership of the organization. */
+  readonly requireMember: (user: UserWithOrganizations, organizationId: Uuid) => Effect.Effect<undefined, NotFound, CurrentActor>
+
+  /** Fails with `NotFound` unless the actor may read the user, or the user's membership of the organization. workspaces.md §3.1. */
+  readonly requireReadableIn: (user: UserWithOrganizations, organizationId: Uuid) => Effect.Effect<undefined, NotFound, CurrentActor>
+
+  /**
+   * The workspace with this name of the user a path names, if the actor may read the user, or one of the user's memberships. Whether
+   * the actor may read the workspace is the caller's business. Fails with `NotFound`. workspaces.md §3.2.
+   */
+  readonly workspaceId: (reference: string, name: string, includeDeleted: boolean) => Effect.Effect<Uuid, NotFound, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const workspaces = yield* WorkspaceRepository
@@ -30,7 +51,6 @@ const make = Effect.gen(function* () {
     return Option.filter(user, ({ deleted }) => !deleted)
   })
 
-  /** The user a path names. Fails with `NotFound` where the actor may read neither the user nor a membership of it. */
   const known = Traced.fn("WorkspaceOwners.known")(function* (reference: string) {
     const user = Option.getOrUndefined(yield* find(reference))
     if (user === undefined) return yield* missing
@@ -39,25 +59,18 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** The user that a path or query names, by `me`, an id or a username, unless it is deleted. Callers check permissions. */
     find,
 
     known,
 
-    /** Fails with `NotFound` unless the actor may read the user's membership of the organization. */
     requireMember: Traced.fn("WorkspaceOwners.requireMember")(function* (user: UserWithOrganizations, organizationId: Uuid) {
       if (!(yield* canReadMembership(user, organizationId))) return yield* missing
     }),
 
-    /** Fails with `NotFound` unless the actor may read the user, or the user's membership of the organization. workspaces.md §3.1. */
     requireReadableIn: Traced.fn("WorkspaceOwners.requireReadableIn")(function* (user: UserWithOrganizations, organizationId: Uuid) {
       if (!(yield* canRead(user)) && !(yield* canReadMembership(user, organizationId))) return yield* missing
     }),
 
-    /**
-     * The workspace with this name of the user a path names, if the actor may read the user, or one of the user's memberships. Whether
-     * the actor may read the workspace is the caller's business. Fails with `NotFound`. workspaces.md §3.2.
-     */
     workspaceId: Traced.fn("WorkspaceOwners.workspaceId")(function* (reference: string, name: string, includeDeleted: boolean) {
       const user = yield* known(reference)
       const id = Option.getOrUndefined(yield* workspaces.idByName(user.id, name, includeDeleted))
@@ -67,6 +80,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The owners that paths of workspaces name. Reading that a user is a member of an organization does not take the right to read the user. */
-export class WorkspaceOwners extends Context.Tag("@atelier/core/WorkspaceOwners")<WorkspaceOwners, Effect.Effect.Success<typeof make>>() {
+export class WorkspaceOwners extends Context.Tag("@atelier/core/WorkspaceOwners")<WorkspaceOwners, WorkspaceOwnersService>() {
   static readonly layer = service(WorkspaceOwners, make)
 }

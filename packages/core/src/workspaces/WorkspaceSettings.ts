@@ -4,7 +4,7 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
-import { Conflict, Forbidden, Invalid, NotModified } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotModified, type NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import { effectiveTemplate } from "../templates/settings/EffectiveTemplate.js"
@@ -32,6 +32,9 @@ import { WorkspaceNotifications } from "./notifications/WorkspaceNotifications.j
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./views/WorkspaceViews.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { Auditing } from "../audit/Audit.js"
+import type { WorkspaceView } from "./views/WorkspaceView.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** A workspace and its effective template at the instant of a change. */
 interface Subject {
@@ -43,6 +46,54 @@ interface Subject {
 const prebuilt = new Conflict({ message: "A prebuilt workspace is changed by its template alone." })
 
 const requireClaimed = ({ workspace }: Subject) => (isPrebuild(workspace) ? prebuilt : Effect.void)
+
+/** The methods of {@link WorkspaceSettings}. */
+export interface WorkspaceSettingsService {
+  /**
+   * Sets when a workspace starts by itself; an absent or empty schedule means never. Fails with `Invalid` for a schedule that is invalid,
+   * that the template does not allow, or that has no occurrence on a day that the template allows. §3.4.
+   */
+  readonly setAutostart: (
+    id: WorkspaceId,
+    schedule: string
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Sets how many milliseconds a start lasts; 0 lets it run until it is stopped, and takes the deadline from one that runs, or leaves the
+   * template's. Fails with `Invalid` for a time out of bounds, or if the template lets users choose none. §3.4.
+   */
+  readonly setTtl: (id: WorkspaceId, ttl: number) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word, and with
+   * `NotFound` where the actor may update the workspace as a prebuilt one alone. §3.4.
+   */
+  readonly setAutomaticUpdates: (
+    id: WorkspaceId,
+    updates: string
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Makes a workspace dormant, which does not stop it, or wakes it, and answers it, also to an actor who may not read a dormant one. Fails
+   * with `NotModified` if it is in that state already. §3.4.
+   */
+  readonly setDormant: (
+    id: WorkspaceId,
+    dormant: boolean
+  ) => Effect.Effect<WorkspaceView, Forbidden | NotFound | Conflict | NotModified, CurrentActor | Auditing>
+
+  /**
+   * Whether a scheduled start would fail: it moves the workspace to its template's active version, and a parameter of that has no value
+   * that follows from the latest build. §3.4.
+   */
+  readonly autostartMismatches: (id: WorkspaceId) => Effect.Effect<boolean, Forbidden | NotFound, CurrentActor>
+
+  /** Puts a workspace before the owner's others in the owner's lists. Fails with `Forbidden` unless the actor is the owner. §3.4. */
+  readonly addFavorite: (...args: [id: Uuid]) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Fails as `addFavorite` does. */
+  readonly removeFavorite: (...args: [id: Uuid]) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -89,10 +140,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /**
-     * Sets when a workspace starts by itself; an absent or empty schedule means never. Fails with `Invalid` for a schedule that is invalid,
-     * that the template does not allow, or that has no occurrence on a day that the template allows. §3.4.
-     */
     setAutostart: Traced.fn("WorkspaceSettings.setAutostart")(function* (id: WorkspaceId, schedule: string) {
       yield* change(id, (subject) =>
         Effect.gen(function* () {
@@ -110,10 +157,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Sets how many milliseconds a start lasts; 0 lets it run until it is stopped, and takes the deadline from one that runs, or leaves the
-     * template's. Fails with `Invalid` for a time out of bounds, or if the template lets users choose none. §3.4.
-     */
     setTtl: Traced.fn("WorkspaceSettings.setTtl")(function* (id: WorkspaceId, ttl: number) {
       yield* change(id, (subject) =>
         Effect.gen(function* () {
@@ -131,10 +174,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word, and with
-     * `NotFound` where the actor may update the workspace as a prebuilt one alone. §3.4.
-     */
     setAutomaticUpdates: Traced.fn("WorkspaceSettings.setAutomaticUpdates")(function* (id: WorkspaceId, updates: string) {
       yield* change(id, ({ workspace }) =>
         Effect.gen(function* () {
@@ -145,10 +184,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Makes a workspace dormant, which does not stop it, or wakes it, and answers it, also to an actor who may not read a dormant one. Fails
-     * with `NotModified` if it is in that state already. §3.4.
-     */
     setDormant: Traced.fn("WorkspaceSettings.setDormant")(function* (id: WorkspaceId, dormant: boolean) {
       const found = yield* readable(id)
       yield* Access.authorizeWrite("update", AccessObjects.workspace(found))
@@ -172,10 +207,6 @@ const make = Effect.gen(function* () {
       return view ?? (yield* missingWorkspace)
     }),
 
-    /**
-     * Whether a scheduled start would fail: it moves the workspace to its template's active version, and a parameter of that has no value
-     * that follows from the latest build. §3.4.
-     */
     autostartMismatches: Traced.fn("WorkspaceSettings.autostartMismatches")(function* (id: WorkspaceId) {
       const { latest_build, template: stored, ...workspace } = yield* readable(id)
       if (!(yield* Access.can("read", AccessObjects.template(stored)))) return yield* new Forbidden()
@@ -192,18 +223,13 @@ const make = Effect.gen(function* () {
       return Either.isLeft(resolved)
     }),
 
-    /** Puts a workspace before the owner's others in the owner's lists. Fails with `Forbidden` unless the actor is the owner. §3.4. */
     addFavorite: Traced.fn("WorkspaceSettings.addFavorite")(setFavorite(true)),
 
-    /** Fails as `addFavorite` does. */
     removeFavorite: Traced.fn("WorkspaceSettings.removeFavorite")(setFavorite(false))
   }
 })
 
 /** What users choose for their workspaces: schedules, updates, dormancy, favorites. */
-export class WorkspaceSettings extends Context.Tag("@atelier/core/WorkspaceSettings")<
-  WorkspaceSettings,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceSettings extends Context.Tag("@atelier/core/WorkspaceSettings")<WorkspaceSettings, WorkspaceSettingsService>() {
   static readonly layer = standingOn(service(WorkspaceSettings, make), WorkspaceNotifications.layer, WorkspaceViews.layer)
 }

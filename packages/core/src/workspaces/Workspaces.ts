@@ -1,9 +1,9 @@
-import { Context, Data, Effect, Option } from "effect"
+import { Context, Data, Effect, Option, type Stream, type Exit } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { rightTo } from "../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
@@ -11,7 +11,7 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { meAlias } from "../identity/users/User.js"
 import { defaultAlias } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Forbidden, Gone, Invalid, NotAllowed } from "../platform/Errors.js"
+import { Forbidden, Gone, Invalid, NotAllowed, type NotFound, type Conflict } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import type { Page } from "../platform/lists/Pagination.js"
 import { following, makeSharedReads } from "../platform/events/SharedReads.js"
@@ -29,12 +29,64 @@ import { parseSearch, type WorkspaceSearch } from "./views/WorkspaceSearch.js"
 import { WorkspaceViews } from "./views/WorkspaceViews.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { WorkspaceView } from "./views/WorkspaceView.js"
+import type { Auditing } from "../audit/Audit.js"
 
 /** A workspace, and what its changes are told by. */
 interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
 
 /** How often a watched workspace is read without an event. */
 const recheck = "30 seconds"
+
+/** The methods of {@link Workspaces}. */
+export interface WorkspacesService {
+  /**
+   * One workspace. Fails with `NotFound` where the actor may not read it, with `Gone` when it is deleted and not asked for as such,
+   * with `Forbidden` where the actor may not read its template. workspaces.md §3.2.
+   */
+  readonly get: (
+    id: WorkspaceId,
+    input: { readonly includeDeleted: boolean }
+  ) => Effect.Effect<WorkspaceView, Forbidden | NotFound | Gone, CurrentActor>
+
+  /** A user's workspace by its name without regard to case; a deleted one only if it is asked for and no live one has the name. §3.2. */
+  readonly getByName: (
+    user: string,
+    name: string,
+    input: { readonly includeDeleted: boolean }
+  ) => Effect.Effect<WorkspaceView, NotFound, CurrentActor>
+
+  /**
+   * The workspaces the actor may read that match a search. The count covers all pages; workspaces whose template the actor may not read
+   * are counted and left out. At most ten statements, for any length of the page. §3.3.
+   */
+  readonly list: (
+    search: string,
+    page: Pick<Page, "limit" | "offset">
+  ) => Effect.Effect<{ readonly workspaces: ReadonlyArray<WorkspaceView>; readonly count: number }, Invalid, CurrentActor>
+
+  /**
+   * Renames a workspace; nothing happens when it has the name already, whatever else the actor may do with it. Fails with `Invalid` where the deployment allows no renames,
+   * with `NotAllowed` when it is deleted, with `Conflict` when another workspace of the owner has the name. §3.4.
+   */
+  readonly rename: (
+    id: WorkspaceId,
+    name: string
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict | NotAllowed, CurrentActor | Auditing>
+
+  /**
+   * Streams the workspace now, and again after each change of it, of its agents and of its template's active version; changes that follow
+   * each other faster than the reads count as one. A view that cannot be read is a failed exit, after which the stream goes on. All
+   * watchers share one read. Fails with `NotFound` if the actor may not read the workspace. §6.2.
+   */
+  readonly watch: (
+    id: WorkspaceId
+  ) => Effect.Effect<
+    { readonly right: StreamRight; readonly values: Stream.Stream<Exit.Exit<WorkspaceView, NotFound>, never, CurrentActor> },
+    NotFound,
+    CurrentActor
+  >
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
@@ -121,10 +173,6 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    /**
-     * One workspace. Fails with `NotFound` where the actor may not read it, with `Gone` when it is deleted and not asked for as such,
-     * with `Forbidden` where the actor may not read its template. workspaces.md §3.2.
-     */
     get: Traced.fn("Workspaces.get")(function* (id: WorkspaceId, { includeDeleted }: { readonly includeDeleted: boolean }) {
       const workspace = yield* readable(id)
       if (workspace.deleted && !includeDeleted) {
@@ -134,7 +182,6 @@ const make = Effect.gen(function* () {
       return yield* viewOf(workspace)
     }),
 
-    /** A user's workspace by its name without regard to case; a deleted one only if it is asked for and no live one has the name. §3.2. */
     getByName: Traced.fn("Workspaces.getByName")(function* (
       user: string,
       name: string,
@@ -144,10 +191,6 @@ const make = Effect.gen(function* () {
       return (yield* canReadTemplate(workspace)) ? yield* viewOf(workspace) : yield* missingWorkspace
     }),
 
-    /**
-     * The workspaces the actor may read that match a search. The count covers all pages; workspaces whose template the actor may not read
-     * are counted and left out. At most ten statements, for any length of the page. §3.3.
-     */
     list: Traced.fn("Workspaces.list")(function* (search: string, { limit, offset }: Pick<Page, "limit" | "offset">) {
       const filter = yield* filterOf(yield* parseSearch(search))
       const { agentConnectionUpdateInterval } = yield* DeploymentOptions
@@ -164,10 +207,6 @@ const make = Effect.gen(function* () {
       return { workspaces: yield* views.workspaces(shown), count: page.count }
     }),
 
-    /**
-     * Renames a workspace; nothing happens when it has the name already, whatever else the actor may do with it. Fails with `Invalid` where the deployment allows no renames,
-     * with `NotAllowed` when it is deleted, with `Conflict` when another workspace of the owner has the name. §3.4.
-     */
     rename: Traced.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
       const workspace = yield* readable(id)
       if (workspace.name === name) return
@@ -190,11 +229,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Streams the workspace now, and again after each change of it, of its agents and of its template's active version; changes that follow
-     * each other faster than the reads count as one. A view that cannot be read is a failed exit, after which the stream goes on. All
-     * watchers share one read. Fails with `NotFound` if the actor may not read the workspace. §6.2.
-     */
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))
       const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared, changed) => {
@@ -213,6 +247,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Workspaces as their readers see and name them. */
-export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, Effect.Effect.Success<typeof make>>() {
+export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, WorkspacesService>() {
   static readonly layer = standingOn(service(Workspaces, make), Organizations.layer, WorkspaceOwners.layer, WorkspaceViews.layer)
 }

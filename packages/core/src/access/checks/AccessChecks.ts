@@ -18,15 +18,20 @@ interface PlannedCheck {
 /** Checks that are answered before others have their turn: each may take a quarter of a millisecond. */
 const checksPerTurn = 50
 
+/** The methods of {@link AccessChecks}. */
+export interface AccessChecksService {
+  /**
+   * Answers each check under its key: whether the actor may do it, with the credential in use. A check that names a stored object is
+   * judged by its stored state, and is false if the actor may not read it. Fails with `Invalid` for a check without a type, for an
+   * invalid id or one of a type that cannot be fetched, and for more than ten checks of stored objects. authorization.md §5.
+   */
+  readonly answer: (checks: Readonly<Record<string, AuthorizationCheck>>) => Effect.Effect<{ [k: string]: boolean }, Invalid, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const find = yield* FetchableObjects
 
   return {
-    /**
-     * Answers each check under its key: whether the actor may do it, with the credential in use. A check that names a stored object is
-     * judged by its stored state, and is false if the actor may not read it. Fails with `Invalid` for a check without a type, for an
-     * invalid id or one of a type that cannot be fetched, and for more than ten checks of stored objects. authorization.md §5.
-     */
     // Without a span, which captures a stack: 14 µs, also where spans are off
     answer: Effect.fnUntraced(function* (checks: Readonly<Record<string, AuthorizationCheck>>) {
       const { subject } = yield* CurrentActor
@@ -71,6 +76,6 @@ const plan = (checks: Readonly<Record<string, AuthorizationCheck>>): Effect.Effe
 const maximumViolations = 100
 
 /** A caller's questions about what it may do. */
-export class AccessChecks extends Context.Tag("@atelier/core/AccessChecks")<AccessChecks, Effect.Effect.Success<typeof make>>() {
+export class AccessChecks extends Context.Tag("@atelier/core/AccessChecks")<AccessChecks, AccessChecksService>() {
   static readonly layer = service(AccessChecks, make)
 }

@@ -117,6 +117,18 @@ const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<
   return groups.values()
 }
 
+/** The methods of {@link StreamRights}. */
+export interface StreamRightsService {
+  /**
+   * Keeps the right to a stream from now on until the scope closes, and calls `ended` once, when it has ended: within a second of a change
+   * that any process publishes, and within 30 s in any case. Fails with `TooManyStreams` for a caller that has too many open in this process.
+   */
+  readonly hold: (right: StreamRight, ended: (reason: RightEnded) => void) => Effect.Effect<void, TooManyStreams, Scope.Scope>
+
+  /** The values of a stream until it ends; fails with `RightEnded` when the right to it ends first. For callers without HTTP. */
+  readonly values: <A, E, R>(input: Entitled<A, E, R>) => Stream.Stream<A, E | RightEnded | TooManyStreams, R>
+}
+
 const make = Effect.gen(function* () {
   const { streamsPerCaller } = yield* DeploymentOptions
   const held = new Bag<Holding>()
@@ -268,10 +280,6 @@ const make = Effect.gen(function* () {
       else open.set(caller, left)
     })
 
-  /**
-   * Keeps the right to a stream from now on until the scope closes, and calls `ended` once, when it has ended: within a second of a change
-   * that any process publishes, and within 30 s in any case. Fails with `TooManyStreams` for a caller that has too many open in this process.
-   */
   const hold = (right: StreamRight, ended: (reason: RightEnded) => void): Effect.Effect<void, TooManyStreams, Scope.Scope> =>
     Effect.uninterruptible(
       Effect.flatMap(Effect.scope, (scope) => Effect.flatMap(begin(right, ended), (holding) => Scope.addFinalizer(scope, release(holding))))
@@ -280,7 +288,6 @@ const make = Effect.gen(function* () {
   return {
     hold,
 
-    /** The values of a stream until it ends; fails with `RightEnded` when the right to it ends first. For callers without HTTP. */
     values: <A, E, R>({ right, values }: Entitled<A, E, R>): Stream.Stream<A, E | RightEnded | TooManyStreams, R> =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
@@ -293,6 +300,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Holds the rights to every open stream of this process. */
-export class StreamRights extends Context.Tag("@atelier/core/StreamRights")<StreamRights, Effect.Effect.Success<typeof make>>() {
+export class StreamRights extends Context.Tag("@atelier/core/StreamRights")<StreamRights, StreamRightsService>() {
   static readonly layer: Layer.Layer<StreamRights, never, EventBus> = service(StreamRights, make)
 }

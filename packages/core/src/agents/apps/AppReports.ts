@@ -1,10 +1,10 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { isUnsafeAddress, unsafeLinkSchemes } from "../../platform/texts/Address.js"
-import { Invalid } from "../../platform/Errors.js"
+import { Invalid, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { ActivityReports } from "../reports/ActivityReports.js"
 import { publishAgentEvent } from "../AgentEvents.js"
@@ -15,16 +15,33 @@ import { cleanMessage, maximumMessage } from "./AppStatusMessage.js"
 import type { AppHealth, AppState } from "./WorkspaceApp.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Characters of an app status' link. */
 const maximumUri = 2048
+
+/** The methods of {@link AppReports}. */
+export interface AppReportsService {
+  /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
+  readonly of: (agent: AgentWorkspace) => {
+    readonly healths: (
+      updates: readonly { readonly id: Uuid; readonly health: AppHealth }[]
+    ) => Effect.Effect<void, Invalid | Forbidden, CurrentActor | EventBus | Transactor>
+    readonly status: (report: {
+      readonly app_slug: string
+      readonly state: AppState | undefined
+      readonly message: string
+      readonly uri: string
+    }) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor | EventBus | Transactor>
+  }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
   const activity = yield* ActivityReports
   const ids = yield* Ids
 
-  /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
   const of = (agent: AgentWorkspace) => {
     const authorized = Access.authorize("update", reportingObject(agent))
 
@@ -117,6 +134,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The reports of agents about the apps and programs of their workspaces. agents-and-apps.md §6. */
-export class AppReports extends Context.Tag("@atelier/core/AppReports")<AppReports, Effect.Effect.Success<typeof make>>() {
+export class AppReports extends Context.Tag("@atelier/core/AppReports")<AppReports, AppReportsService>() {
   static readonly layer = service(AppReports, make)
 }

@@ -3,7 +3,7 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import * as Background from "../../platform/background/Background.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { observeFirstConnection } from "../reports/AgentMetrics.js"
@@ -12,6 +12,7 @@ import { inactivityTimeout } from "../AgentStatus.js"
 import type { AgentWorkspace } from "../AgentWorkspace.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Why a connection has to be closed: its agent does not answer, or was replaced by one of a newer build. */
 export type Retired = "unresponsive" | "outdated"
@@ -22,6 +23,15 @@ const lastWrite: Duration.DurationInput = "30 seconds"
 /** Every connection has both loops. A store that is away fails all of them at once, which is one log line. */
 const startPinging = Background.repeating("agent_connection_ping")
 const startChecking = Background.repeating("agent_connection_check")
+
+/** The methods of {@link AgentConnections}. */
+export interface AgentConnectionsService {
+  /**
+   * Keeps an agent's status while it is connected: run it as long as the connection is open. `ping` asks the agent for a sign of life.
+   * Completes when the connection has to be closed. agents-and-apps.md §3.
+   */
+  readonly monitor: (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) => Effect.Effect<Retired, never, EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
@@ -52,10 +62,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /**
-     * Keeps an agent's status while it is connected: run it as long as the connection is open. `ping` asks the agent for a sign of life.
-     * Completes when the connection has to be closed. agents-and-apps.md §3.
-     */
     monitor: Traced.fn("AgentConnections.monitor")(function* (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
       const watching = (connectionId: Uuid) =>
         Effect.gen(function* () {
@@ -91,9 +97,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Which agents are connected. */
-export class AgentConnections extends Context.Tag("@atelier/core/AgentConnections")<
-  AgentConnections,
-  Effect.Effect.Success<typeof make>
->() {
+export class AgentConnections extends Context.Tag("@atelier/core/AgentConnections")<AgentConnections, AgentConnectionsService>() {
   static readonly layer = service(AgentConnections, make)
 }

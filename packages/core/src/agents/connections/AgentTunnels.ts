@@ -2,7 +2,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { rightTo, StreamRights } from "../../access/streams/StreamRights.js"
+import { rightTo, StreamRights, type StreamRight } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { ConnectionLogs } from "../../logs/ConnectionLogs.js"
@@ -24,6 +24,27 @@ const unjoined = new Conflict({
 })
 
 const refused = "workspace agent not found or you do not have permission"
+
+/** The methods of {@link AgentTunnels}. */
+export interface AgentTunnelsService {
+  /** Fails with `Conflict` where the deployment lets clients in through browsers alone. */
+  readonly refuseBrowserOnly: Effect.Effect<void, Conflict>
+
+  /** The right to reach one agent. Fails with `NotFound` without it. */
+  readonly rightToReach: (id: WorkspaceAgentId) => Effect.Effect<readonly [StreamRight, AgentWorkspace], NotFound, CurrentActor>
+
+  /**
+   * Fails with `Conflict` where an agent is connected and takes no part in the private network: a client would wait for it for ever. An agent
+   * that is not connected may join later.
+   */
+  readonly refuseUnjoined: (id: WorkspaceAgentId) => Effect.Effect<void, Conflict>
+
+  /** What a client of the acting user may ask the coordinator for: tunnels to agents whose workspaces it may connect to, or to one of them. */
+  readonly policyOfClient: (only?: WorkspaceAgentId) => Effect.Effect<PeerPolicy, never, CurrentActor>
+
+  /** What an agent may ask the coordinator for. */
+  readonly policyOfAgent: (id: Uuid) => PeerPolicy
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
@@ -80,26 +101,19 @@ const make = Effect.gen(function* () {
       }).pipe(Effect.provideService(CurrentActor, actor))
 
   return {
-    /** Fails with `Conflict` where the deployment lets clients in through browsers alone. */
     refuseBrowserOnly: Effect.suspend(() =>
       options.browserOnly && licensed.has("browser_only")
         ? new Conflict({ message: "Workspaces of this deployment can be reached only through the browser." })
         : Effect.void
     ),
 
-    /** The right to reach one agent. Fails with `NotFound` without it. */
     rightToReach: (id: WorkspaceAgentId) => rightTo(`tunnel:${id}`, reachable(id)),
 
-    /**
-     * Fails with `Conflict` where an agent is connected and takes no part in the private network: a client would wait for it for ever. An agent
-     * that is not connected may join later.
-     */
     refuseUnjoined: (id: WorkspaceAgentId) =>
       Effect.suspend(() =>
         coordinator.isConnected(id) ? Effect.void : Effect.flatMap(links.isOffered(id), (isOffered) => (isOffered ? unjoined : Effect.void))
       ),
 
-    /** What a client of the acting user may ask the coordinator for: tunnels to agents whose workspaces it may connect to, or to one of them. */
     policyOfClient: (only?: WorkspaceAgentId) =>
       Effect.map(CurrentActor, (actor): PeerPolicy => ({
         refuseNode: refuseClientNode,
@@ -107,7 +121,6 @@ const make = Effect.gen(function* () {
         mayBeReady: false
       })),
 
-    /** What an agent may ask the coordinator for. */
     policyOfAgent: (id: Uuid): PeerPolicy => ({
       refuseNode: refuseAgentNode(id),
       openTunnel: () => Effect.succeed("agents cannot open tunnels"),
@@ -117,7 +130,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Tunnels to agents through the private network, and the log of them. */
-export class AgentTunnels extends Context.Tag("@atelier/core/AgentTunnels")<AgentTunnels, Effect.Effect.Success<typeof make>>() {
+export class AgentTunnels extends Context.Tag("@atelier/core/AgentTunnels")<AgentTunnels, AgentTunnelsService>() {
   static readonly layer = standingOn(
     service(AgentTunnels, make),
     AgentLinks.layer,

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Option, Redacted } from "effect"
 import { type Actor, agentActor, type CallInfo, CurrentActor } from "../../access/actors/Actor.js"
 import * as ReadWithActor from "../../access/actors/ReadWithActor.js"
-import { rightTo } from "../../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import type { Subject } from "../../access/actors/Subject.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
@@ -16,6 +16,21 @@ import { service } from "../../platform/wiring/Standing.js"
 const subjectCapacity = 1024
 
 const unknownToken = new Unauthenticated({ message: "The agent token is invalid, or a newer build of its workspace has replaced it." })
+
+/** The methods of {@link AgentSessions}. */
+export interface AgentSessionsService {
+  /**
+   * The actor an agent's token authenticates: the workspace's owner, on nothing but what the workspace is made of. The token works as
+   * long as the agent belongs to the workspace's latest build, and while a stop of that build is under way. agents-and-apps.md §1.
+   */
+  readonly authenticate: (token: Redacted.Redacted<string>, info: CallInfo) => Effect.Effect<Actor, Unauthenticated>
+
+  /** The acting agent. Fails with `Unauthenticated` if the actor is not an agent, or the agent was deleted since it authenticated. */
+  readonly current: Effect.Effect<AgentWorkspace, Unauthenticated, CurrentActor>
+
+  /** The same agent, with the right to stay connected: it ends with the token. */
+  readonly rightToConnect: Effect.Effect<readonly [StreamRight, AgentWorkspace], Unauthenticated, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
@@ -75,21 +90,15 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /**
-     * The actor an agent's token authenticates: the workspace's owner, on nothing but what the workspace is made of. The token works as
-     * long as the agent belongs to the workspace's latest build, and while a stop of that build is under way. agents-and-apps.md §1.
-     */
     authenticate,
 
-    /** The acting agent. Fails with `Unauthenticated` if the actor is not an agent, or the agent was deleted since it authenticated. */
     current,
 
-    /** The same agent, with the right to stay connected: it ends with the token. */
     rightToConnect: rightTo("agent", current)
   }
 })
 
 /** Which agent calls, by the token presented. */
-export class AgentSessions extends Context.Tag("@atelier/core/AgentSessions")<AgentSessions, Effect.Effect.Success<typeof make>>() {
+export class AgentSessions extends Context.Tag("@atelier/core/AgentSessions")<AgentSessions, AgentSessionsService>() {
   static readonly layer = service(AgentSessions, make)
 }

@@ -19,6 +19,20 @@ export interface ExternalAgent {
 /** The agent's id is authenticated with its token. */
 const placeOf: SealedColumn["placeOf"] = ({ id }) => `workspace_agents.sealed_token/${id}`
 
+/** The methods of {@link AgentTokens}. */
+export interface AgentTokensService {
+  readonly column: SealedColumn
+
+  /** A stored token; None if no key of the deployment opens it. */
+  readonly open: (token: SealedRow) => Effect.Effect<Option.Option<Redacted.Redacted<string>>>
+
+  /** A token as the row of its agent stores it. */
+  readonly seal: (id: Uuid, token: string) => Effect.Effect<Sealed>
+
+  /** The external agent of this name that a job made, unless it is deleted or no key of the deployment opens its token. */
+  readonly external: (jobId: Uuid, name: string) => Effect.Effect<Option.Option<ExternalAgent>>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* BuildResourceRepository
   const encryption = yield* Encryption
@@ -30,7 +44,6 @@ const make = Effect.gen(function* () {
     reseal: repository.resealToken
   }
 
-  /** A stored token; None if no key of the deployment opens it. */
   const open = (token: SealedRow) =>
     Effect.map(
       openRow(encryption, column, token),
@@ -41,11 +54,9 @@ const make = Effect.gen(function* () {
     column,
     open,
 
-    /** A token as the row of its agent stores it. */
     seal: (id: Uuid, token: string): Effect.Effect<Sealed> =>
       encryption.seal(new TextEncoder().encode(token), placeOf({ id, user_id: id })),
 
-    /** The external agent of this name that a job made, unless it is deleted or no key of the deployment opens its token. */
     external: Traced.fn("AgentTokens.external")(function* (jobId: Uuid, name: string) {
       const found = Option.getOrUndefined(yield* repository.externalAgent(jobId, name))
       if (found === undefined) return Option.none<ExternalAgent>()
@@ -59,6 +70,6 @@ const make = Effect.gen(function* () {
  * The tokens of agents that are given out later: users are shown those of external agents, and instances of clouds ask for their own. They are
  * stored encrypted beside their hashes.
  */
-export class AgentTokens extends Context.Tag("@atelier/core/AgentTokens")<AgentTokens, Effect.Effect.Success<typeof make>>() {
+export class AgentTokens extends Context.Tag("@atelier/core/AgentTokens")<AgentTokens, AgentTokensService>() {
   static readonly layer = service(AgentTokens, make)
 }

@@ -29,6 +29,24 @@ export class InstanceVerifier extends Context.Reference<InstanceVerifier>()("@at
 
 const noAgent = new NotFound({ message: "No agent with this instance id and name is known." })
 
+/** The methods of {@link InstanceIdentities}. */
+export interface InstanceIdentitiesService {
+  readonly aws: (
+    proof: { readonly document: string; readonly signature: string },
+    agentName: string
+  ) => Effect.Effect<Redacted.Redacted<string>, Invalid | Unauthenticated | NotFound | Conflict>
+
+  readonly azure: (
+    proof: { readonly signature: string },
+    agentName: string
+  ) => Effect.Effect<Redacted.Redacted<string>, Invalid | Unauthenticated | NotFound | Conflict>
+
+  readonly google: (
+    proof: { readonly json_web_token: string },
+    agentName: string
+  ) => Effect.Effect<Redacted.Redacted<string>, Invalid | Unauthenticated | NotFound | Conflict>
+}
+
 const make = Effect.gen(function* () {
   const verifier = yield* InstanceVerifier
   const repository = yield* BuildResourceRepository
@@ -68,9 +86,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Exchanges proofs of clouds for the tokens of agents. */
-export class InstanceIdentities extends Context.Tag("@atelier/core/InstanceIdentities")<
-  InstanceIdentities,
-  Effect.Effect.Success<typeof make>
->() {
+export class InstanceIdentities extends Context.Tag("@atelier/core/InstanceIdentities")<InstanceIdentities, InstanceIdentitiesService>() {
   static readonly layer = standingOn(service(InstanceIdentities, make), AgentTokens.layer)
 }

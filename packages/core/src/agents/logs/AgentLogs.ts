@@ -1,8 +1,8 @@
 import { Array as Arr, Chunk, Context, Data, Duration, Effect, Option, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import type { Entitled } from "../../access/streams/StreamRights.js"
+import type { Entitled, StreamRight } from "../../access/streams/StreamRights.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
-import { Invalid, TooLarge } from "../../platform/Errors.js"
+import { Invalid, TooLarge, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import { LogLevel } from "../../platform/texts/LogLevel.js"
 import { makeLineTimes } from "../../platform/time/LineTimes.js"
@@ -22,6 +22,7 @@ import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
 import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** Log sources of one agent. */
 const maximumSources = 1000
@@ -63,6 +64,59 @@ const tooMany = new TooLarge({
 /** The key of an agent's log events. */
 const keyOf = ({ agent_id, owner_id, workspace_id }: AgentWorkspace) => Data.struct({ agent_id, owner_id, workspace_id })
 type AgentKey = ReturnType<typeof keyOf>
+
+/** The methods of {@link AgentLogs}. */
+export interface AgentLogsService {
+  /**
+   * Makes a log source known. One that the agent has already stays as it is, and what was sent is answered. Fails with `Invalid` when
+   * the agent has too many. agents-and-apps.md §5.
+   */
+  readonly addSource: (
+    agent: AgentWorkspace,
+    source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
+  ) => Effect.Effect<
+    {
+      readonly workspace_agent_id: Uuid
+      readonly id: Uuid
+      readonly created_at: Timestamp.Timestamp
+      readonly display_name: string
+      readonly icon: string
+    },
+    Invalid | Forbidden,
+    CurrentActor
+  >
+
+  /**
+   * Stores lines. All carry the current time, and their order is that of their ids. Fails with `Invalid` if there are no lines or a level
+   * is unknown, and with `TooLarge` if they exceed an agent's limit. Of more than 2,000 lines, each 2,000 are stored if they fit; fewer lines
+   * are stored whole or not at all. Smaller batches that fit are still stored after that.
+   */
+  readonly append: (
+    agent: AgentWorkspace,
+    sent: SentLogs
+  ) => Effect.Effect<undefined, Invalid | Forbidden | TooLarge, CurrentActor | EventBus>
+
+  /** As `append`, for agents that stop sending when they are told that a batch did not fit: nothing is stored after that. */
+  readonly report: (
+    agent: AgentWorkspace,
+    sent: SentLogs
+  ) => Effect.Effect<{ readonly log_limit_exceeded: boolean }, Invalid | Forbidden, CurrentActor | EventBus>
+
+  /** The lines of an agent behind an id, oldest first. Fails with `NotFound` if the actor may not read the workspace. */
+  readonly read: (id: WorkspaceAgentId, after: number) => Effect.Effect<Stream.Stream<AgentLog>, NotFound, CurrentActor>
+
+  /** The same as text: time, level, where it comes from, output. */
+  readonly readText: (id: WorkspaceAgentId, after: number) => Effect.Effect<Stream.Stream<string>, NotFound, CurrentActor>
+
+  /**
+   * The lines behind an id as they are stored: what there is now, then each batch of new ones, until the agent is no longer part of
+   * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
+   */
+  readonly follow: (
+    id: WorkspaceAgentId,
+    after: number
+  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<ReadonlyArray<AgentLog>> }, NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentLogRepository
@@ -166,10 +220,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Makes a log source known. One that the agent has already stays as it is, and what was sent is answered. Fails with `Invalid` when
-     * the agent has too many. agents-and-apps.md §5.
-     */
     addSource: Traced.fn("AgentLogs.addSource")(function* (
       agent: AgentWorkspace,
       source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
@@ -180,39 +230,27 @@ const make = Effect.gen(function* () {
       return yield* addSource(agent, source)
     }),
 
-    /**
-     * Stores lines. All carry the current time, and their order is that of their ids. Fails with `Invalid` if there are no lines or a level
-     * is unknown, and with `TooLarge` if they exceed an agent's limit. Of more than 2,000 lines, each 2,000 are stored if they fit; fewer lines
-     * are stored whole or not at all. Smaller batches that fit are still stored after that.
-     */
     // Without a span, which captures a stack: 14 µs, also where spans are off
     append: Effect.fnUntraced(function* (agent: AgentWorkspace, sent: SentLogs) {
       if (sent.logs.length === 0) return yield* Invalid.field("logs", "must not be empty", "No logs provided")
       if (!(yield* store(agent, sent, true))) return yield* tooMany
     }),
 
-    /** As `append`, for agents that stop sending when they are told that a batch did not fit: nothing is stored after that. */
     report: Traced.fn("AgentLogs.report")(function* (agent: AgentWorkspace, sent: SentLogs) {
       return { log_limit_exceeded: !(yield* store(agent, sent, false)) }
     }),
 
-    /** The lines of an agent behind an id, oldest first. Fails with `NotFound` if the actor may not read the workspace. */
     read: Traced.fn("AgentLogs.read")(function* (id: WorkspaceAgentId, after: number) {
       yield* readers.readable(id)
       return pages(id, after)
     }),
 
-    /** The same as text: time, level, where it comes from, output. */
     readText: Traced.fn("AgentLogs.readText")(function* (id: WorkspaceAgentId, after: number) {
       const agent = yield* readers.readable(id)
       const sources = new Map((yield* repository.sourcesOf(id)).map((source) => [source.id, source.display_name]))
       return Stream.map(pages(id, after), (log) => textLine(log, agent.agent_name, sources.get(log.source_id) ?? ""))
     }),
 
-    /**
-     * The lines behind an id as they are stored: what there is now, then each batch of new ones, until the agent is no longer part of
-     * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
-     */
     follow: Traced.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
       const [right, agent] = yield* readers.rightToRead(id)
       return { right, values: batches(agent, after) } satisfies Entitled<ReadonlyArray<AgentLog>>
@@ -227,6 +265,6 @@ export const textLine = (log: AgentLog, agentName: string, source: string): stri
 }
 
 /** The logs of agents. */
-export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
+export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, AgentLogsService>() {
   static readonly layer = standingOn(service(AgentLogs, make), Agents.layer)
 }

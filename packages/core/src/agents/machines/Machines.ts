@@ -1,9 +1,9 @@
 import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { firstPort } from "../../network/AgentLinks.js"
-import { Conflict, Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"
+import { Conflict, Invalid, NotFound, UpstreamFailure, type Forbidden } from "../../platform/Errors.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { AgentApi, type AgentCall } from "./AgentApi.js"
@@ -14,6 +14,8 @@ import { BuildResourceRepository } from "../resources/BuildResourceRepository.js
 import { AgentContainers, ListeningPort } from "./MachineViews.js"
 import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 
 /** Ports of services that speak no HTTP. */
 const otherServices = new Set([
@@ -38,6 +40,149 @@ const wantedLabels = (labels: ReadonlyArray<string>) =>
 const portOf = (url: string): number | undefined => {
   const { port, protocol } = URL.canParse(url) ? new URL(url) : { port: "", protocol: "" }
   return port !== "" ? Number(port) : protocol === "https:" ? 443 : protocol === "http:" ? 80 : undefined
+}
+
+/** The methods of {@link Machines}. */
+export interface MachinesService {
+  /**
+   * The ports on which programs beside an agent listen, but those of its apps and of services that speak no HTTP. Fails with `NotFound` for an
+   * agent that the actor may not read, `Invalid` for one that is not connected, and `UpstreamFailure` without its answer.
+   */
+  readonly listeningPorts: (
+    id: WorkspaceAgentId
+  ) => Effect.Effect<
+    { readonly process_name: string; readonly network: string; readonly port: number }[],
+    Invalid | NotFound | UpstreamFailure,
+    CurrentActor
+  >
+
+  /** The containers beside an agent that have all of the labels. Fails as `listeningPorts` does, and with `Invalid` for a wrong label. */
+  readonly containers: (
+    id: WorkspaceAgentId,
+    labels: ReadonlyArray<string>
+  ) => Effect.Effect<
+    {
+      readonly containers: {
+        readonly id: string
+        readonly name: string
+        readonly created_at: Timestamp.Timestamp
+        readonly status: string
+        readonly ports: readonly {
+          readonly network: string
+          readonly port: number
+          readonly host_ip?: string | undefined
+          readonly host_port?: number | undefined
+        }[]
+        readonly running: boolean
+        readonly image: string
+        readonly labels: { readonly [x: string]: string }
+        readonly volumes: { readonly [x: string]: string }
+      }[]
+      readonly devcontainers: readonly {
+        readonly id: Uuid
+        readonly name: string
+        readonly error?: string | undefined
+        readonly agent?: { readonly id: Uuid; readonly name: string; readonly directory: string } | undefined
+        readonly status: "error" | "starting" | "running" | "stopped" | "stopping" | "deleting"
+        readonly workspace_folder: string
+        readonly config_path?: string | undefined
+        readonly dirty: boolean
+        readonly container?:
+          | {
+              readonly id: string
+              readonly name: string
+              readonly created_at: Timestamp.Timestamp
+              readonly status: string
+              readonly ports: readonly {
+                readonly network: string
+                readonly port: number
+                readonly host_ip?: string | undefined
+                readonly host_port?: number | undefined
+              }[]
+              readonly running: boolean
+              readonly image: string
+              readonly labels: { readonly [x: string]: string }
+              readonly volumes: { readonly [x: string]: string }
+            }
+          | undefined
+      }[]
+      readonly warnings?: ReadonlyArray<string> | undefined
+    },
+    Invalid | NotFound | UpstreamFailure,
+    CurrentActor
+  >
+
+  /** The containers beside an agent now and after each change, until the agent cannot be asked. Fails as `listeningPorts` does. */
+  readonly watchContainers: (id: WorkspaceAgentId) => Effect.Effect<
+    {
+      readonly right: StreamRight
+      readonly values: Stream.Stream<{
+        readonly devcontainers: readonly {
+          readonly id: Uuid
+          readonly name: string
+          readonly error?: string | undefined
+          readonly agent?: { readonly id: Uuid; readonly name: string; readonly directory: string } | undefined
+          readonly status: "error" | "starting" | "running" | "stopped" | "stopping" | "deleting"
+          readonly workspace_folder: string
+          readonly config_path?: string | undefined
+          readonly dirty: boolean
+          readonly container?:
+            | {
+                readonly id: string
+                readonly name: string
+                readonly created_at: Timestamp.Timestamp
+                readonly status: string
+                readonly ports: readonly {
+                  readonly network: string
+                  readonly port: number
+                  readonly host_ip?: string | undefined
+                  readonly host_port?: number | undefined
+                }[]
+                readonly running: boolean
+                readonly image: string
+                readonly labels: { readonly [x: string]: string }
+                readonly volumes: { readonly [x: string]: string }
+              }
+            | undefined
+        }[]
+        readonly containers: readonly {
+          readonly id: string
+          readonly name: string
+          readonly created_at: Timestamp.Timestamp
+          readonly status: string
+          readonly ports: readonly {
+            readonly network: string
+            readonly port: number
+            readonly host_ip?: string | undefined
+            readonly host_port?: number | undefined
+          }[]
+          readonly running: boolean
+          readonly image: string
+          readonly labels: { readonly [x: string]: string }
+          readonly volumes: { readonly [x: string]: string }
+        }[]
+        readonly warnings?: ReadonlyArray<string> | undefined
+      }>
+    },
+    Invalid | NotFound,
+    CurrentActor
+  >
+
+  /** Starts recreating a devcontainer. Fails also with `Forbidden`, and with `Conflict` while it is being recreated. */
+  readonly recreate: (
+    id: WorkspaceAgentId,
+    devcontainer: string
+  ) => Effect.Effect<
+    { readonly message: string; readonly detail?: string | undefined },
+    Invalid | Forbidden | NotFound | Conflict | UpstreamFailure,
+    CurrentActor
+  >
+
+  /** Removes the container of a devcontainer. Fails also with `Forbidden`. */
+  readonly remove: (
+    id: WorkspaceAgentId,
+    devcontainer: string
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict | UpstreamFailure, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -104,10 +249,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The ports on which programs beside an agent listen, but those of its apps and of services that speak no HTTP. Fails with `NotFound` for an
-     * agent that the actor may not read, `Invalid` for one that is not connected, and `UpstreamFailure` without its answer.
-     */
     listeningPorts: Traced.fn("Machines.listeningPorts")(function* (id: WorkspaceAgentId) {
       const { agent, urls } = yield* connected(id)
       const { ports } = yield* get(Ports, callOf(agent, "GET", "/listening-ports"))
@@ -115,7 +256,6 @@ const make = Effect.gen(function* () {
       return ports.filter(({ port }) => port >= firstPort && !otherServices.has(port) && !taken.has(port))
     }),
 
-    /** The containers beside an agent that have all of the labels. Fails as `listeningPorts` does, and with `Invalid` for a wrong label. */
     containers: Traced.fn("Machines.containers")(function* (id: WorkspaceAgentId, labels: ReadonlyArray<string>) {
       const { agent } = yield* connected(id)
       const wanted = yield* wantedLabels(labels)
@@ -123,7 +263,6 @@ const make = Effect.gen(function* () {
       return { ...found, containers: found.containers.filter(({ labels: its }) => wanted.every(([key, value]) => its[key] === value)) }
     }),
 
-    /** The containers beside an agent now and after each change, until the agent cannot be asked. Fails as `listeningPorts` does. */
     watchContainers: Traced.fn("Machines.watchContainers")(function* (id: WorkspaceAgentId) {
       const [right, { agent }] = yield* rightTo(`containers:${id}`, connected(id))
       const isSame = Schema.equivalence(AgentContainers)
@@ -136,14 +275,12 @@ const make = Effect.gen(function* () {
       return { right, values } satisfies Entitled<AgentContainers>
     }),
 
-    /** Starts recreating a devcontainer. Fails also with `Forbidden`, and with `Conflict` while it is being recreated. */
     recreate: Traced.fn("Machines.recreate")(function* (id: WorkspaceAgentId, devcontainer: string) {
       const agent = yield* changeable(id)
       const path = `/containers/devcontainers/${encodeURIComponent(devcontainer)}/recreate`
       return yield* Effect.flatMap(change(callOf(agent, "POST", path)), (body) => read(Answer, body))
     }),
 
-    /** Removes the container of a devcontainer. Fails also with `Forbidden`. */
     remove: Traced.fn("Machines.remove")(function* (id: WorkspaceAgentId, devcontainer: string) {
       const agent = yield* changeable(id)
       yield* change(callOf(agent, "DELETE", `/containers/devcontainers/${encodeURIComponent(devcontainer)}`))
@@ -152,6 +289,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The machines of running agents: their ports and containers. agents-and-apps.md §11. */
-export class Machines extends Context.Tag("@atelier/core/Machines")<Machines, Effect.Effect.Success<typeof make>>() {
+export class Machines extends Context.Tag("@atelier/core/Machines")<Machines, MachinesService>() {
   static readonly layer = standingOn(service(Machines, make), Agents.layer)
 }

@@ -4,7 +4,7 @@ import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { isGit } from "../../externalAuth/ExternalAuthProvider.js"
 import { type DeliveredSecret, SecretValues } from "../../identity/secrets/SecretValues.js"
-import { Conflict, NotFound } from "../../platform/Errors.js"
+import { Conflict, NotFound, type Forbidden } from "../../platform/Errors.js"
 import { type Channel, channelsOf, type Delivery, EventBus, listen } from "../../platform/events/EventBus.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 import type { AgentMetadata } from "../metadata/AgentMetadata.js"
@@ -16,6 +16,7 @@ import { assembleAgents, type BuildAgent } from "../resources/BuildResource.js"
 import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** The settings that an agent works with. agents-and-apps.md §14. */
 export interface AgentManifest {
@@ -50,6 +51,19 @@ const unclaimable = ({ workspace_name }: AgentWorkspace) =>
     detail: `The workspace is ${workspace_name}.`
   })
 
+/** The methods of {@link AgentManifests}. */
+export interface AgentManifestsService {
+  /** The manifest of the agent that acts. */
+  readonly of: (workspace: AgentWorkspace) => Effect.Effect<AgentManifest, Forbidden | NotFound, CurrentActor>
+
+  /**
+   * Tells the agent that acts when its prebuilt workspace has an owner and was built for it, which is one event. With `wait`, fails with
+   * `Conflict` for a workspace that can no longer be claimed, and for a claim that failed: the agent then asks no more; a claim that
+   * has succeeded is told at once. agents-and-apps.md §13.
+   */
+  readonly reinitializations: (workspace: AgentWorkspace, wait: boolean) => Effect.Effect<Stream.Stream<AgentReinitialization>, Conflict>
+}
+
 const make = Effect.gen(function* () {
   const agents = yield* AgentRepository
   const resources = yield* BuildResourceRepository
@@ -59,7 +73,6 @@ const make = Effect.gen(function* () {
   const git_auth_configs = (yield* ExternalAuthClients).filter(({ provider }) => isGit(provider)).length
 
   return {
-    /** The manifest of the agent that acts. */
     of: Traced.fn("AgentManifests.of")(function* (workspace: AgentWorkspace) {
       yield* Access.authorize("read", reportingObject(workspace))
       const [agent] = assembleAgents(yield* resources.ofAgent(workspace.agent_id))
@@ -75,11 +88,6 @@ const make = Effect.gen(function* () {
       return manifest
     }),
 
-    /**
-     * Tells the agent that acts when its prebuilt workspace has an owner and was built for it, which is one event. With `wait`, fails with
-     * `Conflict` for a workspace that can no longer be claimed, and for a claim that failed: the agent then asks no more; a claim that
-     * has succeeded is told at once. agents-and-apps.md §13.
-     */
     reinitializations: Traced.fn("AgentManifests.reinitializations")(function* (workspace: AgentWorkspace, wait: boolean) {
       const event = (owner_id: Uuid): AgentReinitialization => ({
         workspace_id: workspace.workspace_id,
@@ -128,6 +136,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The manifests that agents read when they connect. */
-export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, Effect.Effect.Success<typeof make>>() {
+export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, AgentManifestsService>() {
   static readonly layer = standingOn(service(AgentManifests, make), SecretValues.layer)
 }

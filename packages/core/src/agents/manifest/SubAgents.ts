@@ -3,11 +3,11 @@ import * as Access from "../../access/Access.js"
 import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
-import { Invalid, NotFound, type Validation } from "../../platform/Errors.js"
+import { Invalid, NotFound, type Validation, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn, together } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import {
   type DisplayApp,
@@ -22,6 +22,8 @@ import { BuildResourceRepository, type StoredSubAgent } from "../resources/Build
 import { BuildResources } from "../resources/BuildResources.js"
 import { agentViolations, appViolations, containsNul } from "../resources/ResourceRules.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Sub agents that one agent has at a time, those that it makes in all, and apps of each. */
 const maximumSubAgents = 100
@@ -62,6 +64,26 @@ const digitsOf = (hash: Uint8Array): string =>
     .reduce((number, byte) => number * 256 + byte, 0)
     .toString(32)
     .padStart(8, "0")
+
+/** The methods of {@link SubAgents}. */
+export interface SubAgentsService {
+  /** The sub agents of one agent. Each use fails with `Forbidden` where the agent lost its rights. */
+  readonly of: (agent: AgentWorkspace) => {
+    readonly create: (
+      request: NewSubAgent
+    ) => Effect.Effect<
+      { readonly agent: SubAgent; readonly refused: ReadonlyArray<AppRefusal> },
+      Invalid | Forbidden | NotFound,
+      CurrentActor | EventBus | Transactor
+    >
+    readonly adopt: (
+      id: Uuid,
+      changes: { readonly directory: string; readonly display_apps: ReadonlyArray<DisplayApp> }
+    ) => Effect.Effect<SubAgent, Invalid | Forbidden | NotFound, CurrentActor>
+    readonly list: Effect.Effect<ReadonlyArray<SubAgent>, Forbidden, CurrentActor>
+    readonly remove: (id: Uuid) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | EventBus | Transactor>
+  }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* BuildResourceRepository
@@ -104,7 +126,6 @@ const make = Effect.gen(function* () {
       return { stored, refused }
     })
 
-  /** The sub agents of one agent. Each use fails with `Forbidden` where the agent lost its rights. */
   const of = (agent: AgentWorkspace) => {
     const object = reportingObject(agent)
     const list = Effect.flatMap(repository.subAgentsOf(agent.agent_id), opened)
@@ -189,6 +210,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Agents that an agent makes beside itself, such as those of dev containers. agents-and-apps.md §14, "Sub agents". */
-export class SubAgents extends Context.Tag("@atelier/core/SubAgents")<SubAgents, Effect.Effect.Success<typeof make>>() {
+export class SubAgents extends Context.Tag("@atelier/core/SubAgents")<SubAgents, SubAgentsService>() {
   static readonly layer = standingOn(service(SubAgents, make), together(AgentTokens.layer, BuildResources.layer))
 }

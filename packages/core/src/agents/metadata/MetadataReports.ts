@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import type { Entitled } from "../../access/streams/StreamRights.js"
-import { Invalid } from "../../platform/Errors.js"
+import type { Entitled, StreamRight } from "../../access/streams/StreamRights.js"
+import { Invalid, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import * as Lru from "../../platform/collections/Lru.js"
 import { following, makeSharedReads } from "../../platform/events/SharedReads.js"
@@ -17,6 +17,7 @@ import { maximumKeyBytes, storedValue } from "./MetadataValue.js"
 import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** A metadata item as watchers see it. */
 export interface MetadataView {
@@ -47,6 +48,26 @@ const viewAt =
     },
     description: { display_name: row.display_name, key: row.key, script: row.script, interval: row.interval, timeout: row.timeout }
   })
+
+/** The methods of {@link MetadataReports}. */
+export interface MetadataReportsService {
+  /**
+   * Takes what an agent collected; it is stored within 5 s. Values and errors that are too long are cut. Fails with `Invalid` after
+   * the first keys that fit, when all of them together are too long. agents-and-apps.md §8.
+   */
+  readonly report: (
+    agent: AgentWorkspace,
+    items: ReadonlyArray<{ readonly key: string; readonly value: string; readonly error: string }>
+  ) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+
+  /**
+   * Streams an agent's metadata after each change, at most once a second, and at least every 5 s, until the agent is no longer part of
+   * its workspace's latest build. All watchers share one read. Fails with `NotFound` for actors who may not read the workspace.
+   */
+  readonly watch: (
+    id: WorkspaceAgentId
+  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<ReadonlyArray<MetadataView>> }, NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentMetadataRepository
@@ -114,10 +135,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Takes what an agent collected; it is stored within 5 s. Values and errors that are too long are cut. Fails with `Invalid` after
-     * the first keys that fit, when all of them together are too long. agents-and-apps.md §8.
-     */
     report: Traced.fn("MetadataReports.report")(function* (
       agent: AgentWorkspace,
       items: ReadonlyArray<{ readonly key: string; readonly value: string; readonly error: string }>
@@ -137,10 +154,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /**
-     * Streams an agent's metadata after each change, at most once a second, and at least every 5 s, until the agent is no longer part of
-     * its workspace's latest build. All watchers share one read. Fails with `NotFound` for actors who may not read the workspace.
-     */
     watch: Traced.fn("MetadataReports.watch")(function* (id: WorkspaceAgentId) {
       const [right] = yield* readers.rightToRead(id)
       return { right, values: watched(id) } satisfies Entitled<ReadonlyArray<MetadataView>>
@@ -149,6 +162,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Metadata that agents collect about their workspaces. */
-export class MetadataReports extends Context.Tag("@atelier/core/MetadataReports")<MetadataReports, Effect.Effect.Success<typeof make>>() {
+export class MetadataReports extends Context.Tag("@atelier/core/MetadataReports")<MetadataReports, MetadataReportsService>() {
   static readonly layer = standingOn(service(MetadataReports, make), Agents.layer)
 }

@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
-import { Invalid } from "../../platform/Errors.js"
+import { Invalid, type Forbidden } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { type AgentLifecycle, hasStarted, timesAfter } from "../AgentLifecycle.js"
 import { observeBuildDuration } from "./AgentMetrics.js"
@@ -12,6 +12,8 @@ import type { ScriptTiming } from "../manifest/AgentScript.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "../AgentWorkspace.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** A semantic version with the prefix `v`; parts behind the first may be missing. */
 const version = /^v(0|[1-9]\d*)(\.(0|[1-9]\d*)){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
@@ -25,6 +27,32 @@ export interface LifecycleReport {
   readonly state: AgentLifecycle
   /** Absent: now. */
   readonly changed_at: Timestamp.Timestamp | undefined
+}
+
+/** The methods of {@link AgentReports}. */
+export interface AgentReportsService {
+  /** The reports of one agent over one connection, or in one request. Each fails with `Forbidden` where the agent lost its rights. */
+  readonly of: (agent: AgentWorkspace) => {
+    readonly lifecycle: (report: LifecycleReport) => Effect.Effect<
+      {
+        readonly state:
+          | "created"
+          | "starting"
+          | "start_timeout"
+          | "start_error"
+          | "ready"
+          | "shutting_down"
+          | "shutdown_timeout"
+          | "shutdown_error"
+          | "off"
+        readonly changed_at: Timestamp.Timestamp
+      },
+      Forbidden,
+      CurrentActor | EventBus | Transactor
+    >
+    readonly startup: (startup: Startup) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+    readonly scriptCompleted: (timing: ScriptTiming) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+  }
 }
 
 const make = Effect.gen(function* () {
@@ -46,7 +74,6 @@ const make = Effect.gen(function* () {
       })
     })
 
-  /** The reports of one agent over one connection, or in one request. Each fails with `Forbidden` where the agent lost its rights. */
   const of = (agent: AgentWorkspace) => {
     let isBuildObserved = false
 
@@ -108,6 +135,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The reports of agents about their own start and state. agents-and-apps.md §4, §7, §14. */
-export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, Effect.Effect.Success<typeof make>>() {
+export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, AgentReportsService>() {
   static readonly layer = service(AgentReports, make)
 }

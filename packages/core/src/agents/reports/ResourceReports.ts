@@ -1,13 +1,16 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { ActivityReports } from "./ActivityReports.js"
 import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
-import { afterReport, collection, type ResourceUsage } from "./ResourceMonitor.js"
+import { afterReport, collection, type ResourceUsage, type ResourceMonitor } from "./ResourceMonitor.js"
 import { ResourceMonitorRepository } from "./ResourceMonitorRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { Forbidden } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** What an agent measured at one time. */
 export interface ResourceDatapoint {
@@ -16,11 +19,19 @@ export interface ResourceDatapoint {
   readonly volumes: ReadonlyMap<string, ResourceUsage>
 }
 
+/** The methods of {@link ResourceReports}. */
+export interface ResourceReportsService {
+  /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
+  readonly of: (agent: AgentWorkspace) => {
+    readonly monitors: Effect.Effect<ReadonlyArray<ResourceMonitor>>
+    readonly usage: (sent: ReadonlyArray<ResourceDatapoint>) => Effect.Effect<void, Forbidden, CurrentActor | EventBus | Transactor>
+  }
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* ResourceMonitorRepository
   const activity = yield* ActivityReports
 
-  /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
   const of = (agent: AgentWorkspace) => {
     const authorized = Access.authorize("update", reportingObject(agent))
 
@@ -54,6 +65,6 @@ const make = Effect.gen(function* () {
 })
 
 /** What agents report of their machine's memory and volumes. agents-and-apps.md §14. */
-export class ResourceReports extends Context.Tag("@atelier/core/ResourceReports")<ResourceReports, Effect.Effect.Success<typeof make>>() {
+export class ResourceReports extends Context.Tag("@atelier/core/ResourceReports")<ResourceReports, ResourceReportsService>() {
   static readonly layer = service(ResourceReports, make)
 }

@@ -25,6 +25,12 @@ export interface SentStat {
 /** A count as it is stored. Negative and infinite numbers of agents count as 0. */
 const count = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0)
 
+/** The methods of {@link StatReports}. */
+export interface StatReportsService {
+  /** Accepts a report, which is stored within a second unless the deployment keeps no statistics. agents-and-apps.md §9. */
+  readonly add: (agent: AgentWorkspace, sent: SentStat) => Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* AgentStatRepository
   const ids = yield* Ids
@@ -40,7 +46,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Accepts a report, which is stored within a second unless the deployment keeps no statistics. agents-and-apps.md §9. */
     add: Traced.fn("StatReports.add")(function* (agent: AgentWorkspace, sent: SentStat) {
       if (!statsCollectionUsageStatsEnable) return
       yield* batch.add({
@@ -64,6 +69,6 @@ const make = Effect.gen(function* () {
 })
 
 /** How workspaces are used, as their agents count it. */
-export class StatReports extends Context.Tag("@atelier/core/StatReports")<StatReports, Effect.Effect.Success<typeof make>>() {
+export class StatReports extends Context.Tag("@atelier/core/StatReports")<StatReports, StatReportsService>() {
   static readonly layer = service(StatReports, make)
 }

@@ -1,9 +1,9 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, type Duration } from "effect"
 import * as Access from "../../access/Access.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { ConnectionReport } from "../../logs/ConnectionLog.js"
 import { ConnectionLogs } from "../../logs/ConnectionLogs.js"
-import { Invalid } from "../../platform/Errors.js"
+import { Invalid, type Forbidden } from "../../platform/Errors.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type * as Timestamp from "../../platform/time/Timestamp.js"
 import { nil, parse } from "../../platform/texts/Uuid.js"
@@ -12,6 +12,8 @@ import { publishAgentEvent } from "../AgentEvents.js"
 import { type AgentWorkspace, isPrebuilt, reportingObject } from "../AgentWorkspace.js"
 import { type SentStat, StatReports } from "./StatReports.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Entries of one report of what the network boundary let through. */
 const maximumBoundaryLogs = 1000
@@ -25,13 +27,27 @@ export interface BoundaryLog {
   readonly matched_rule: string
 }
 
+/** The methods of {@link UsageReports}. */
+export interface UsageReportsService {
+  /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
+  readonly of: (agent: AgentWorkspace) => {
+    readonly stats: (sent: SentStat | undefined) => Effect.Effect<Duration.Duration, Forbidden, CurrentActor | EventBus>
+    readonly connection: (
+      report: Pick<ConnectionReport, "action" | "type" | "code" | "reason" | "time" | "connection_id" | "ip">
+    ) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+    readonly boundaryLogs: (
+      session: string,
+      logs: ReadonlyArray<BoundaryLog>
+    ) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+  }
+}
+
 const make = Effect.gen(function* () {
   const stats = yield* StatReports
   const activity = yield* ActivityReports
   const options = yield* DeploymentOptions
   const connections = yield* ConnectionLogs
 
-  /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
   const of = (agent: AgentWorkspace) => {
     const authorized = Access.authorize("update", reportingObject(agent))
 
@@ -106,6 +122,6 @@ export const addressOf = (text: string | null): string | null => {
 }
 
 /** The reports of agents about who uses their workspaces, and what for. agents-and-apps.md §9, §14. */
-export class UsageReports extends Context.Tag("@atelier/core/UsageReports")<UsageReports, Effect.Effect.Success<typeof make>>() {
+export class UsageReports extends Context.Tag("@atelier/core/UsageReports")<UsageReports, UsageReportsService>() {
   static readonly layer = standingOn(service(UsageReports, make), StatReports.layer, ConnectionLogs.layer)
 }

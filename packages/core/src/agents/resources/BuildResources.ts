@@ -4,7 +4,7 @@ import { Invalid } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import type {
@@ -21,6 +21,7 @@ import { containedAgent, devcontainerScript, type TemplateDevcontainer } from ".
 import { initialHealth, type WorkspaceApp } from "../apps/WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
 export interface MakingJob {
@@ -34,6 +35,33 @@ export interface InsertedAgent {
   readonly name: string
   readonly connection_timeout_seconds: number
   readonly apps: ReadonlyArray<{ readonly id: Uuid; readonly slug: string }>
+}
+
+/** The methods of {@link BuildResources}. */
+export interface BuildResourcesService {
+  /**
+   * Stores what a job made, in the caller's transaction; agents of a stop or delete are left out. Fails with `Invalid`, which fails
+   * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
+   */
+  readonly insert: (
+    job: MakingJob,
+    provisioned: ReadonlyArray<ProvisionedResource>
+  ) => Effect.Effect<ReadonlyArray<InsertedAgent>, Invalid, EventBus | Transactor>
+
+  /** Stores an agent that one of a build has made, in the caller's transaction. Its token is given out to its parent. agents-and-apps.md §14, "Sub agents". */
+  readonly insertSubAgent: (
+    parent: { readonly id: Uuid; readonly resource_id: Uuid; readonly job_id: Uuid },
+    provisioned: ProvisionedAgent
+  ) => Effect.Effect<Uuid>
+
+  /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */
+  readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<BuildResource>>>
+
+  /** Deletes the agents of all builds of a workspace but one: their tokens stop working. Call it when that build completes. §1. */
+  readonly retireAgents: (builds: { readonly workspaceId: Uuid; readonly exceptBuildJob: Uuid }) => Effect.Effect<void>
+
+  /** Deletes all agents of a workspace: it has been deleted. */
+  readonly retireAllAgents: (workspaceId: Uuid) => Effect.Effect<void>
 }
 
 const make = Effect.gen(function* () {
@@ -141,10 +169,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Stores what a job made, in the caller's transaction; agents of a stop or delete are left out. Fails with `Invalid`, which fails
-     * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
-     */
     insert: Traced.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
       const violation = resourcesViolation(provisioned)
       if (violation !== undefined) return yield* violation
@@ -189,7 +213,6 @@ const make = Effect.gen(function* () {
       }))
     }),
 
-    /** Stores an agent that one of a build has made, in the caller's transaction. Its token is given out to its parent. agents-and-apps.md §14, "Sub agents". */
     insertSubAgent: Traced.fn("BuildResources.insertSubAgent")(function* (
       parent: { readonly id: Uuid; readonly resource_id: Uuid; readonly job_id: Uuid },
       provisioned: ProvisionedAgent
@@ -201,22 +224,19 @@ const make = Effect.gen(function* () {
       return agent.row.id
     }),
 
-    /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */
     ofJobs: Traced.fn("BuildResources.ofJobs")(function* (jobIds: ReadonlyArray<Uuid>) {
       if (jobIds.length === 0) return new Map<string, ReadonlyArray<BuildResource>>()
       return assembleResources(yield* repository.ofJobs(jobIds))
     }),
 
-    /** Deletes the agents of all builds of a workspace but one: their tokens stop working. Call it when that build completes. §1. */
     retireAgents: (builds: { readonly workspaceId: Uuid; readonly exceptBuildJob: Uuid }): Effect.Effect<void> =>
       repository.deleteAgents(builds.workspaceId, builds.exceptBuildJob),
 
-    /** Deletes all agents of a workspace: it has been deleted. */
     retireAllAgents: (workspaceId: Uuid): Effect.Effect<void> => repository.deleteAgents(workspaceId, null)
   }
 })
 
 /** The resources of jobs: written when a job succeeds, read wherever builds and template versions are shown. */
-export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, Effect.Effect.Success<typeof make>>() {
+export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, BuildResourcesService>() {
   static readonly layer = standingOn(service(BuildResources, make), AgentTokens.layer)
 }

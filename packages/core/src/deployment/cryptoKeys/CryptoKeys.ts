@@ -19,6 +19,8 @@ import {
 } from "./CryptoKey.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { Forbidden } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** A key with its secret. */
 export interface OpenCryptoKey extends CryptoKey {
@@ -26,6 +28,21 @@ export interface OpenCryptoKey extends CryptoKey {
 }
 
 const object = AccessObjects.bare("crypto_key")
+
+/** The methods of {@link CryptoKeys}. */
+export interface CryptoKeysService {
+  /** Makes the keys that are due, and wipes those that are over. Fails with `Forbidden` if the actor may not create keys. */
+  readonly rotate: Effect.Effect<void, Forbidden, CurrentActor>
+
+  /**
+   * Returns the keys that verify, newest first, also those that have not begun. The first call of a deployment makes the first key. Fails
+   * with `Forbidden` if the actor may not read keys.
+   */
+  readonly verifying: (feature: CryptoKeyFeature) => Effect.Effect<ReadonlyArray<OpenCryptoKey>, Forbidden, CurrentActor>
+
+  /** Rotates keys. agents-and-apps.md §20. */
+  readonly worker: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* CryptoKeyRepository
@@ -56,7 +73,6 @@ const make = Effect.gen(function* () {
       )
     })
 
-  /** Makes the keys that are due, and wipes those that are over. Fails with `Forbidden` if the actor may not create keys. */
   const rotate = Effect.gen(function* () {
     yield* Access.authorize("create", object)
     yield* Effect.forEach(CryptoKeyFeature.literals, rotateFeature, { discard: true })
@@ -78,10 +94,6 @@ const make = Effect.gen(function* () {
   return {
     rotate,
 
-    /**
-     * Returns the keys that verify, newest first, also those that have not begun. The first call of a deployment makes the first key. Fails
-     * with `Forbidden` if the actor may not read keys.
-     */
     verifying: Traced.fn("CryptoKeys.verifying")(function* (feature: CryptoKeyFeature) {
       yield* Access.authorize("read", object)
       const found = yield* opened(feature)
@@ -90,7 +102,6 @@ const make = Effect.gen(function* () {
       return yield* opened(feature)
     }),
 
-    /** Rotates keys. agents-and-apps.md §20. */
     worker: {
       name: "crypto_key_rotation",
       every: "10 minutes" as const,
@@ -100,6 +111,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Keys that the deployment shares with its workspace proxies, and their rotation. */
-export class CryptoKeys extends Context.Tag("@atelier/core/CryptoKeys")<CryptoKeys, Effect.Effect.Success<typeof make>>() {
+export class CryptoKeys extends Context.Tag("@atelier/core/CryptoKeys")<CryptoKeys, CryptoKeysService>() {
   static readonly layer = service(CryptoKeys, make)
 }

@@ -18,6 +18,7 @@ import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, Lice
 import { TrialAnswer, TrialIssuer, type TrialRequest, trialViolations } from "./Trial.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A license as owners see it. */
 export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"> {
@@ -91,6 +92,39 @@ const nextBoundary = (claims: ReadonlyArray<LicenseClaims>, now: number): number
   claims
     .flatMap(({ expires, license_expires, not_before }) => [not_before, license_expires + 1, expires])
     .reduce((next, time) => (time > now && time < next ? time : next), Number.POSITIVE_INFINITY)
+
+/** The methods of {@link Licenses}. */
+export interface LicensesService {
+  /** Computes the grants, and again after each change, until the scope closes. */
+  readonly keep: Effect.Effect<void, never, Scope.Scope>
+
+  /** The licenses that the actor may read, the oldest first: with claims, without tokens. */
+  readonly list: Effect.Effect<ReadonlyArray<LicenseView>, never, CurrentActor>
+
+  /**
+   * Stores a license, whose grants count at once. Fails with `Forbidden` unless the actor may create licenses, with `Invalid` for a token
+   * that grants nothing in this deployment, and with `Conflict` for one that is stored already.
+   */
+  readonly add: (text: string) => Effect.Effect<LicenseView, Invalid | Forbidden | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Asks the host's issuer for a trial license, and stores it as `add` does. Fails with `NotFound` where the host has no issuer, with `Conflict`
+   * where there is a license or another such request is under way, with `Invalid` where the issuer refuses, and with `UpstreamFailure` where it
+   * does not answer within 30 seconds or answers no license.
+   */
+  readonly trial: (
+    request: TrialRequest
+  ) => Effect.Effect<LicenseView, Invalid | Forbidden | NotFound | Conflict | UpstreamFailure, CurrentActor | Auditing>
+
+  /** Deletes a license, whose grants end at once. Fails with `Forbidden` or `NotFound`. */
+  readonly remove: (id: number) => Effect.Effect<undefined, Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Computes the grants anew in all replicas. Returns 0, or the seconds that are left where the last computation was less than a minute
+   * ago: then nothing is computed. Fails with `Forbidden` unless the actor may create licenses.
+   */
+  readonly refresh: Effect.Effect<number, Forbidden, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const issuer = yield* TrialIssuer
@@ -194,10 +228,6 @@ const make = Effect.gen(function* () {
       return verified
     })
 
-  /**
-   * Stores a license, whose grants count at once. Fails with `Forbidden` unless the actor may create licenses, with `Invalid` for a token
-   * that grants nothing in this deployment, and with `Conflict` for one that is stored already.
-   */
   const add = Traced.fn("Licenses.add")(function* (text: string) {
     const token = text.trimEnd()
     const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token))
@@ -237,7 +267,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Computes the grants, and again after each change, until the scope closes. */
     keep: Effect.gen(function* () {
       if (authority === undefined) return
       const changed = yield* Queue.sliding<void>(1)
@@ -257,7 +286,6 @@ const make = Effect.gen(function* () {
       yield* Background.repeat("license_grants", turn)
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 
-    /** The licenses that the actor may read, the oldest first: with claims, without tokens. */
     list: Effect.gen(function* () {
       const readable = yield* Access.filter("read", yield* repository.list, () => AccessObjects.bare("license"))
       return readable.map(viewOf)
@@ -265,11 +293,6 @@ const make = Effect.gen(function* () {
 
     add,
 
-    /**
-     * Asks the host's issuer for a trial license, and stores it as `add` does. Fails with `NotFound` where the host has no issuer, with `Conflict`
-     * where there is a license or another such request is under way, with `Invalid` where the issuer refuses, and with `UpstreamFailure` where it
-     * does not answer within 30 seconds or answers no license.
-     */
     trial: Traced.fn("Licenses.trial")(function* (request: TrialRequest) {
       if (issuer === undefined) return yield* new NotFound({ message: "Route not found." })
       yield* Access.authorize("create", AccessObjects.bare("license"))
@@ -278,7 +301,6 @@ const make = Effect.gen(function* () {
       return Option.isSome(given) ? given.value : yield* trialUnderWay
     }),
 
-    /** Deletes a license, whose grants end at once. Fails with `Forbidden` or `NotFound`. */
     remove: Traced.fn("Licenses.remove")(function* (id: number) {
       yield* Access.authorize("delete", AccessObjects.bare("license"))
       const before = (yield* repository.list).find((license) => license.id === id)
@@ -294,10 +316,6 @@ const make = Effect.gen(function* () {
       yield* recompute
     }),
 
-    /**
-     * Computes the grants anew in all replicas. Returns 0, or the seconds that are left where the last computation was less than a minute
-     * ago: then nothing is computed. Fails with `Forbidden` unless the actor may create licenses.
-     */
     refresh: Effect.gen(function* () {
       yield* Access.authorize("create", AccessObjects.bare("license"))
       const left = askedAt + askedAtMostEvery - (yield* Clock.currentTimeMillis)
@@ -310,6 +328,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The stored licenses of a deployment, and what they grant. */
-export class Licenses extends Context.Tag("@atelier/core/Licenses")<Licenses, Effect.Effect.Success<typeof make>>() {
+export class Licenses extends Context.Tag("@atelier/core/Licenses")<Licenses, LicensesService>() {
   static readonly layer = standingOn(service(Licenses, make), Deployment.layer)
 }

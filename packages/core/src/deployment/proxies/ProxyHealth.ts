@@ -65,6 +65,21 @@ const concurrency = 5
 /** Something has changed that the health of proxies follows from. */
 const proxiesChanged = channel("workspace_proxies", Schema.Struct({}))
 
+/** The methods of {@link ProxyHealth}. */
+export interface ProxyHealthService {
+  /** What was found out last. */
+  readonly of: (proxy: Pick<WorkspaceProxy, "id" | "url">) => Effect.Effect<ProxyStatus>
+
+  /** The proxies that work and relay packets, as they were found last. */
+  readonly relaying: Effect.Effect<ReadonlyArray<WorkspaceProxy>>
+
+  /** Has every process ask all soon, once the transaction has ended: something has changed. */
+  readonly recheck: Effect.Effect<void>
+
+  /** Asks all from time to time, until the scope closes. */
+  readonly keep: Effect.Effect<void, never, Scope.Scope>
+}
+
 const make = Effect.gen(function* () {
   const bus = yield* EventBus
   const repository = yield* WorkspaceProxyRepository
@@ -96,7 +111,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** What was found out last. */
     of: (proxy: Pick<WorkspaceProxy, "id" | "url">): Effect.Effect<ProxyStatus> =>
       Effect.map(Timestamp.now, (now): ProxyStatus => {
         const found = known.get(proxy.id)
@@ -104,13 +118,10 @@ const make = Effect.gen(function* () {
         return { status: proxy.url === "" ? "unregistered" : "unknown", report: nothing, checked_at: now }
       }),
 
-    /** The proxies that work and relay packets, as they were found last. */
     relaying: Effect.sync(() => healthy.filter(({ derp_enabled }) => derp_enabled)),
 
-    /** Has every process ask all soon, once the transaction has ended: something has changed. */
     recheck: Effect.provideService(publish(proxiesChanged, {}), EventBus, bus),
 
-    /** Asks all from time to time, until the scope closes. */
     keep: Effect.gen(function* () {
       yield* Effect.provideService(
         listen(proxiesChanged, () => Effect.runSync(wanted.open)),
@@ -122,6 +133,6 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class ProxyHealth extends Context.Tag("@atelier/core/ProxyHealth")<ProxyHealth, Effect.Effect.Success<typeof make>>() {
+export class ProxyHealth extends Context.Tag("@atelier/core/ProxyHealth")<ProxyHealth, ProxyHealthService>() {
   static readonly layer = service(ProxyHealth, make)
 }

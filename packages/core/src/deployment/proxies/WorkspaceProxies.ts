@@ -3,11 +3,11 @@ import { Access, AccessObjects, publishRightsChange } from "../../access/index.j
 import * as Audit from "../../audit/Audit.js"
 import { isUnsafeAddress } from "../../platform/texts/Address.js"
 import { constantTimeEquals, Cryptography, randomAlphanumeric, hashSecret } from "../../platform/secrets/Cryptography.js"
-import { Conflict, Invalid, NotFound, refuseViolations, Unauthenticated, type Validation } from "../../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations, Unauthenticated, type Validation, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { nil, parse, type Uuid } from "../../platform/texts/Uuid.js"
 import { Deployment } from "../Deployment.js"
 import { DeploymentOptions, type Options } from "../options/DeploymentOptions.js"
@@ -16,6 +16,9 @@ import { requireFeature } from "../licenses/Entitlements.js"
 import { ProxyHealth, type ProxyStatus } from "./ProxyHealth.js"
 import { type ProxyReplica, type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A proxy, and whether it works. */
 export interface ObservedProxy extends Omit<WorkspaceProxy, "region_id"> {
@@ -91,6 +94,72 @@ const registrationViolations = ({ access_url, derp_enabled, derp_only, replica_i
   ...(replica_id === nil ? [{ field: "replica_id", detail: "must not be zero" }] : []),
   ...(derp_only && !derp_enabled ? [{ field: "derp_only", detail: "needs derp_enabled" }] : [])
 ]
+
+/** The methods of {@link WorkspaceProxies}. */
+export interface WorkspaceProxiesService {
+  /** The primary, and all proxies that are not deleted. Fails with `Forbidden` without a license. */
+  readonly list: Effect.Effect<ReadonlyArray<ObservedProxy>, Forbidden, CurrentActor>
+
+  /** A proxy by id or exact name. Fails with `NotFound`, for a deleted one too. */
+  readonly get: (reference: string) => Effect.Effect<ObservedProxy, Forbidden | NotFound, CurrentActor>
+
+  /** The proxies that have registered and serve apps, without judging who asks: the service itself sends browsers there. */
+  readonly serving: Effect.Effect<ReadonlyArray<WorkspaceProxy>>
+
+  /** The regions in which apps are reached: the primary, and the proxies that serve apps. Every user may know them. */
+  readonly regions: Effect.Effect<ReadonlyArray<ObservedProxy>>
+
+  /** The primary and every proxy, without judging who asks: the health report shows them, which authorizes its reader itself. */
+  readonly observed: Effect.Effect<ReadonlyArray<ObservedProxy>>
+
+  /**
+   * Makes a proxy and answers its token, which is shown once. Fails with `Forbidden`, with `Invalid` for a name that is empty or that of
+   * the primary, and with `Conflict` for one that is taken in any case.
+   */
+  readonly create: (
+    fields: ProxyFields
+  ) => Effect.Effect<
+    { readonly proxy: ObservedProxy; readonly token: Redacted.Redacted<string> },
+    Invalid | Forbidden | Conflict,
+    CurrentActor | Cryptography | Auditing
+  >
+
+  /**
+   * Changes the settings of a proxy, and gives it a new token on request: the former one ends at once. The name of the primary proxy cannot
+   * change. Fails with `NotFound` if the actor may not change the proxy, and with `Conflict` for a taken name.
+   */
+  readonly update: (
+    reference: string,
+    fields: ProxyFields,
+    regenerate: boolean
+  ) => Effect.Effect<
+    { readonly proxy: ObservedProxy; readonly token: Redacted.Redacted<string> | undefined },
+    Invalid | Forbidden | NotFound | Conflict,
+    CurrentActor | Cryptography | Auditing
+  >
+
+  /** Deletes a proxy: its token ends at once. Fails with `Invalid` for the primary, and with `NotFound`. */
+  readonly remove: (reference: string) => Effect.Effect<undefined, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** The proxy that presents a token. Fails with `Forbidden` without a license, and with `Unauthenticated`. */
+  readonly authenticate: (token: Redacted.Redacted<string>) => Effect.Effect<WorkspaceProxy, Unauthenticated | Forbidden>
+
+  /**
+   * Stores where a proxy and one of its processes are reached. Answers the proxy, and its other processes that are alive. Fails with
+   * `Invalid`, and with `Conflict` for a process that has stopped before.
+   */
+  readonly register: (
+    proxy: Pick<WorkspaceProxy, "id">,
+    registration: Registration
+  ) => Effect.Effect<
+    { readonly proxy: WorkspaceProxy; readonly siblings: ReadonlyArray<ProxyReplica> },
+    Invalid | Unauthenticated | Conflict,
+    EventBus | Transactor
+  >
+
+  /** Notes that one of a proxy's processes stops. Fails with `NotFound` for one that is unknown or has stopped. */
+  readonly deregister: (proxy: Pick<WorkspaceProxy, "id">, replicaId: Uuid) => Effect.Effect<void, NotFound, EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceProxyRepository
@@ -176,32 +245,23 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The primary, and all proxies that are not deleted. Fails with `Forbidden` without a license. */
     list: Effect.gen(function* () {
       yield* licensed
       const shown = yield* Access.filter("read", yield* repository.list, object)
       return [yield* primary, ...(yield* Effect.forEach(shown, observed))]
     }),
 
-    /** A proxy by id or exact name. Fails with `NotFound`, for a deleted one too. */
     get: Traced.fn("WorkspaceProxies.get")(function* (reference: string) {
       yield* licensed
       return isPrimary(reference) ? yield* primary : yield* Effect.flatMap(found(reference), observed)
     }),
 
-    /** The proxies that have registered and serve apps, without judging who asks: the service itself sends browsers there. */
     serving: Effect.map(repository.list, (all) => all.filter(({ derp_only, url }) => url !== "" && !derp_only)),
 
-    /** The regions in which apps are reached: the primary, and the proxies that serve apps. Every user may know them. */
     regions: Effect.map(everyOne, (all) => all.filter(({ derp_only }) => !derp_only)),
 
-    /** The primary and every proxy, without judging who asks: the health report shows them, which authorizes its reader itself. */
     observed: everyOne,
 
-    /**
-     * Makes a proxy and answers its token, which is shown once. Fails with `Forbidden`, with `Invalid` for a name that is empty or that of
-     * the primary, and with `Conflict` for one that is taken in any case.
-     */
     create: Traced.fn("WorkspaceProxies.create")(function* (fields: ProxyFields) {
       yield* licensed
       const id = yield* ids.next
@@ -237,10 +297,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Changes the settings of a proxy, and gives it a new token on request: the former one ends at once. The name of the primary proxy cannot
-     * change. Fails with `NotFound` if the actor may not change the proxy, and with `Conflict` for a taken name.
-     */
     update: Traced.fn("WorkspaceProxies.update")(function* (reference: string, fields: ProxyFields, regenerate: boolean) {
       yield* licensed
       if (isPrimary(reference)) return yield* changePrimary(fields)
@@ -270,7 +326,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes a proxy: its token ends at once. Fails with `Invalid` for the primary, and with `NotFound`. */
     remove: Traced.fn("WorkspaceProxies.remove")(function* (reference: string) {
       yield* licensed
       if (isPrimary(reference)) {
@@ -292,16 +347,11 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The proxy that presents a token. Fails with `Forbidden` without a license, and with `Unauthenticated`. */
     authenticate: Traced.fn("WorkspaceProxies.authenticate")(function* (token: Redacted.Redacted<string>) {
       yield* licensed
       return yield* authenticated(token)
     }),
 
-    /**
-     * Stores where a proxy and one of its processes are reached. Answers the proxy, and its other processes that are alive. Fails with
-     * `Invalid`, and with `Conflict` for a process that has stopped before.
-     */
     register: Traced.fn("WorkspaceProxies.register")(function* ({ id }: Pick<WorkspaceProxy, "id">, registration: Registration) {
       yield* refuseViolations(registrationViolations(registration))
       const { access_url, derp_enabled, derp_only, error, hostname, relay_address, replica_id, version, wildcard_hostname } = registration
@@ -338,7 +388,6 @@ const make = Effect.gen(function* () {
       return { proxy: registered.proxy, siblings: alive.filter((replica) => replica.id !== replica_id) }
     }),
 
-    /** Notes that one of a proxy's processes stops. Fails with `NotFound` for one that is unknown or has stopped. */
     deregister: Traced.fn("WorkspaceProxies.deregister")(function* ({ id }: Pick<WorkspaceProxy, "id">, replicaId: Uuid) {
       yield* transaction(
         Effect.gen(function* () {
@@ -354,9 +403,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Workspace proxies: what administrators make of them, and what they tell of themselves. agents-and-apps.md §21. */
-export class WorkspaceProxies extends Context.Tag("@atelier/core/WorkspaceProxies")<
-  WorkspaceProxies,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceProxies extends Context.Tag("@atelier/core/WorkspaceProxies")<WorkspaceProxies, WorkspaceProxiesService>() {
   static readonly layer = standingOn(service(WorkspaceProxies, make), Deployment.layer, ProxyHealth.layer)
 }

@@ -6,7 +6,7 @@ import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
-import { Conflict, type Duplicate, Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import { Conflict, type Duplicate, Forbidden, Invalid, NotFound, type Unauthenticated } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
@@ -23,19 +23,22 @@ import {
   LoginProviders,
   ProviderFailure,
   providerOf,
-  type VerifiedIdentity
+  type VerifiedIdentity,
+  type DeviceAuthorization,
+  type AuthorizationPending
 } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
 import { emailViolation, type User, type UserId } from "../users/User.js"
 import { UserDormancy } from "../users/UserDormancy.js"
-import { areTooDeep, type ExternalLoginType, noClaims, type UserLink } from "./UserLink.js"
+import { areTooDeep, type ExternalLoginType, noClaims, type UserLink, type LinkClaims } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** How often a login runs again that met another one's new row. */
 const raceRetries = 10
@@ -70,6 +73,57 @@ const otherLogin = ({ login_type }: User, type: ExternalLoginType): Forbidden =>
       ? { detail: "Sign in with your password, and change how you log in in the settings of your account." }
       : {})
   })
+
+/** The methods of {@link ExternalLogins}. */
+export interface ExternalLoginsService {
+  /** The provider of that type. Fails with `Invalid` if the deployment has none. */
+  readonly provider: (type: ExternalLoginType) => Effect.Effect<LoginProvider, Invalid>
+
+  /** Where a browser goes to prove who its user is. Fails with `Invalid` for a provider that the deployment does not have. */
+  readonly start: (type: ExternalLoginType, request: AuthorizationRequest) => Effect.Effect<string, Invalid | ProviderFailure>
+
+  /** Begins a login on a device that cannot open the provider's pages. identity.md §7.2. */
+  readonly startDevice: (type: ExternalLoginType) => Effect.Effect<DeviceAuthorization, Invalid | ProviderFailure>
+
+  /**
+   * Logs in a verified user: the linked user, the one with the address, or a new one. Of concurrent first logins of one person, one
+   * creates the user. Fails with `Forbidden`, nothing changed, if the deployment or the account refuses. identity.md §7.4.
+   */
+  readonly complete: (
+    type: ExternalLoginType,
+    response: AuthorizationResponse,
+    info: CallInfo,
+    conversion?: ConversionReturn
+  ) => Effect.Effect<
+    LoginOutcome,
+    Invalid | Unauthenticated | Forbidden | Conflict | ProviderFailure | AuthorizationPending,
+    Cryptography | Auditing
+  >
+
+  /**
+   * As `complete`, for an identity that the host itself vouches for, in a session that `open` stores. Runs `open` in the login's transaction,
+   * again where it fails with `Duplicate`.
+   */
+  readonly admit: (
+    voucher: Voucher,
+    identity: VerifiedIdentity,
+    info: CallInfo,
+    open: SessionOpener<void>
+  ) => Effect.Effect<void, Invalid | Forbidden | Conflict | ProviderFailure, Cryptography | Auditing>
+
+  /**
+   * Returns the claims that the provider sent at the actor's last login. Fails with `NotFound` if the actor may not read its personal
+   * data, and with `Invalid` if the actor does not log in by OpenID Connect.
+   */
+  readonly claims: () => Effect.Effect<{}, Invalid | NotFound, CurrentActor>
+
+  /**
+   * Returns all claims that the provider sent at a user's last login, for those who look for mistakes in its settings. Fails with
+   * `NotFound` if the actor may not read the user, with `Forbidden` without the permission to read what the service tells of itself, and
+   * with `Invalid` if the user does not log in by OpenID Connect. agents-and-apps.md §20.
+   */
+  readonly claimsOf: (reference: string) => Effect.Effect<LinkClaims, Invalid | Forbidden | NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const providers = yield* LoginProviders
@@ -239,26 +293,19 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The provider of that type. Fails with `Invalid` if the deployment has none. */
     provider: configured,
 
-    /** Where a browser goes to prove who its user is. Fails with `Invalid` for a provider that the deployment does not have. */
     start: Traced.fn("ExternalLogins.start")(function* (type: ExternalLoginType, request: AuthorizationRequest) {
       const provider = yield* configured(type)
       return yield* provider.start(request)
     }),
 
-    /** Begins a login on a device that cannot open the provider's pages. identity.md §7.2. */
     startDevice: Traced.fn("ExternalLogins.startDevice")(function* (type: ExternalLoginType) {
       const { device } = yield* configured(type)
       if (device === undefined) return yield* new Invalid({ message: "Device logins are not enabled." })
       return yield* device
     }),
 
-    /**
-     * Logs in a verified user: the linked user, the one with the address, or a new one. Of concurrent first logins of one person, one
-     * creates the user. Fails with `Forbidden`, nothing changed, if the deployment or the account refuses. identity.md §7.4.
-     */
     complete: Traced.fn("ExternalLogins.complete")(function* (
       type: ExternalLoginType,
       response: AuthorizationResponse,
@@ -274,10 +321,6 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /**
-     * As `complete`, for an identity that the host itself vouches for, in a session that `open` stores. Runs `open` in the login's transaction,
-     * again where it fails with `Duplicate`.
-     */
     admit: Traced.fn("ExternalLogins.admit")(function* (
       voucher: Voucher,
       identity: VerifiedIdentity,
@@ -287,10 +330,6 @@ const make = Effect.gen(function* () {
       yield* letIn(voucher, identity, { conversion: undefined, info }, open)
     }),
 
-    /**
-     * Returns the claims that the provider sent at the actor's last login. Fails with `NotFound` if the actor may not read its personal
-     * data, and with `Invalid` if the actor does not log in by OpenID Connect.
-     */
     claims: Traced.fn("ExternalLogins.claims")(function* () {
       const { userId } = yield* CurrentActor
       const user = yield* Effect.flatMap(users.byId(userId), (found) =>
@@ -302,11 +341,6 @@ const make = Effect.gen(function* () {
       return Option.match(claims, { onNone: () => ({}), onSome: ({ merged_claims }) => merged_claims })
     }),
 
-    /**
-     * Returns all claims that the provider sent at a user's last login, for those who look for mistakes in its settings. Fails with
-     * `NotFound` if the actor may not read the user, with `Forbidden` without the permission to read what the service tells of itself, and
-     * with `Invalid` if the user does not log in by OpenID Connect. agents-and-apps.md §20.
-     */
     claimsOf: Traced.fn("ExternalLogins.claimsOf")(function* (reference: string) {
       const { id, login_type } = yield* people.get(reference)
       yield* Access.authorize("read", AccessObjects.bare("debug_info"))
@@ -326,7 +360,7 @@ const actorOf = ({ id, username }: Pick<User, "id" | "username">, info: CallInfo
 })
 
 /** Logins with an account at a provider. */
-export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<ExternalLogins, Effect.Effect.Success<typeof make>>() {
+export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<ExternalLogins, ExternalLoginsService>() {
   static readonly layer = standingOn(
     service(ExternalLogins, make),
     LinkTokens.layer,

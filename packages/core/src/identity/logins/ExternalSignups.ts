@@ -7,12 +7,13 @@ import { random as randomName } from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { AccountNotifications } from "../users/AccountNotifications.js"
-import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
+import { isUsername, newUser, ownerRole, type User, type UserId } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { GitSshKey } from "../secrets/GitSshKey.js"
 
 /** Names that are tried for a new user. */
 const nameAttempts = 10
@@ -31,6 +32,25 @@ const signupsDisabled = ({ signups_disabled_text }: Voucher): Forbidden =>
     message: "Signups are disabled.",
     detail: signups_disabled_text || "There is no account for you, and none is made. Ask an administrator for one."
   })
+
+/** The methods of {@link ExternalSignups}. */
+export interface ExternalSignupsService {
+  /**
+   * Prepares a new user's key pair before the transaction, because generating it takes too long for one. Fails with `Forbidden` if
+   * signups are disabled.
+   */
+  readonly prepare: (provider: Voucher) => Effect.Effect<(userId: UserId, now: Timestamp.Timestamp) => Effect.Effect<GitSshKey>, Forbidden>
+
+  /**
+   * Stores a new user, as the owner if the deployment has no user yet. Fails with `Forbidden` if signups are disabled, `Conflict` if no
+   * username is free, and `Duplicate` if a concurrent login stored the user first. identity.md §7.4 no. 3.
+   */
+  readonly register: (
+    provider: Voucher,
+    identity: VerifiedIdentity,
+    storeSshKey: SshKeyWriter
+  ) => Effect.Effect<User, Forbidden | Duplicate | Conflict>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
@@ -53,19 +73,11 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Prepares a new user's key pair before the transaction, because generating it takes too long for one. Fails with `Forbidden` if
-     * signups are disabled.
-     */
     prepare: Traced.fn("ExternalSignups.prepare")(function* (provider: Voucher) {
       if (!provider.allow_signups && (yield* users.hasAny)) return yield* signupsDisabled(provider)
       return yield* sshKeys.prepare
     }),
 
-    /**
-     * Stores a new user, as the owner if the deployment has no user yet. Fails with `Forbidden` if signups are disabled, `Conflict` if no
-     * username is free, and `Duplicate` if a concurrent login stored the user first. identity.md §7.4 no. 3.
-     */
     register: Traced.fn("ExternalSignups.register")(function* (provider: Voucher, identity: VerifiedIdentity, storeSshKey: SshKeyWriter) {
       const now = yield* Timestamp.now
       const user = newUser(
@@ -99,6 +111,6 @@ const make = Effect.gen(function* () {
 })
 
 /** New users whom a provider vouches for. */
-export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, Effect.Effect.Success<typeof make>>() {
+export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, ExternalSignupsService>() {
   static readonly layer = standingOn(service(ExternalSignups, make), GitSshKeyPairs.layer, AccountNotifications.layer)
 }

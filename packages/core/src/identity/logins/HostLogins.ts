@@ -79,6 +79,21 @@ const verifiedIdentity = ({ avatar_url, claims, email, name, subject, username }
 
 const ended = new Unauthenticated({ message: "The session has ended. Please sign in again to continue." })
 
+/** The methods of {@link HostLogins}. */
+export interface HostLoginsService {
+  /**
+   * The actor that a user of the host is: the linked user, the one with the address, or a new one. Fails with `Forbidden` where a login of an
+   * external provider would, and with `Unauthenticated` for a user that is not active. identity.md §7.4.
+   */
+  readonly authenticate: (identity: HostIdentity, info: CallInfo) => Effect.Effect<Actor, Unauthenticated | Forbidden>
+
+  /**
+   * The same for a stream that goes on, which uses no session. Fails with `Unauthenticated` too where the session has been ended here since:
+   * only a request begins another.
+   */
+  readonly renew: (identity: HostIdentity, info: CallInfo) => Effect.Effect<Actor, Unauthenticated | Forbidden>
+}
+
 const make = Effect.gen(function* () {
   const externalLogins = yield* ExternalLogins
   const sessions = yield* Sessions
@@ -147,18 +162,10 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The actor that a user of the host is: the linked user, the one with the address, or a new one. Fails with `Forbidden` where a login of an
-     * external provider would, and with `Unauthenticated` for a user that is not active. identity.md §7.4.
-     */
     authenticate: Traced.fn("HostLogins.authenticate")(function* (identity: HostIdentity, info: CallInfo) {
       return yield* entered(identity, yield* keyOf(identity), info, true)
     }),
 
-    /**
-     * The same for a stream that goes on, which uses no session. Fails with `Unauthenticated` too where the session has been ended here since:
-     * only a request begins another.
-     */
     renew: Traced.fn("HostLogins.renew")(function* (identity: HostIdentity, info: CallInfo) {
       const key = yield* keyOf(identity)
       if (Option.isNone(yield* keys.byId(key.id))) return yield* ended
@@ -168,6 +175,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Logins of users whom the host knows. */
-export class HostLogins extends Context.Tag("@atelier/core/HostLogins")<HostLogins, Effect.Effect.Success<typeof make>>() {
+export class HostLogins extends Context.Tag("@atelier/core/HostLogins")<HostLogins, HostLoginsService>() {
   static readonly layer = standingOn(service(HostLogins, make), ExternalLogins.layer, Sessions.layer)
 }

@@ -52,6 +52,25 @@ const waiting = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recur
 const ended = (detail: string): Unauthenticated =>
   new Unauthenticated({ message: "Your login at the provider has ended. Please sign in again to continue.", detail })
 
+/** The methods of {@link LinkTokens}. */
+export interface LinkTokensService {
+  /** Tokens as the link's row stores them. */
+  readonly seal: (link: Pick<UserLink, "id" | "user_id">, tokens: ProviderTokens) => Effect.Effect<Sealed>
+
+  /**
+   * Whether the user is still logged in at the provider, which is asked a minute before the tokens it gave expire. Until they do, its
+   * refusal changes nothing. Fails with
+   * `Unauthenticated` where the link is gone or the provider does not renew them. identity.md §2.4.
+   */
+  readonly requireCurrent: (userId: UserId, type: ExternalLoginType) => Effect.Effect<undefined, Unauthenticated>
+
+  /**
+   * The user's access token at the provider, which is asked for another one ten minutes before it ends. None without a link, and where the
+   * token has ended and is not renewed. Callers have authorized their actors.
+   */
+  readonly accessToken: (userId: UserId, type: ExternalLoginType) => Effect.Effect<Option.Option<Redacted.Redacted<string>>>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* UserLinkRepository
   const encryption = yield* Encryption
@@ -168,14 +187,8 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** Tokens as the link's row stores them. */
     seal: (link: Pick<UserLink, "id" | "user_id">, tokens: ProviderTokens): Effect.Effect<Sealed> => seal(link, tokens),
 
-    /**
-     * Whether the user is still logged in at the provider, which is asked a minute before the tokens it gave expire. Until they do, its
-     * refusal changes nothing. Fails with
-     * `Unauthenticated` where the link is gone or the provider does not renew them. identity.md §2.4.
-     */
     requireCurrent: Effect.fnUntraced(function* (userId: UserId, type: ExternalLoginType) {
       const link = yield* repository.ofUser(userId, type)
       if (Option.isNone(link)) return yield* ended("The account is not linked to the provider any more.")
@@ -183,10 +196,6 @@ const make = Effect.gen(function* () {
       else if (yield* hasEnded(link.value, leeway)) yield* Effect.ignore(renewOnce(userId, type, link.value.id, leeway))
     }),
 
-    /**
-     * The user's access token at the provider, which is asked for another one ten minutes before it ends. None without a link, and where the
-     * token has ended and is not renewed. Callers have authorized their actors.
-     */
     accessToken: Traced.fn("LinkTokens.accessToken")(function* (userId: UserId, type: ExternalLoginType) {
       const link = Option.getOrUndefined(yield* repository.ofUser(userId, type))
       if (link === undefined) return Option.none<Redacted.Redacted<string>>()
@@ -201,6 +210,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The tokens that login providers gave the service for its users. The service reads them, and builds are given the access token. */
-export class LinkTokens extends Context.Tag("@atelier/core/LinkTokens")<LinkTokens, Effect.Effect.Success<typeof make>>() {
+export class LinkTokens extends Context.Tag("@atelier/core/LinkTokens")<LinkTokens, LinkTokensService>() {
   static readonly layer = service(LinkTokens, make)
 }

@@ -7,7 +7,7 @@ import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
 import { Encryption } from "../../platform/secrets/Encryption.js"
-import { Forbidden, Invalid, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
+import { Forbidden, Invalid, refuseViolations, Unauthenticated, validationsOf, type NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { ApiKeyRepository } from "../sessions/ApiKeyRepository.js"
 import { accountWrite } from "../users/Account.js"
@@ -21,6 +21,10 @@ import { UserLinkRepository } from "./UserLinkRepository.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Ids } from "../../platform/Ids.js"
+import type { AuditRepository } from "../../audit/AuditRepository.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** How long a conversion may take. */
 const lifetime = Duration.minutes(5)
@@ -42,6 +46,36 @@ export interface BegunConversion extends Pick<LoginConversion, "state_string" | 
   readonly token: Redacted.Redacted<string>
 }
 
+/** The methods of {@link LoginConversions}. */
+export interface LoginConversionsService {
+  /**
+   * Lets a user who gives the password go to a provider and log in through it from then on. Fails with `Invalid` for an unknown
+   * provider, `Unauthenticated` for a wrong password, and `Forbidden` for another user than the actor or one without a password.
+   * identity.md §6.6.
+   */
+  readonly begin: (
+    reference: string,
+    input: { readonly password: Redacted.Redacted<string>; readonly to_type: string }
+  ) => Effect.Effect<BegunConversion, Invalid | Unauthenticated | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Checks that the browser's cookie permits the conversion of the user. Fails with `Invalid` if the cookie is missing, cannot be read or
+   * has expired, and with `Forbidden` if it belongs to another account or the conversion has already been completed. identity.md §6.6.
+   */
+  readonly requirePermitted: (
+    user: User,
+    type: ExternalLoginType,
+    input: Pick<ConversionReturn, "state" | "token">
+  ) => Effect.Effect<undefined, Invalid | Forbidden>
+
+  /** Has the user log in through the provider from now on, and ends the session that the browser has of the user. */
+  readonly complete: (
+    user: User,
+    type: ExternalLoginType,
+    input: Pick<ConversionReturn, "apiKeyId">
+  ) => Effect.Effect<void, never, CurrentActor | EventBus | Ids | AuditRepository>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
@@ -54,11 +88,6 @@ const make = Effect.gen(function* () {
   const services = yield* Effect.context<Cryptography | Encryption>()
 
   return {
-    /**
-     * Lets a user who gives the password go to a provider and log in through it from then on. Fails with `Invalid` for an unknown
-     * provider, `Unauthenticated` for a wrong password, and `Forbidden` for another user than the actor or one without a password.
-     * identity.md §6.6.
-     */
     begin: Traced.fn("LoginConversions.begin")(function* (
       reference: string,
       { password, to_type }: { readonly password: Redacted.Redacted<string>; readonly to_type: string }
@@ -104,10 +133,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Checks that the browser's cookie permits the conversion of the user. Fails with `Invalid` if the cookie is missing, cannot be read or
-     * has expired, and with `Forbidden` if it belongs to another account or the conversion has already been completed. identity.md §6.6.
-     */
     requirePermitted: Traced.fn("LoginConversions.requirePermitted")(function* (
       user: User,
       type: ExternalLoginType,
@@ -131,7 +156,6 @@ const make = Effect.gen(function* () {
       if (!isPermitted) return yield* new Forbidden({ message: "The conversion belongs to another account, or has been completed." })
     }, Effect.provide(services)),
 
-    /** Has the user log in through the provider from now on, and ends the session that the browser has of the user. */
     complete: Traced.fn("LoginConversions.complete")(function* (
       user: User,
       type: ExternalLoginType,
@@ -154,9 +178,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Users who change how they log in. */
-export class LoginConversions extends Context.Tag("@atelier/core/LoginConversions")<
-  LoginConversions,
-  Effect.Effect.Success<typeof make>
->() {
+export class LoginConversions extends Context.Tag("@atelier/core/LoginConversions")<LoginConversions, LoginConversionsService>() {
   static readonly layer = standingOn(service(LoginConversions, make), Users.layer, Deployment.layer)
 }

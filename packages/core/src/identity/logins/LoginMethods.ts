@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Forbidden } from "../../platform/Errors.js"
+import { Forbidden, type NotFound } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -20,13 +20,23 @@ export interface OfferedLogins {
   readonly terms_of_service_url: string
 }
 
+/** The methods of {@link LoginMethods}. */
+export interface LoginMethodsService {
+  /** The login methods, which the login page shows without authentication. */
+  readonly offered: Effect.Effect<OfferedLogins>
+
+  /** How a user logs in. Fails with `Forbidden` for any other actor than the user, including user administrators. identity.md §8.7. */
+  readonly ofUser: (
+    reference: string
+  ) => Effect.Effect<"" | "none" | "github" | "oidc" | "password" | "token", Forbidden | NotFound, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* Users
   const providers = yield* LoginProviders
   const { disablePasswordAuth, termsOfServiceUrl } = yield* DeploymentOptions
 
   return {
-    /** The login methods, which the login page shows without authentication. */
     offered: Effect.succeed<OfferedLogins>({
       password: !disablePasswordAuth,
       github: providerOf(providers, "github"),
@@ -34,7 +44,6 @@ const make = Effect.gen(function* () {
       terms_of_service_url: termsOfServiceUrl
     }),
 
-    /** How a user logs in. Fails with `Forbidden` for any other actor than the user, including user administrators. identity.md §8.7. */
     ofUser: Traced.fn("LoginMethods.ofUser")(function* (reference: string) {
       const { userId } = yield* CurrentActor
       const { id, login_type } = yield* users.get(reference)
@@ -44,6 +53,6 @@ const make = Effect.gen(function* () {
 })
 
 /** How one logs in. */
-export class LoginMethods extends Context.Tag("@atelier/core/LoginMethods")<LoginMethods, Effect.Effect.Success<typeof make>>() {
+export class LoginMethods extends Context.Tag("@atelier/core/LoginMethods")<LoginMethods, LoginMethodsService>() {
   static readonly layer = standingOn(service(LoginMethods, make), Users.layer)
 }

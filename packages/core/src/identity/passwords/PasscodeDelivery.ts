@@ -24,6 +24,18 @@ const retryDelay = Duration.seconds(30)
 /** The place of a code on its way: as another one it opens no more. */
 const placeOf = ({ id, user_id }: Pick<Passcode, "id" | "user_id">): string => `one_time_passcodes.unsent_passcode/${user_id}/${id}`
 
+/** The methods of {@link PasscodeDelivery}. */
+export interface PasscodeDeliveryService {
+  /** Whether the deployment can send codes. */
+  readonly canLeave: boolean
+
+  /** A code on its way, as its row stores it; null, which is logged once, where there is nothing to send it with. */
+  readonly seal: (passcode: Pick<Passcode, "id" | "user_id">, code: string) => Effect.Effect<Sealed | null>
+
+  /** Sends codes that have been asked for. A process that dies after a message was taken has another one send it once more. */
+  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void> }
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* PasscodeRepository
   const encryption = yield* Encryption
@@ -96,14 +108,11 @@ const make = Effect.gen(function* () {
   const later = ({ id }: UnsentPasscode) => Effect.flatMap(Timestamp.now, (now) => repository.postpone(id, Timestamp.plus(now, retryDelay)))
 
   return {
-    /** Whether the deployment can send codes. */
     canLeave,
 
-    /** A code on its way, as its row stores it; null, which is logged once, where there is nothing to send it with. */
     seal: (passcode: Pick<Passcode, "id" | "user_id">, code: string): Effect.Effect<Sealed | null> =>
       canLeave ? encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : Effect.as(warnOnce, null),
 
-    /** Sends codes that have been asked for. A process that dies after a message was taken has another one send it once more. */
     worker: {
       name: "one_time_passcodes",
       every: Duration.seconds(5),
@@ -121,9 +130,6 @@ const make = Effect.gen(function* () {
 })
 
 /** One-time passcodes on their way to their users. */
-export class PasscodeDelivery extends Context.Tag("@atelier/core/PasscodeDelivery")<
-  PasscodeDelivery,
-  Effect.Effect.Success<typeof make>
->() {
+export class PasscodeDelivery extends Context.Tag("@atelier/core/PasscodeDelivery")<PasscodeDelivery, PasscodeDeliveryService>() {
   static readonly layer = standingOn(service(PasscodeDelivery, make), Notifier.layer)
 }

@@ -24,6 +24,7 @@ import { PasswordHasher } from "./PasswordHasher.js"
 import { emailViolation } from "../users/User.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
 export interface PasscodeUse {
@@ -37,6 +38,29 @@ const purgeBatch = 1000
 
 /** How long the store's part of a request waits, so that the answer is gone before it begins. */
 const afterTheAnswer = Duration.millis(20)
+
+/** The methods of {@link Passcodes}. */
+export interface PasscodesService {
+  /** Whether the deployment can send codes. */
+  readonly canLeave: boolean
+
+  /**
+   * Mails a code to the user with this address, in place of a former one. Succeeds in the same way and after the same time if no user has
+   * the address: all work that depends on the address happens after the answer. Fails with `Invalid` if the text is not an address, and
+   * with `Forbidden` if password logins are disabled. identity.md §6.5.
+   */
+  readonly request: (email: string, info: CallInfo) => Effect.Effect<undefined, Invalid | Forbidden>
+
+  /**
+   * Gives the user of an address another password for a code that was mailed there, which ends every session and deletes every token of
+   * the user. A code is good for one password. Fails with `Invalid`, alike and after as long, for an unknown address and for a code that
+   * is wrong, expired, used or replaced. identity.md §6.5.
+   */
+  readonly changePassword: (use: PasscodeUse, info: CallInfo) => Effect.Effect<undefined, Invalid | Forbidden, Auditing>
+
+  /** Deletes codes that have expired, whether they were sent or not. */
+  readonly purge: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* PasscodeRepository
@@ -125,14 +149,8 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Whether the deployment can send codes. */
     canLeave: delivery.canLeave,
 
-    /**
-     * Mails a code to the user with this address, in place of a former one. Succeeds in the same way and after the same time if no user has
-     * the address: all work that depends on the address happens after the answer. Fails with `Invalid` if the text is not an address, and
-     * with `Forbidden` if password logins are disabled. identity.md §6.5.
-     */
     request: Traced.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
       yield* refuseViolations(validationsOf({ email: emailViolation(email) }))
       if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
@@ -141,11 +159,6 @@ const make = Effect.gen(function* () {
       yield* behind(store(email, code, hash, info), runOnce(delivery.worker))
     }),
 
-    /**
-     * Gives the user of an address another password for a code that was mailed there, which ends every session and deletes every token of
-     * the user. A code is good for one password. Fails with `Invalid`, alike and after as long, for an unknown address and for a code that
-     * is wrong, expired, used or replaced. identity.md §6.5.
-     */
     changePassword: Traced.fn("Passcodes.changePassword")(function* ({ email, one_time_passcode, password }: PasscodeUse, info: CallInfo) {
       yield* refuseViolations(
         validationsOf({
@@ -186,7 +199,6 @@ const make = Effect.gen(function* () {
       }).pipe(asHolder(holder, info))
     }),
 
-    /** Deletes codes that have expired, whether they were sent or not. */
     purge: {
       name: "purge_one_time_passcodes",
       every: Duration.minutes(1),
@@ -196,6 +208,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Password resets by mail, for users who receive mail at their account's address. */
-export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, Effect.Effect.Success<typeof make>>() {
+export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, PasscodesService>() {
   static readonly layer = standingOn(service(Passcodes, make), PasscodeDelivery.layer)
 }

@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
-import { Conflict, Invalid, NotFound } from "../../platform/Errors.js"
+import { Conflict, Invalid, NotFound, type Forbidden } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, isOwner, lockedAccount, refuseSystem } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
@@ -13,6 +13,7 @@ import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A new password, and the one in use; fields that are absent on the wire are empty here. */
 export interface PasswordChange {
@@ -27,6 +28,22 @@ export interface PasswordVerdict {
 }
 
 const isEmpty = (secret: Redacted.Redacted<string>): boolean => Redacted.value(secret) === ""
+
+/** The methods of {@link UserPasswords}. */
+export interface UserPasswordsService {
+  /**
+   * Changes a user's password, which ends all sessions and deletes all tokens of the user, the actor's own too. Fails with `NotFound` if
+   * the actor may not change the user's personal data, `Forbidden` for the service's own users, `Invalid` by the rules of identity.md
+   * §6.4, and `Conflict` if the password changes concurrently.
+   */
+  readonly change: (
+    reference: string,
+    change: PasswordChange
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Whether a password is strong enough. Needs no authentication and stores nothing. identity.md §6.3. */
+  readonly validate: (password: Redacted.Redacted<string>) => Effect.Effect<{ readonly valid: boolean; readonly details: string }, Invalid>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -68,11 +85,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Changes a user's password, which ends all sessions and deletes all tokens of the user, the actor's own too. Fails with `NotFound` if
-     * the actor may not change the user's personal data, `Forbidden` for the service's own users, `Invalid` by the rules of identity.md
-     * §6.4, and `Conflict` if the password changes concurrently.
-     */
     change: Traced.fn("UserPasswords.change")(function* (reference: string, change: PasswordChange) {
       const user = yield* users.get(reference)
       const subject = accountWrite(user)
@@ -90,7 +102,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Whether a password is strong enough. Needs no authentication and stores nothing. identity.md §6.3. */
     validate: Traced.fn("UserPasswords.validate")(function* (password: Redacted.Redacted<string>) {
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")
       const details = violation(Redacted.value(password))
@@ -100,6 +111,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The passwords of those who log in with one. */
-export class UserPasswords extends Context.Tag("@atelier/core/UserPasswords")<UserPasswords, Effect.Effect.Success<typeof make>>() {
+export class UserPasswords extends Context.Tag("@atelier/core/UserPasswords")<UserPasswords, UserPasswordsService>() {
   static readonly layer = standingOn(service(UserPasswords, make), Users.layer)
 }

@@ -7,6 +7,16 @@ import { constantTimeEquals, Cryptography } from "../../platform/secrets/Cryptog
 import { type Forbidden, NotFound, Unauthenticated } from "../../platform/Errors.js"
 import { service } from "../../platform/wiring/Standing.js"
 
+/** The methods of {@link ScimAccess}. */
+export interface ScimAccessService {
+  /**
+   * Returns the actor that provisions users, authenticated by the deployment's key in `Authorization`, with or without `Bearer`. Fails
+   * with `NotFound` if the deployment has no key, `Forbidden` without a license, and `Unauthenticated` for another key. authorization.md
+   * §13.
+   */
+  readonly admit: (authorization: Redacted.Redacted<string>, info: CallInfo) => Effect.Effect<Actor, NotFound | Forbidden | Unauthenticated>
+}
+
 const make = Effect.gen(function* () {
   const { scimAuthHeader } = yield* DeploymentOptions
   const { sha256 } = yield* Cryptography
@@ -15,11 +25,6 @@ const make = Effect.gen(function* () {
   const expected = yield* digest(key)
 
   return {
-    /**
-     * Returns the actor that provisions users, authenticated by the deployment's key in `Authorization`, with or without `Bearer`. Fails
-     * with `NotFound` if the deployment has no key, `Forbidden` without a license, and `Unauthenticated` for another key. authorization.md
-     * §13.
-     */
     admit: (authorization: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, NotFound | Forbidden | Unauthenticated> =>
       Effect.gen(function* () {
         if (key === "") return yield* new NotFound({ message: "SCIM is not enabled." })
@@ -33,6 +38,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Authentication of providers that provision users. */
-export class ScimAccess extends Context.Tag("@atelier/core/ScimAccess")<ScimAccess, Effect.Effect.Success<typeof make>>() {
+export class ScimAccess extends Context.Tag("@atelier/core/ScimAccess")<ScimAccess, ScimAccessService>() {
   static readonly layer = service(ScimAccess, make)
 }

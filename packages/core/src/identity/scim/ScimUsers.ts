@@ -5,7 +5,7 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { Conflict, NotFound } from "../../platform/Errors.js"
+import { Conflict, NotFound, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { random as randomName } from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -18,11 +18,12 @@ import { usernameFrom } from "../logins/ProviderProfile.js"
 import { parseScimFilter } from "./ScimFilter.js"
 import { activeAfter, activeFrom, emailFrom, fullNameOf, type ScimAttributes, ScimInvalid, type ScimOperation } from "./ScimUser.js"
 import { ScimUserRepository } from "./ScimUserRepository.js"
-import { emailViolation, ownerRole, newUser, type User } from "../users/User.js"
+import { emailViolation, ownerRole, newUser, type User, type UserWithOrganizations } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { statusTransitions } from "../users/UserStatus.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Which part of the users is wanted. */
 export interface ScimListing {
@@ -44,6 +45,49 @@ const nameOf = (userName: string, email: string): string | undefined => username
 
 const missing = new NotFound({ resource: "user", message: "There is no such user." })
 const taken = new Conflict({ message: "A user with this userName or e-mail address exists already." })
+
+/** The methods of {@link ScimUsers}. */
+export interface ScimUsersService {
+  /**
+   * A page of the users by username, and how many there are on all pages. Fails with `ScimInvalid` for a filter that is not one
+   * comparison of a name or an address.
+   */
+  readonly list: (
+    listing: ScimListing
+  ) => Effect.Effect<
+    { readonly totalResults: number; readonly startIndex: number; readonly users: ReadonlyArray<User> },
+    ScimInvalid,
+    CurrentActor
+  >
+
+  /** A user that is neither deleted nor the service's own. Fails with `NotFound`, also for what is not an id. */
+  readonly get: (id: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
+
+  /**
+   * Creates a user who will log in through the provider, or reinstates the suspended user with this address. Fails with `ScimInvalid`
+   * without a name or a usable address, and with `Conflict` for another user's address or name. Of concurrent calls, one creates the
+   * user. authorization.md §13.
+   */
+  readonly create: (attributes: ScimAttributes) => Effect.Effect<User, Forbidden | Conflict | ScimInvalid, CurrentActor | Auditing>
+
+  /**
+   * Reinstates or suspends a user; no other attribute is replaced. Fails with `ScimInvalid` if `userName` differs from the user's, if
+   * `active` is missing, or if the change would suspend an owner.
+   */
+  readonly replace: (
+    id: string,
+    attributes: ScimAttributes
+  ) => Effect.Effect<User, Forbidden | NotFound | ScimInvalid, CurrentActor | Auditing>
+
+  /** Applies the steps of a change to `active`. Fails with `ScimInvalid` for an empty step. */
+  readonly patch: (
+    id: string,
+    operations: ReadonlyArray<ScimOperation>
+  ) => Effect.Effect<User, Forbidden | NotFound | ScimInvalid, CurrentActor | Auditing>
+
+  /** Suspends a user, whose data stay; a new user with the same address reinstates it. Fails with `ScimInvalid` for an owner. */
+  readonly delete: (id: string) => Effect.Effect<void, Forbidden | NotFound | ScimInvalid, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
@@ -131,10 +175,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * A page of the users by username, and how many there are on all pages. Fails with `ScimInvalid` for a filter that is not one
-     * comparison of a name or an address.
-     */
     list: Traced.fn("ScimUsers.list")(function* (listing: ScimListing) {
       const filter = listing.filter.trim() === "" ? undefined : yield* parseScimFilter(listing.filter)
       const startIndex = Math.max(1, listing.startIndex)
@@ -146,14 +186,8 @@ const make = Effect.gen(function* () {
       return { totalResults, startIndex, users: page }
     }),
 
-    /** A user that is neither deleted nor the service's own. Fails with `NotFound`, also for what is not an id. */
     get,
 
-    /**
-     * Creates a user who will log in through the provider, or reinstates the suspended user with this address. Fails with `ScimInvalid`
-     * without a name or a usable address, and with `Conflict` for another user's address or name. Of concurrent calls, one creates the
-     * user. authorization.md §13.
-     */
     create: Traced.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
       if (attributes.userName === "") return yield* new ScimInvalid("invalidValue", "userName is required.")
       const email = emailFrom(attributes.emails)
@@ -164,10 +198,6 @@ const make = Effect.gen(function* () {
       return yield* Option.isSome(known) ? revive(known.value, active) : insert(attributes, email, active)
     }),
 
-    /**
-     * Reinstates or suspends a user; no other attribute is replaced. Fails with `ScimInvalid` if `userName` differs from the user's, if
-     * `active` is missing, or if the change would suspend an owner.
-     */
     replace: Traced.fn("ScimUsers.replace")(function* (id: string, attributes: ScimAttributes) {
       const user = yield* get(id)
       return yield* change(user, (before) => {
@@ -181,14 +211,12 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /** Applies the steps of a change to `active`. Fails with `ScimInvalid` for an empty step. */
     patch: Traced.fn("ScimUsers.patch")(function* (id: string, operations: ReadonlyArray<ScimOperation>) {
       const active = yield* activeAfter(operations)
       const user = yield* get(id)
       return yield* change(user, () => Either.right(active))
     }),
 
-    /** Suspends a user, whose data stay; a new user with the same address reinstates it. Fails with `ScimInvalid` for an owner. */
     delete: Traced.fn("ScimUsers.delete")(function* (id: string) {
       const user = yield* get(id)
       yield* change(user, () => Either.right(false))
@@ -197,6 +225,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The users as an identity provider manages them. */
-export class ScimUsers extends Context.Tag("@atelier/core/ScimUsers")<ScimUsers, Effect.Effect.Success<typeof make>>() {
+export class ScimUsers extends Context.Tag("@atelier/core/ScimUsers")<ScimUsers, ScimUsersService>() {
   static readonly layer = standingOn(service(ScimUsers, make), IdpSyncInForce.layer, GitSshKeyPairs.layer)
 }

@@ -16,13 +16,27 @@ export interface NewSshKeyPair {
   readonly store: (userId: UserId, now: Timestamp) => Effect.Effect<GitSshKey>
 }
 
+/** The methods of {@link GitSshKeyPairs}. */
+export interface GitSshKeyPairsService {
+  /** A new pair. Making one takes too long for a transaction: it is stored afterwards. */
+  readonly generate: Effect.Effect<NewSshKeyPair>
+
+  /** A user's pair; absent before the first one is made, or if it cannot be decrypted, which is logged. Callers have authorized their actors. */
+  readonly of: (userId: UserId) => Effect.Effect<Option.Option<SshKeyPair>>
+
+  /** A new pair, and the write that stores it as the key of a user who is being created. */
+  readonly prepare: Effect.Effect<(userId: UserId, now: Timestamp) => Effect.Effect<GitSshKey>>
+
+  /** Encrypts private keys that were stored as plain text, also by processes of the former version that still run. */
+  readonly sealing: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* GitSshKeyRepository
   const generator = yield* SshKeyGenerator
   const encryption = yield* Encryption
   const { sshKeygenAlgorithm } = yield* DeploymentOptions
 
-  /** A new pair. Making one takes too long for a transaction: it is stored afterwards. */
   const generate: Effect.Effect<NewSshKeyPair> = Effect.map(generator.generate(sshKeygenAlgorithm), ({ private_key, public_key }) => ({
     public_key,
     store: (userId, now) =>
@@ -36,7 +50,6 @@ const make = Effect.gen(function* () {
   return {
     generate,
 
-    /** A user's pair; absent before the first one is made, or if it cannot be decrypted, which is logged. Callers have authorized their actors. */
     of: (userId: UserId): Effect.Effect<Option.Option<SshKeyPair>> =>
       Effect.gen(function* () {
         const pair = Option.getOrUndefined(yield* repository.pairOf(userId))
@@ -49,10 +62,8 @@ const make = Effect.gen(function* () {
         }))
       }),
 
-    /** A new pair, and the write that stores it as the key of a user who is being created. */
     prepare: Effect.map(generate, ({ store }) => store),
 
-    /** Encrypts private keys that were stored as plain text, also by processes of the former version that still run. */
     sealing: {
       name: "seal-git-keys",
       every: "1 hour",
@@ -65,6 +76,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Key pairs for git, and how they are stored. */
-export class GitSshKeyPairs extends Context.Tag("@atelier/core/GitSshKeyPairs")<GitSshKeyPairs, Effect.Effect.Success<typeof make>>() {
+export class GitSshKeyPairs extends Context.Tag("@atelier/core/GitSshKeyPairs")<GitSshKeyPairs, GitSshKeyPairsService>() {
   static readonly layer = service(GitSshKeyPairs, make)
 }

@@ -8,12 +8,31 @@ import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { lockedAccount, refuseSystem } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { GitSshKeyRepository } from "./GitSshKey.js"
+import { GitSshKeyRepository, type SshKeyPair, type GitSshKey } from "./GitSshKey.js"
 import { GitSshKeyPairs } from "./GitSshKeyPairs.js"
 import type { UserId } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
+
+/** The methods of {@link GitSshKeys}. */
+export interface GitSshKeysService {
+  /**
+   * The key pair of the agent's owner. Fails with `Forbidden` if the actor is not an agent or the agent may not read its owner's data,
+   * and with `NotFound` if the key is missing or cannot be decrypted, which is logged. agents-and-apps.md §8.
+   */
+  readonly ofAgent: () => Effect.Effect<SshKeyPair, Forbidden | NotFound, CurrentActor>
+
+  /** A user's public key. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
+  readonly get: (reference: string) => Effect.Effect<GitSshKey, NotFound, CurrentActor>
+
+  /**
+   * Replaces a user's key by a new pair, which workspaces are given from now on. Fails with `NotFound` if the actor may not change the
+   * user's personal data, and with `Forbidden` for the service's own users. identity.md §8.7.
+   */
+  readonly regenerate: (reference: string) => Effect.Effect<GitSshKey, Forbidden | NotFound, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -24,10 +43,6 @@ const make = Effect.gen(function* () {
   const oneAtATime = makeKeyedLock<UserId>()
 
   return {
-    /**
-     * The key pair of the agent's owner. Fails with `Forbidden` if the actor is not an agent or the agent may not read its owner's data,
-     * and with `NotFound` if the key is missing or cannot be decrypted, which is logged. agents-and-apps.md §8.
-     */
     ofAgent: Traced.fn("GitSshKeys.ofAgent")(function* () {
       const { agentId, userId } = yield* CurrentActor
       if (agentId === undefined) return yield* new Forbidden()
@@ -36,7 +51,6 @@ const make = Effect.gen(function* () {
       return Option.isSome(pair) ? pair.value : yield* new NotFound({ resource: "git_ssh_key" })
     }),
 
-    /** A user's public key. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
     get: Traced.fn("GitSshKeys.get")(function* (reference: string) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
@@ -44,10 +58,6 @@ const make = Effect.gen(function* () {
       return Option.isSome(key) ? key.value : yield* new NotFound({ resource: "git_ssh_key" })
     }),
 
-    /**
-     * Replaces a user's key by a new pair, which workspaces are given from now on. Fails with `NotFound` if the actor may not change the
-     * user's personal data, and with `Forbidden` for the service's own users. identity.md §8.7.
-     */
     regenerate: Traced.fn("GitSshKeys.regenerate")(function* (reference: string) {
       const user = yield* users.get(reference)
       const subject = (target: string): Audit.Subject => ({ action: "write", type: "git_ssh_key", id: user.id, target: target.trimEnd() })
@@ -82,6 +92,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Users' keys for git, as their holders see and change them, and agents are given them. */
-export class GitSshKeys extends Context.Tag("@atelier/core/GitSshKeys")<GitSshKeys, Effect.Effect.Success<typeof make>>() {
+export class GitSshKeys extends Context.Tag("@atelier/core/GitSshKeys")<GitSshKeys, GitSshKeysService>() {
   static readonly layer = standingOn(service(GitSshKeys, make), Users.layer, GitSshKeyPairs.layer)
 }

@@ -28,6 +28,24 @@ export interface DeliveredSecret {
   readonly value: Redacted.Redacted<Uint8Array>
 }
 
+/** The methods of {@link SecretValues}. */
+export interface SecretValuesService {
+  /** A value as its row stores it. */
+  readonly seal: (secret: Pick<UserSecret, "id" | "user_id">, value: Redacted.Redacted<string>) => Effect.Effect<Sealed>
+
+  /**
+   * Returns the secrets that an agent of the user's workspaces is given. A value that cannot be decrypted is left out and logged, so that
+   * the workspace still starts. Fails with `Forbidden` if the actor is not an agent of the user. agents-and-apps.md §14, "Manifest".
+   */
+  readonly ofAgent: (ownerId: UserId) => Effect.Effect<ReadonlyArray<DeliveredSecret>, Forbidden, CurrentActor>
+
+  /**
+   * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
+   * logins and of external authentication gave for them, the keys of AI providers, signing keys, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
+   */
+  readonly reseal: () => Effect.Effect<Resealing, Forbidden, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const secrets = yield* UserSecretRepository
   const gitSshKeys = yield* GitSshKeyRepository
@@ -63,14 +81,9 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    /** A value as its row stores it. */
     seal: (secret: Pick<UserSecret, "id" | "user_id">, value: Redacted.Redacted<string>): Effect.Effect<Sealed> =>
       encryption.seal(new TextEncoder().encode(Redacted.value(value)), secretColumn.placeOf(secret)),
 
-    /**
-     * Returns the secrets that an agent of the user's workspaces is given. A value that cannot be decrypted is left out and logged, so that
-     * the workspace still starts. Fails with `Forbidden` if the actor is not an agent of the user. agents-and-apps.md §14, "Manifest".
-     */
     ofAgent: Traced.fn("SecretValues.ofAgent")(function* (ownerId: UserId) {
       const { agentId, userId } = yield* CurrentActor
       if (agentId === undefined || userId !== ownerId) return yield* new Forbidden()
@@ -87,10 +100,6 @@ const make = Effect.gen(function* () {
       return Arr.getSomes(found)
     }),
 
-    /**
-     * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
-     * logins and of external authentication gave for them, the keys of AI providers, signing keys, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
-     */
     reseal: Traced.fn("SecretValues.reseal")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("crypto_key"))
       const plain: Resealing = { resealed: yield* sealPlain, unreadable: 0 }
@@ -104,6 +113,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The values of user secrets, which are stored encrypted and given to workspace agents only. */
-export class SecretValues extends Context.Tag("@atelier/core/SecretValues")<SecretValues, Effect.Effect.Success<typeof make>>() {
+export class SecretValues extends Context.Tag("@atelier/core/SecretValues")<SecretValues, SecretValuesService>() {
   static readonly layer = service(SecretValues, make)
 }

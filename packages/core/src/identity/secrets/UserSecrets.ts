@@ -5,7 +5,7 @@ import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
-import { Conflict, type Duplicate, Invalid, NotFound, refuseViolations, type Validation } from "../../platform/Errors.js"
+import { Conflict, type Duplicate, Invalid, NotFound, refuseViolations, type Validation, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
@@ -25,6 +25,8 @@ import {
 import { UserSecretRepository } from "./UserSecretRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** The fields of a new secret. */
 export interface NewUserSecret {
@@ -98,6 +100,43 @@ const requestsOf = (
   })
 }
 
+/** The methods of {@link UserSecrets}. */
+export interface UserSecretsService {
+  /**
+   * Creates a secret of the user. Fails with `Forbidden` if the actor may not create it, `Invalid` for a broken rule or limit, and
+   * `Conflict` for a name, variable or path that another of the user's secrets has. identity.md §11.
+   */
+  readonly create: (
+    reference: string,
+    request: NewUserSecret
+  ) => Effect.Effect<UserSecret, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * New secrets of the user, one for each entry of a text, or none of them: named and delivered like its key, and disabled where that can
+   * be no variable. Fails as `create` does; refusals name the entry. identity.md §11.
+   */
+  readonly import: (
+    reference: string,
+    file: SecretsFile
+  ) => Effect.Effect<ReadonlyArray<UserSecret>, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** The user's secrets, by name. Fails with `NotFound` if the actor may not read them. */
+  readonly list: (reference: string) => Effect.Effect<ReadonlyArray<UserSecret>, NotFound, CurrentActor>
+
+  /** The user's secret of that name. */
+  readonly get: (reference: string, name: string) => Effect.Effect<UserSecret, NotFound, CurrentActor>
+
+  /** Changes the given fields. The rules and limits of new secrets apply to the result. identity.md §11. */
+  readonly update: (
+    reference: string,
+    name: string,
+    changes: UserSecretChanges
+  ) => Effect.Effect<UserSecret, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Deletes a secret; workspaces that run keep what they were given. */
+  readonly delete: (reference: string, name: string) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* Users
   const repository = yield* UserSecretRepository
@@ -169,10 +208,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Creates a secret of the user. Fails with `Forbidden` if the actor may not create it, `Invalid` for a broken rule or limit, and
-     * `Conflict` for a name, variable or path that another of the user's secrets has. identity.md §11.
-     */
     create: Traced.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
       const user = yield* users.holder(reference)
       const secret = yield* recordOf(user.id, request)
@@ -188,10 +223,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * New secrets of the user, one for each entry of a text, or none of them: named and delivered like its key, and disabled where that can
-     * be no variable. Fails as `create` does; refusals name the entry. identity.md §11.
-     */
     import: Traced.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
       const user = yield* users.holder(reference)
       yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
@@ -207,7 +238,6 @@ const make = Effect.gen(function* () {
       return yield* storeAll(user.id, secrets)
     }),
 
-    /** The user's secrets, by name. Fails with `NotFound` if the actor may not read them. */
     list: Traced.fn("UserSecrets.list")(function* (reference: string) {
       const user = yield* users.holder(reference)
       const secrets = yield* repository.list(user.id, yield* Access.predicate("read", "user_secret"))
@@ -215,12 +245,10 @@ const make = Effect.gen(function* () {
       return secrets
     }),
 
-    /** The user's secret of that name. */
     get: Traced.fn("UserSecrets.get")(function* (reference: string, name: string) {
       return yield* find(reference, name)
     }),
 
-    /** Changes the given fields. The rules and limits of new secrets apply to the result. identity.md §11. */
     update: Traced.fn("UserSecrets.update")(function* (reference: string, name: string, changes: UserSecretChanges) {
       const found = yield* find(reference, name)
       const { value } = changes
@@ -255,7 +283,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes a secret; workspaces that run keep what they were given. */
     delete: Traced.fn("UserSecrets.delete")(function* (reference: string, name: string) {
       const found = yield* find(reference, name)
       yield* Audit.audited(
@@ -271,6 +298,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Secrets for users' workspaces, managed by each user alone. */
-export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, Effect.Effect.Success<typeof make>>() {
+export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, UserSecretsService>() {
   static readonly layer = standingOn(service(UserSecrets, make), Users.layer, SecretValues.layer)
 }

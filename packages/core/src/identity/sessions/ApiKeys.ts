@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Either, Option } from "effect"
+import { Context, Duration, Effect, Either, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
@@ -13,12 +13,15 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { type ApiKey, newApiKey, newCredential } from "./ApiKey.js"
-import { ApiKeyRepository, type IssueOutcome } from "./ApiKeyRepository.js"
+import { ApiKeyRepository, type IssueOutcome, type TokenOfUser } from "./ApiKeyRepository.js"
 import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Ids } from "../../platform/Ids.js"
+import type { Cryptography } from "../../platform/secrets/Cryptography.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** The request for a token. */
 export interface TokenRequest {
@@ -45,6 +48,68 @@ const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<
   if (unknown === undefined) return Either.right([...new Set(wanted.names.map(canonicalScope))])
   const detail = `${JSON.stringify(unknown.slice(0, 64))} is not a scope that a token can be made with`
   return Either.left(new Invalid({ message: "Invalid scope.", detail, validations: [{ field: wanted.field, detail }] }))
+}
+
+/** The methods of {@link ApiKeys}. */
+export interface ApiKeysService {
+  /**
+   * Creates a session key for a logged-in user. Returns the token, which is shown only once. Fails with `Invalid` for a user who has
+   * 10,000 keys, and with `Unauthenticated` if the credential in use has ended. identity.md §4.
+   */
+  readonly create: (
+    reference: string
+  ) => Effect.Effect<Redacted.Redacted<string>, Invalid | Unauthenticated | Forbidden | NotFound, CurrentActor | Ids | Cryptography>
+
+  /**
+   * Creates a key of the actor that opens apps and does nothing else, for a browser at an app's host. It lives for a day after its last use at
+   * most, and ends when the user logs out. Fails as `create` does. agents-and-apps.md §19.
+   */
+  readonly createForApps: () => Effect.Effect<
+    Redacted.Redacted<string>,
+    Invalid | Unauthenticated | Forbidden | NotFound,
+    CurrentActor | Ids | Cryptography
+  >
+
+  /**
+   * Creates a token. Returns its text, which is shown only once. Fails with `Invalid` for a scope, allow list or lifetime that is not
+   * allowed and for a user who has 10,000 keys, `Conflict` for a taken name, `Forbidden` for rights that the
+   * credential in use lacks, and `Unauthenticated` if that credential has ended. identity.md §4.
+   */
+  readonly createToken: (
+    reference: string,
+    request: TokenRequest
+  ) => Effect.Effect<
+    Redacted.Redacted<string>,
+    Invalid | Unauthenticated | Forbidden | NotFound | Conflict,
+    CurrentActor | Ids | Cryptography
+  >
+
+  /**
+   * The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. Fails with `NotFound`
+   * for a credential that may read neither the user nor the user's keys. identity.md §4.
+   */
+  readonly tokens: (
+    reference: string,
+    options: { readonly include_expired: boolean; readonly include_all: boolean }
+  ) => Effect.Effect<ReadonlyArray<TokenOfUser>, NotFound, CurrentActor>
+
+  /** The longest life a token of the user may have. identity.md §4. */
+  readonly maximumLifetime: (reference: string) => Effect.Effect<Duration.Duration, NotFound, CurrentActor>
+
+  /** The user's key of that name. */
+  readonly byName: (reference: string, name: string) => Effect.Effect<ApiKey, NotFound, CurrentActor>
+
+  /** The key with that id, of any user: `reference` only has to name a user that the actor can read. identity.md §4. */
+  readonly get: (reference: string, id: string) => Effect.Effect<ApiKey, NotFound, CurrentActor>
+
+  /** Deletes a key of any origin. Requests with it are refused from now on. */
+  readonly delete: (reference: string, id: string) => Effect.Effect<void, NotFound, CurrentActor | Auditing>
+
+  /**
+   * Expires a key now. Requests with it are told that it has expired, and its name stays taken. Does nothing to a key that has already
+   * expired. identity.md §4.
+   */
+  readonly expire: (reference: string, id: string) => Effect.Effect<void, NotFound, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {
@@ -153,10 +218,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Creates a session key for a logged-in user. Returns the token, which is shown only once. Fails with `Invalid` for a user who has
-     * 10,000 keys, and with `Unauthenticated` if the credential in use has ended. identity.md §4.
-     */
     create: Traced.fn("ApiKeys.create")(function* (reference: string) {
       const user = yield* newHolder(reference)
       return yield* issue(user, {
@@ -168,10 +229,6 @@ const make = Effect.gen(function* () {
       }).pipe(Effect.catchTag("Conflict", Effect.die))
     }),
 
-    /**
-     * Creates a key of the actor that opens apps and does nothing else, for a browser at an app's host. It lives for a day after its last use at
-     * most, and ends when the user logs out. Fails as `create` does. agents-and-apps.md §19.
-     */
     createForApps: Traced.fn("ApiKeys.createForApps")(function* () {
       const user = yield* newHolder("me")
       return yield* issue(user, {
@@ -183,11 +240,6 @@ const make = Effect.gen(function* () {
       }).pipe(Effect.catchTag("Conflict", Effect.die))
     }),
 
-    /**
-     * Creates a token. Returns its text, which is shown only once. Fails with `Invalid` for a scope, allow list or lifetime that is not
-     * allowed and for a user who has 10,000 keys, `Conflict` for a taken name, `Forbidden` for rights that the
-     * credential in use lacks, and `Unauthenticated` if that credential has ended. identity.md §4.
-     */
     // Without a span, which captures a stack: 14 µs, also where spans are off
     createToken: Effect.fnUntraced(function* (reference: string, request: TokenRequest) {
       const user = yield* newHolder(reference)
@@ -201,10 +253,6 @@ const make = Effect.gen(function* () {
       return yield* Effect.retry(Effect.flatMap(Name.random("_"), token), { times: 4, while: ({ _tag }) => _tag === "Conflict" })
     }),
 
-    /**
-     * The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. Fails with `NotFound`
-     * for a credential that may read neither the user nor the user's keys. identity.md §4.
-     */
     tokens: Traced.fn("ApiKeys.tokens")(function* (
       reference: string,
       options: { readonly include_expired: boolean; readonly include_all: boolean }
@@ -221,24 +269,20 @@ const make = Effect.gen(function* () {
       return tokens
     }),
 
-    /** The longest life a token of the user may have. identity.md §4. */
     maximumLifetime: Traced.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
       return cap(yield* holder(reference))
     }),
 
-    /** The user's key of that name. */
     byName: Traced.fn("ApiKeys.byName")(function* (reference: string, name: string) {
       const user = yield* holder(reference)
       return yield* readable(yield* repository.byName(user.id, name))
     }),
 
-    /** The key with that id, of any user: `reference` only has to name a user that the actor can read. identity.md §4. */
     get: Traced.fn("ApiKeys.get")(function* (reference: string, id: string) {
       yield* holder(reference)
       return yield* readable(yield* repository.byId(id))
     }),
 
-    /** Deletes a key of any origin. Requests with it are refused from now on. */
     delete: Traced.fn("ApiKeys.delete")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("delete", reference, id)
       yield* Audit.audited(
@@ -247,10 +291,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Expires a key now. Requests with it are told that it has expired, and its name stays taken. Does nothing to a key that has already
-     * expired. identity.md §4.
-     */
     expire: Traced.fn("ApiKeys.expire")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("update", reference, id)
       const { success } = yield* Audit.AuditStatus
@@ -269,6 +309,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Keys and tokens of users: created, shown and deleted by their holders and by administrators. */
-export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
+export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, ApiKeysService>() {
   static readonly layer = standingOn(service(ApiKeys, make), Users.layer)
 }

@@ -8,7 +8,7 @@ import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
-import { Forbidden, NotFound, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
+import { Forbidden, NotFound, refuseViolations, Unauthenticated, validationsOf, type Invalid } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/collections/Lru.js"
@@ -30,6 +30,7 @@ import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
 const subjectCapacity = 1024
@@ -42,6 +43,43 @@ type WithPassword = Pick<User, "id" | "updated_at"> & { readonly hashed_password
 
 /** How often log-ins look whether there are passwords of another scheme. */
 const schemeInterval = "1 hour"
+
+/** The methods of {@link Sessions}. */
+export interface SessionsService {
+  /**
+   * The actor a key authenticates: its user, with the user's present roles and groups, narrowed by the key's scopes and allow list.
+   * Records the use of the key, at most hourly. Fails for a key that is unknown, wrong or expired, and for a user that is not active.
+   * identity.md §2.4, §2.5.
+   */
+  readonly authenticate: (token: Redacted.Redacted<string>, info: CallInfo) => Effect.Effect<Actor, Unauthenticated>
+
+  /**
+   * The actor of a key whose holder has proved elsewhere that the key is its own. Does not count as a use of the key. Fails for a key that is
+   * unknown or expired, and for a user that is not active.
+   */
+  readonly holderOf: (id: string, info: CallInfo) => Effect.Effect<Actor, Unauthenticated>
+
+  /**
+   * The actor of a session whose user something else has authenticated; nothing where no such session is stored, or it has expired. Counts as
+   * a use of its key where `isUse` says so. Fails for a user that is not active.
+   */
+  readonly resume: (key: SessionKey, info: CallInfo, isUse: boolean) => Effect.Effect<Option.Option<Actor>, Unauthenticated>
+
+  /**
+   * Opens a session for a user with this e-mail address and password. Returns the token. Fails with `Unauthenticated`, in the same way
+   * and after the same time, for an unknown address, a wrong password and an account without a password. identity.md §6.1.
+   */
+  readonly logIn: (
+    input: { readonly email: string; readonly password: Redacted.Redacted<string> },
+    info: CallInfo
+  ) => Effect.Effect<Redacted.Redacted<string>, Invalid | Unauthenticated | Forbidden, Cryptography | Auditing>
+
+  /**
+   * Ends the session the actor presents, and what applications of its user were given to connect with. Other sessions and tokens stay.
+   * identity.md §6.2.
+   */
+  readonly logOut: () => Effect.Effect<undefined, Forbidden | NotFound, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const sessions = yield* SessionRepository
@@ -198,11 +236,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The actor a key authenticates: its user, with the user's present roles and groups, narrowed by the key's scopes and allow list.
-     * Records the use of the key, at most hourly. Fails for a key that is unknown, wrong or expired, and for a user that is not active.
-     * identity.md §2.4, §2.5.
-     */
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.gen(function* () {
         const session = yield* presented(token, info)
@@ -213,16 +246,8 @@ const make = Effect.gen(function* () {
         return actor
       }),
 
-    /**
-     * The actor of a key whose holder has proved elsewhere that the key is its own. Does not count as a use of the key. Fails for a key that is
-     * unknown or expired, and for a user that is not active.
-     */
     holderOf: holderOfKey,
 
-    /**
-     * The actor of a session whose user something else has authenticated; nothing where no such session is stored, or it has expired. Counts as
-     * a use of its key where `isUse` says so. Fails for a user that is not active.
-     */
     resume: (key: SessionKey, info: CallInfo, isUse: boolean): Effect.Effect<Option.Option<Actor>, Unauthenticated> =>
       Effect.gen(function* () {
         const found = yield* sessions.byKeyId(key.id)
@@ -235,10 +260,6 @@ const make = Effect.gen(function* () {
         return Option.some(holderOf(info, session))
       }),
 
-    /**
-     * Opens a session for a user with this e-mail address and password. Returns the token. Fails with `Unauthenticated`, in the same way
-     * and after the same time, for an unknown address, a wrong password and an account without a password. identity.md §6.1.
-     */
     logIn: Traced.fn("Sessions.logIn")(function* (
       { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },
       info: CallInfo
@@ -268,10 +289,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Ends the session the actor presents, and what applications of its user were given to connect with. Other sessions and tokens stay.
-     * identity.md §6.2.
-     */
     logOut: Traced.fn("Sessions.logOut")(function* () {
       const { apiKeyId, userId } = yield* CurrentActor
       if (apiKeyId === undefined) return yield* new NotFound({ resource: "api_key" })
@@ -289,6 +306,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Authentication of callers by their credentials, and the sessions of users who log in. */
-export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
+export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, SessionsService>() {
   static readonly layer = standingOn(service(Sessions, make), LinkTokens.layer, UserDormancy.layer)
 }

@@ -1,9 +1,9 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { refuseViolations } from "../../platform/Errors.js"
+import { refuseViolations, type NotFound, type Invalid } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { Users } from "../users/Users.js"
@@ -19,6 +19,29 @@ import {
 import { UserSettingsRepository } from "./UserSettingsRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+
+/** The methods of {@link PersonalSettings}. */
+export interface PersonalSettingsService {
+  /** How the interface looks to a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
+  readonly appearance: (reference: string) => Effect.Effect<Appearance, NotFound, CurrentActor>
+
+  /** Changes how the interface looks. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
+  readonly changeAppearance: (
+    reference: string,
+    choice: Appearance
+  ) => Effect.Effect<Appearance, Invalid | NotFound, CurrentActor | EventBus | Transactor>
+
+  /** How the interface behaves for a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
+  readonly preferences: (reference: string) => Effect.Effect<Preferences, NotFound, CurrentActor>
+
+  /** Changes the given preferences. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
+  readonly changePreferences: (
+    reference: string,
+    chosen: ChosenPreferences
+  ) => Effect.Effect<Preferences, Invalid | NotFound, CurrentActor | EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -29,13 +52,11 @@ const make = Effect.gen(function* () {
     Effect.tap(users.get(reference), (found) => Access.authorizeOrHide(action, AccessObjects.user(found)))
 
   return {
-    /** How the interface looks to a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
     appearance: Traced.fn("PersonalSettings.appearance")(function* (reference: string) {
       const { id } = yield* user(reference, "read_personal")
       return yield* settings.appearance(id)
     }),
 
-    /** Changes how the interface looks. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
     changeAppearance: Traced.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
       const { id } = yield* user(reference, "update_personal")
       yield* refuseViolations(appearanceViolations(choice))
@@ -49,13 +70,11 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** How the interface behaves for a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
     preferences: Traced.fn("PersonalSettings.preferences")(function* (reference: string) {
       const { id } = yield* user(reference, "read_personal")
       return preferencesOf(yield* settings.preferences(id))
     }),
 
-    /** Changes the given preferences. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
     changePreferences: Traced.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
       const { id } = yield* user(reference, "update_personal")
       yield* refuseViolations(preferenceViolations(chosen))
@@ -79,9 +98,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Personal settings of users. */
-export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSettings")<
-  PersonalSettings,
-  Effect.Effect.Success<typeof make>
->() {
+export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSettings")<PersonalSettings, PersonalSettingsService>() {
   static readonly layer = standingOn(service(PersonalSettings, make), Users.layer)
 }

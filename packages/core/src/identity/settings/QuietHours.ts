@@ -4,7 +4,7 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
-import { Forbidden, Invalid } from "../../platform/Errors.js"
+import { Forbidden, Invalid, type NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
@@ -13,6 +13,45 @@ import type { User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Auditing } from "../../audit/Audit.js"
+
+/** The methods of {@link QuietHours}. */
+export interface QuietHoursService {
+  /** The quiet hours of a user: its own, or the deployment's. */
+  readonly get: (reference: string) => Effect.Effect<
+    {
+      readonly raw_schedule: string
+      readonly user_set: boolean
+      readonly user_can_set: boolean
+      readonly time: string
+      readonly timezone: string
+      readonly next: Timestamp.Timestamp
+    },
+    Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /**
+   * Changes a user's quiet hours; blank text restores the deployment's. Deadlines of builds stay. Fails with `NotFound` if the actor may
+   * not change the user's personal data, and with `Forbidden` if users may not set their own hours. identity.md §8.8.
+   */
+  readonly change: (
+    reference: string,
+    text: string
+  ) => Effect.Effect<
+    {
+      readonly raw_schedule: string
+      readonly user_set: boolean
+      readonly user_can_set: boolean
+      readonly time: string
+      readonly timezone: string
+      readonly next: Timestamp.Timestamp
+    },
+    Invalid | Forbidden | NotFound,
+    CurrentActor | Auditing
+  >
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -36,16 +75,11 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The quiet hours of a user: its own, or the deployment's. */
     get: Traced.fn("QuietHours.get")(function* (reference: string) {
       yield* requireFeature("advanced_template_scheduling")
       return yield* viewOf(yield* users.get(reference))
     }),
 
-    /**
-     * Changes a user's quiet hours; blank text restores the deployment's. Deadlines of builds stay. Fails with `NotFound` if the actor may
-     * not change the user's personal data, and with `Forbidden` if users may not set their own hours. identity.md §8.8.
-     */
     change: Traced.fn("QuietHours.change")(function* (reference: string, text: string) {
       yield* requireFeature("advanced_template_scheduling")
       const user = yield* users.get(reference)
@@ -69,6 +103,6 @@ const make = Effect.gen(function* () {
 })
 
 /** When workspaces of users may be stopped. */
-export class QuietHours extends Context.Tag("@atelier/core/QuietHours")<QuietHours, Effect.Effect.Success<typeof make>>() {
+export class QuietHours extends Context.Tag("@atelier/core/QuietHours")<QuietHours, QuietHoursService>() {
   static readonly layer = standingOn(service(QuietHours, make), Users.layer)
 }

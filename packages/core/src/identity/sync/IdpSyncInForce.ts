@@ -30,6 +30,36 @@ const noGroups: GroupSyncSettings = {
 /** The option's default. It filters nothing, so there is no filter. */
 const everyGroup = ".*"
 
+/** The methods of {@link IdpSyncInForce}. */
+export interface IdpSyncInForceService {
+  /** Whether the deployment is licensed to follow settings of a kind. */
+  readonly isLicensed: (kind: IdpSyncKind) => boolean
+
+  /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
+  readonly isOn: (kind: IdpSyncKind, input: { readonly field: string }) => boolean
+
+  /** Whether the roles of the deployment follow from claims. */
+  readonly siteRolesFollow: () => boolean
+
+  readonly definitions: {
+    readonly organization: IdpSyncDefinition<OrganizationSyncSettings>
+    readonly group: IdpSyncDefinition<GroupSyncSettings>
+    readonly role: IdpSyncDefinition<RoleSyncSettings>
+  }
+
+  /** The settings of one scope. */
+  readonly settingsOf: <A extends { readonly mapping: Mapping }>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope) => Effect.Effect<A>
+
+  /** Which organizations users are members of. */
+  readonly organizations: Effect.Effect<OrganizationSyncSettings>
+
+  /** Which groups of these organizations their members are in, by organization; one statement. */
+  readonly groups: (scopes: ReadonlyArray<IdpSyncScope>) => Effect.Effect<ReadonlyMap<Uuid, GroupSyncSettings>>
+
+  /** Which roles members have in these organizations, by organization; one statement. */
+  readonly roles: (scopes: ReadonlyArray<IdpSyncScope>) => Effect.Effect<ReadonlyMap<Uuid, RoleSyncSettings>>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* IdpSyncRepository
   const options = yield* DeploymentOptions
@@ -81,7 +111,6 @@ const make = Effect.gen(function* () {
       }
     )
 
-  /** The settings of one scope. */
   const settingsOf = <A extends { readonly mapping: Mapping }>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope): Effect.Effect<A> =>
     Effect.map(inForce(definition, [scope]), (found) => found.get(scope.id) ?? definition.initial(scope))
 
@@ -89,24 +118,18 @@ const make = Effect.gen(function* () {
   const features = { organization: "multiple_organizations", group: "template_rbac", role: "user_role_management" } as const
 
   return {
-    /** Whether the deployment is licensed to follow settings of a kind. */
     isLicensed: (kind: IdpSyncKind): boolean => licensed.has(features[kind]),
-    /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
     isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && licensed.has(features[kind]),
-    /** Whether the roles of the deployment follow from claims. */
     siteRolesFollow: (): boolean => options.oidcUserRoleField !== "" && licensed.has("user_role_management"),
     definitions: { organization, group, role },
     settingsOf,
-    /** Which organizations users are members of. */
     organizations: settingsOf(organization, deploymentScope),
-    /** Which groups of these organizations their members are in, by organization; one statement. */
     groups: (scopes: ReadonlyArray<IdpSyncScope>) => inForce(group, scopes),
-    /** Which roles members have in these organizations, by organization; one statement. */
     roles: (scopes: ReadonlyArray<IdpSyncScope>) => inForce(role, scopes)
   }
 })
 
 /** The settings that logins apply: the stored ones, or else the deployment's. Callers check the permission to see them. */
-export class IdpSyncInForce extends Context.Tag("@atelier/core/IdpSyncInForce")<IdpSyncInForce, Effect.Effect.Success<typeof make>>() {
+export class IdpSyncInForce extends Context.Tag("@atelier/core/IdpSyncInForce")<IdpSyncInForce, IdpSyncInForceService>() {
   static readonly layer = service(IdpSyncInForce, make)
 }

@@ -12,7 +12,7 @@ import { OrganizationRepository } from "../../organizations/OrganizationReposito
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/CurrentRights.js"
-import { type Forbidden, Invalid, refuseViolations } from "../../platform/Errors.js"
+import { type Forbidden, Invalid, refuseViolations, type NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { nil, Uuid } from "../../platform/texts/Uuid.js"
 import { ClaimRepository } from "./ClaimRepository.js"
@@ -29,6 +29,7 @@ import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
 import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** The audit log's type and name of each kind of settings. The settings have no id of their own. notifications-audit-insights.md §B3. */
 const auditedAs = {
@@ -52,6 +53,79 @@ type Authorize<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, Curr
 
 const objectOf = ({ id }: IdpSyncScope): AccessObject =>
   id === nil ? AccessObjects.bare("idpsync_settings") : AccessObjects.inOrganization("idpsync_settings", id)
+
+/** The methods of {@link IdpSyncSettings}. */
+export interface IdpSyncSettingsService {
+  /** The claims there are: as they were at the last login of each user, at most 1,000, by name. */
+  readonly availableFields: () => Effect.Effect<ReadonlyArray<string>, Forbidden, CurrentActor>
+
+  /** The texts that one of those claims is or lists, at most 1,000. */
+  readonly fieldValues: (claim: string) => Effect.Effect<ReadonlyArray<string>, Forbidden, CurrentActor>
+
+  /** As `availableFields`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
+  readonly availableFieldsIn: (reference: string) => Effect.Effect<ReadonlyArray<string>, Forbidden | NotFound, CurrentActor>
+
+  /** As `fieldValues`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
+  readonly fieldValuesIn: (reference: string, claim: string) => Effect.Effect<ReadonlyArray<string>, Forbidden | NotFound, CurrentActor>
+
+  /**
+   * How memberships follow from claims. Every use case fails with `Forbidden` if the actor may not access the settings. Those that change
+   * memberships or roles also fail so if the actor may not give the newly mapped ones by hand.
+   */
+  readonly organization: () => Effect.Effect<OrganizationSyncSettings, Forbidden, CurrentActor>
+
+  readonly replaceOrganization: (
+    settings: OrganizationSyncSettings
+  ) => Effect.Effect<OrganizationSyncSettings, Invalid | Forbidden, CurrentActor | Auditing>
+
+  /** Replaces everything but the mapping. */
+  readonly configureOrganization: (
+    settings: Omit<OrganizationSyncSettings, "mapping">
+  ) => Effect.Effect<OrganizationSyncSettings, Invalid | Forbidden, CurrentActor | Auditing>
+
+  readonly mapOrganization: (
+    change: MappingChange<Uuid>
+  ) => Effect.Effect<OrganizationSyncSettings, Invalid | Forbidden, CurrentActor | Auditing>
+
+  /** How groups of an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
+  readonly groups: (reference: string) => Effect.Effect<GroupSyncSettings, Forbidden | NotFound, CurrentActor>
+
+  /** Fails with `Invalid` for names that stand for values of the claim: mappings replace them. */
+  readonly replaceGroups: (
+    reference: string,
+    settings: GroupSyncSettings
+  ) => Effect.Effect<GroupSyncSettings, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Replaces everything but the mappings. */
+  readonly configureGroups: (
+    reference: string,
+    settings: Omit<GroupSyncSettings, "mapping" | "legacy_group_name_mapping">
+  ) => Effect.Effect<GroupSyncSettings, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  readonly mapGroups: (
+    reference: string,
+    change: MappingChange<Uuid>
+  ) => Effect.Effect<GroupSyncSettings, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** How roles in an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
+  readonly roles: (reference: string) => Effect.Effect<RoleSyncSettings, Forbidden | NotFound, CurrentActor>
+
+  readonly replaceRoles: (
+    reference: string,
+    settings: RoleSyncSettings
+  ) => Effect.Effect<RoleSyncSettings, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Replaces everything but the mapping. */
+  readonly configureRoles: (
+    reference: string,
+    settings: Omit<RoleSyncSettings, "mapping">
+  ) => Effect.Effect<RoleSyncSettings, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  readonly mapRoles: (
+    reference: string,
+    change: MappingChange
+  ) => Effect.Effect<RoleSyncSettings, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
@@ -134,37 +208,28 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** The claims there are: as they were at the last login of each user, at most 1,000, by name. */
     availableFields: Traced.fn("IdpSyncSettings.availableFields")(() =>
       Effect.flatMap(claimsIn(deploymentScope), (query) => claims.names(query))
     ),
 
-    /** The texts that one of those claims is or lists, at most 1,000. */
     fieldValues: Traced.fn("IdpSyncSettings.fieldValues")((claim: string) =>
       Effect.flatMap(claimsIn(deploymentScope), (query) => claims.values(claim, query))
     ),
 
-    /** As `availableFields`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
     availableFieldsIn: Traced.fn("IdpSyncSettings.availableFieldsIn")(function* (reference: string) {
       return yield* claims.names(yield* claimsIn(yield* organizations.get(reference)))
     }),
 
-    /** As `fieldValues`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
     fieldValuesIn: Traced.fn("IdpSyncSettings.fieldValuesIn")(function* (reference: string, claim: string) {
       return yield* claims.values(claim, yield* claimsIn(yield* organizations.get(reference)))
     }),
 
-    /**
-     * How memberships follow from claims. Every use case fails with `Forbidden` if the actor may not access the settings. Those that change
-     * memberships or roles also fail so if the actor may not give the newly mapped ones by hand.
-     */
     organization: Traced.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
 
     replaceOrganization: Traced.fn("IdpSyncSettings.replaceOrganization")((settings: OrganizationSyncSettings) =>
       writeOrganization(() => settings)
     ),
 
-    /** Replaces everything but the mapping. */
     configureOrganization: Traced.fn("IdpSyncSettings.configureOrganization")((settings: Omit<OrganizationSyncSettings, "mapping">) =>
       writeOrganization((before) => ({ ...before, ...settings }))
     ),
@@ -173,12 +238,10 @@ const make = Effect.gen(function* () {
       writeOrganization((before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
     ),
 
-    /** How groups of an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
     groups: Traced.fn("IdpSyncSettings.groups")((reference: string) =>
       Effect.flatMap(organizations.get(reference), (scope) => read(group, scope))
     ),
 
-    /** Fails with `Invalid` for names that stand for values of the claim: mappings replace them. */
     replaceGroups: Traced.fn("IdpSyncSettings.replaceGroups")(function* (reference: string, settings: GroupSyncSettings) {
       if (Object.keys(settings.legacy_group_name_mapping).length > 0) {
         return yield* Invalid.field("legacy_group_name_mapping", "cannot be written: use mapping")
@@ -186,7 +249,6 @@ const make = Effect.gen(function* () {
       return yield* writeGroups(reference, () => settings)
     }),
 
-    /** Replaces everything but the mappings. */
     configureGroups: Traced.fn("IdpSyncSettings.configureGroups")(
       (reference: string, settings: Omit<GroupSyncSettings, "mapping" | "legacy_group_name_mapping">) =>
         writeGroups(reference, (before) => ({ ...before, ...settings }))
@@ -196,7 +258,6 @@ const make = Effect.gen(function* () {
       writeGroups(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
     ),
 
-    /** How roles in an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
     roles: Traced.fn("IdpSyncSettings.roles")((reference: string) =>
       Effect.flatMap(organizations.get(reference), (scope) => read(role, scope))
     ),
@@ -205,7 +266,6 @@ const make = Effect.gen(function* () {
       writeRoles(reference, () => settings)
     ),
 
-    /** Replaces everything but the mapping. */
     configureRoles: Traced.fn("IdpSyncSettings.configureRoles")((reference: string, settings: Omit<RoleSyncSettings, "mapping">) =>
       writeRoles(reference, (before) => ({ ...before, ...settings }))
     ),
@@ -217,6 +277,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Management of the settings for claims of an OpenID Connect provider. authorization.md §11.1. */
-export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, Effect.Effect.Success<typeof make>>() {
+export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, IdpSyncSettingsService>() {
   static readonly layer = standingOn(service(IdpSyncSettings, make), Organizations.layer, IdpSyncInForce.layer)
 }

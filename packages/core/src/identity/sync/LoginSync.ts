@@ -12,6 +12,27 @@ import { makeOrganizationSync } from "./OrganizationSync.js"
 import { makeRoleSync } from "./RoleSync.js"
 import { makeSiteRoleSync } from "./SiteRoleSync.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { ProviderFailure } from "../logins/LoginProvider.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Ids } from "../../platform/Ids.js"
+import type { AuditRepository } from "../../audit/AuditRepository.js"
+
+/** The methods of {@link LoginSync}. */
+export interface LoginSyncService {
+  /** Fails with `Forbidden` if the user is in none of the groups that may log in. authorization.md §11.3 no. 1. */
+  readonly requireAllowed: (claims: Claims) => Effect.Effect<void, Forbidden | Invalid>
+
+  /**
+   * Makes memberships, then groups and roles of a user follow its claims, where settings and licenses say so. Call it in the login's
+   * transaction, with the user locked. Fails with `Invalid` for a claim of organizations, and with `ProviderFailure` for one of site
+   * roles, that cannot be read; where one of groups or roles cannot, what it would change stays. authorization.md §11.3 no. 2–4.
+   */
+  readonly apply: (
+    user: User,
+    claims: Claims
+  ) => Effect.Effect<void, Invalid | ProviderFailure, CurrentActor | EventBus | Ids | AuditRepository>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* LoginSyncRepository
@@ -26,7 +47,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** Fails with `Forbidden` if the user is in none of the groups that may log in. authorization.md §11.3 no. 1. */
     requireAllowed: (claims: Claims): Effect.Effect<void, Forbidden | Invalid> => {
       if (options.oidcAllowedGroups.length === 0) return Effect.void
       const values = claimValues(claims, options.oidcGroupField)
@@ -36,11 +56,6 @@ const make = Effect.gen(function* () {
         : new Forbidden({ message: "You are not in a group that may log in." })
     },
 
-    /**
-     * Makes memberships, then groups and roles of a user follow its claims, where settings and licenses say so. Call it in the login's
-     * transaction, with the user locked. Fails with `Invalid` for a claim of organizations, and with `ProviderFailure` for one of site
-     * roles, that cannot be read; where one of groups or roles cannot, what it would change stays. authorization.md §11.3 no. 2–4.
-     */
     apply: Traced.fn("LoginSync.apply")(function* (user: User, claims: Claims) {
       // Most logins follow nothing, and ask the store for nothing
       if (inForce.isLicensed("organization")) yield* syncOrganizations(user, claims)
@@ -55,6 +70,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The changes of users at each login that follow from their provider's claims. */
-export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, Effect.Effect.Success<typeof make>>() {
+export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, LoginSyncService>() {
   static readonly layer = standingOn(service(LoginSync, make), IdpSyncInForce.layer)
 }

@@ -14,6 +14,24 @@ const administrators = ["user-admin", ownerRole]
 /** The initiator of accounts that a login provider vouches for. */
 const bySignup = "oauth"
 
+/** The methods of {@link AccountNotifications}. */
+export interface AccountNotificationsService {
+  /** The actor has created an account. */
+  readonly created: (user: Account) => Effect.Effect<void, never, CurrentActor>
+
+  /** A user of a login provider has an account now. */
+  readonly signedUp: (user: Account) => Effect.Effect<void>
+
+  /** The actor has deleted an account. */
+  readonly deleted: (user: Account) => Effect.Effect<void, never, CurrentActor>
+
+  /** The actor has suspended an account: its user is told too. */
+  readonly suspended: (user: Account) => Effect.Effect<void, never, CurrentActor>
+
+  /** The actor has activated an account: its user is told too. */
+  readonly activated: (user: Account) => Effect.Effect<void, never, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const notifications = yield* Notifications
@@ -36,13 +54,10 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The actor has created an account. */
     created: (user: Account) => Effect.flatMap(actorName, (initiator) => created(user, initiator)),
 
-    /** A user of a login provider has an account now. */
     signedUp: (user: Account) => created(user, bySignup),
 
-    /** The actor has deleted an account. */
     deleted: (user: Account) =>
       Effect.flatMap(actorName, (initiator) =>
         notifications.raise(notificationEvents.userDeleted, {
@@ -53,7 +68,6 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    /** The actor has suspended an account: its user is told too. */
     suspended: (user: Account) =>
       Effect.flatMap(actorName, (initiator) => {
         const labels = { suspended_account_name: user.username, suspended_account_user_name: user.name, initiator }
@@ -64,7 +78,6 @@ const make = Effect.gen(function* () {
         )
       }),
 
-    /** The actor has activated an account: its user is told too. */
     activated: (user: Account) =>
       Effect.flatMap(actorName, (initiator) => {
         const labels = { activated_account_name: user.username, activated_account_user_name: user.name, initiator }
@@ -80,7 +93,7 @@ const make = Effect.gen(function* () {
 /** Notifies administrators, and the users themselves, of changes of accounts. notifications-audit-insights.md §A2. */
 export class AccountNotifications extends Context.Tag("@atelier/core/AccountNotifications")<
   AccountNotifications,
-  Effect.Effect.Success<typeof make>
+  AccountNotificationsService
 >() {
   static readonly layer = standingOn(service(AccountNotifications, make), Notifications.layer)
 }

@@ -16,6 +16,8 @@ import { UserRepository } from "./UserRepository.js"
 import { Users } from "./Users.js"
 import { statusTransitions } from "./UserStatus.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A whole profile: fields that are absent on the wire are empty here, and are cleared. */
 export type Profile = Pick<User, "username" | "name" | "avatar_url">
@@ -33,6 +35,104 @@ const taken = new Conflict({
   message: "A user with this username already exists.",
   validations: [{ field: "username", detail: "is taken" }]
 })
+
+/** The methods of {@link Accounts}. */
+export interface AccountsService {
+  /**
+   * Replaces the names and the picture of a user. Users who log in at a provider keep its picture. Fails with `Invalid` by the rules of a
+   * profile, which are checked first; `NotFound` if the actor may not change the user's personal data or its username; `Conflict` for a
+   * taken username; and `Forbidden` for the service's own users. identity.md §8.7.
+   */
+  readonly updateProfile: (
+    reference: string,
+    profile: Profile
+  ) => Effect.Effect<
+    {
+      readonly organization_ids: ReadonlyArray<Uuid>
+      readonly id: Uuid
+      readonly name: string
+      readonly username: string
+      readonly email: string
+      readonly created_at: Timestamp.Timestamp
+      readonly updated_at: Timestamp.Timestamp
+      readonly status: "active" | "dormant" | "suspended"
+      readonly deleted: boolean
+      readonly avatar_url: string
+      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
+      readonly rbac_roles: ReadonlyArray<string>
+      readonly last_seen_at: Timestamp.Timestamp
+      readonly is_system: boolean
+      readonly is_service_account: boolean
+      readonly theme_preference: string
+      readonly quiet_hours_schedule: string
+    },
+    Invalid | Forbidden | NotFound | Conflict,
+    CurrentActor | Auditing
+  >
+
+  /**
+   * Makes a user active from any status: its keys work again. Fails with `Forbidden` if the actor may not manage users, and for the
+   * service's own users. identity.md §9.
+   */
+  readonly activate: (reference: string) => Effect.Effect<
+    {
+      readonly organization_ids: ReadonlyArray<Uuid>
+      readonly id: Uuid
+      readonly name: string
+      readonly username: string
+      readonly email: string
+      readonly created_at: Timestamp.Timestamp
+      readonly updated_at: Timestamp.Timestamp
+      readonly status: "active" | "dormant" | "suspended"
+      readonly deleted: boolean
+      readonly avatar_url: string
+      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
+      readonly rbac_roles: ReadonlyArray<string>
+      readonly last_seen_at: Timestamp.Timestamp
+      readonly is_system: boolean
+      readonly is_service_account: boolean
+      readonly theme_preference: string
+      readonly quiet_hours_schedule: string
+    },
+    Forbidden | NotFound,
+    CurrentActor | Auditing
+  >
+
+  /**
+   * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` if the actor may not manage users and
+   * for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
+   */
+  readonly suspend: (reference: string) => Effect.Effect<
+    {
+      readonly organization_ids: ReadonlyArray<Uuid>
+      readonly id: Uuid
+      readonly name: string
+      readonly username: string
+      readonly email: string
+      readonly created_at: Timestamp.Timestamp
+      readonly updated_at: Timestamp.Timestamp
+      readonly status: "active" | "dormant" | "suspended"
+      readonly deleted: boolean
+      readonly avatar_url: string
+      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
+      readonly rbac_roles: ReadonlyArray<string>
+      readonly last_seen_at: Timestamp.Timestamp
+      readonly is_system: boolean
+      readonly is_service_account: boolean
+      readonly theme_preference: string
+      readonly quiet_hours_schedule: string
+    },
+    Invalid | Forbidden | NotFound | Conflict,
+    CurrentActor | Auditing
+  >
+
+  /**
+   * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the actor
+   * itself, for the service's own users and without the permission, with `InUse` for a user that has workspaces, even ones that the actor
+   * cannot see, and with `Conflict` for the last owner. identity.md §8.4, §8.5.
+   */
+  readonly delete: (reference: string) => Effect.Effect<undefined, Forbidden | NotFound | Conflict | InUse, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -78,11 +178,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Replaces the names and the picture of a user. Users who log in at a provider keep its picture. Fails with `Invalid` by the rules of a
-     * profile, which are checked first; `NotFound` if the actor may not change the user's personal data or its username; `Conflict` for a
-     * taken username; and `Forbidden` for the service's own users. identity.md §8.7.
-     */
     updateProfile: Traced.fn("Accounts.updateProfile")(function* (reference: string, profile: Profile) {
       const user = yield* users.get(reference)
       const after = yield* Audit.audited(
@@ -103,23 +198,10 @@ const make = Effect.gen(function* () {
       return { ...after, organization_ids: user.organization_ids }
     }),
 
-    /**
-     * Makes a user active from any status: its keys work again. Fails with `Forbidden` if the actor may not manage users, and for the
-     * service's own users. identity.md §9.
-     */
     activate: Traced.fn("Accounts.activate")((reference: string) => changeStatus(reference, "activate", () => Effect.void)),
 
-    /**
-     * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` if the actor may not manage users and
-     * for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
-     */
     suspend: Traced.fn("Accounts.suspend")((reference: string) => changeStatus(reference, "suspend", guardSuspension)),
 
-    /**
-     * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the actor
-     * itself, for the service's own users and without the permission, with `InUse` for a user that has workspaces, even ones that the actor
-     * cannot see, and with `Conflict` for the last owner. identity.md §8.4, §8.5.
-     */
     delete: Traced.fn("Accounts.delete")(function* (reference: string) {
       const user = yield* users.get(reference)
       if (user.deleted) return yield* new NotFound({ resource: "user" })
@@ -149,6 +231,6 @@ const make = Effect.gen(function* () {
 })
 
 /** What changes of a user's account: its public profile, its status, its end. */
-export class Accounts extends Context.Tag("@atelier/core/Accounts")<Accounts, Effect.Effect.Success<typeof make>>() {
+export class Accounts extends Context.Tag("@atelier/core/Accounts")<Accounts, AccountsService>() {
   static readonly layer = standingOn(service(Accounts, make), Users.layer, AccountNotifications.layer)
 }

@@ -36,6 +36,23 @@ const unknownHost = new Forbidden({
   detail: "Open the access URL, or set the option `setupToken` and send its value."
 })
 
+/** The methods of {@link SetupTokens}. */
+export interface SetupTokensService {
+  /**
+   * Returns a token for the first user, in place of the one before, and requires one of other machines from now on. Its hash alone is stored.
+   * `proposed` is the token that processes of one server share. Returns none where the options name the token, or require none.
+   */
+  readonly issue: (
+    proposed?: Redacted.Redacted<string>
+  ) => Effect.Effect<Option.None<Redacted.Redacted<string>> | Option.Some<Redacted.Redacted<string>>>
+
+  /** Whether a caller needs a token. */
+  readonly isNeeded: (caller: Pick<SetupCaller, "isLocal">) => Effect.Effect<boolean>
+
+  /** Fails with `Forbidden` unless the caller may create the first user. */
+  readonly authorize: (caller: SetupCaller) => Effect.Effect<undefined, Forbidden>
+}
+
 const make = Effect.gen(function* () {
   const { setupToken } = yield* DeploymentOptions
   const values = yield* DeploymentValues
@@ -51,10 +68,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /**
-     * Returns a token for the first user, in place of the one before, and requires one of other machines from now on. Its hash alone is stored.
-     * `proposed` is the token that processes of one server share. Returns none where the options name the token, or require none.
-     */
     issue: Traced.fn("SetupTokens.issue")(function* (proposed?: Redacted.Redacted<string>) {
       if (given !== "") return Option.none()
       const token = proposed ?? Redacted.make(yield* Effect.provideService(randomAlphanumeric(tokenLength), Cryptography, cryptography))
@@ -62,10 +75,8 @@ const make = Effect.gen(function* () {
       return Option.some(token)
     }),
 
-    /** Whether a caller needs a token. */
     isNeeded: ({ isLocal }: Pick<SetupCaller, "isLocal">) => (isLocal ? Effect.succeed(false) : Effect.map(expected, Option.isSome)),
 
-    /** Fails with `Forbidden` unless the caller may create the first user. */
     authorize: ({ isKnownHost, isLocal, token }: SetupCaller) =>
       Effect.gen(function* () {
         if (isLocal) return
@@ -82,6 +93,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The token by which the operator of a new deployment is known, before it has users. Each start of a server may replace it. */
-export class SetupTokens extends Context.Tag("@atelier/core/SetupTokens")<SetupTokens, Effect.Effect.Success<typeof make>>() {
+export class SetupTokens extends Context.Tag("@atelier/core/SetupTokens")<SetupTokens, SetupTokensService>() {
   static readonly layer = service(SetupTokens, make)
 }

@@ -15,7 +15,7 @@ import { missingOrganization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { withCurrentRights } from "../../organizations/CurrentRights.js"
-import { Conflict, Forbidden, Invalid, refuseViolations, type Validation, validationsOf } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, refuseViolations, type Validation, validationsOf, type NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
@@ -28,6 +28,7 @@ import { type LoginType, profileViolations, newUser, type User, type UserStatus,
 import { UserRepository } from "./UserRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** The user to create. Texts that are absent on the wire are empty here. */
 export interface NewUser extends Pick<User, "email" | "username" | "name"> {
@@ -90,6 +91,18 @@ const loginTypeOf = (
 
 const taken = new Conflict({ message: "The username or e-mail address is taken." })
 
+/** The methods of {@link UserCreation}. */
+export interface UserCreationService {
+  /**
+   * Creates a user as a member of organizations. An actor without the permission learns nothing about existing users. Fails with
+   * `Invalid`, with `Conflict` for a taken name or address, with `NotFound` for an organization that the actor cannot read, and with
+   * `Forbidden` if the actor, the deployment or its licence does not allow it. identity.md §8.2.
+   */
+  readonly create: (
+    request: NewUser
+  ) => Effect.Effect<UserWithOrganizations, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const organizations = yield* Organizations
@@ -128,11 +141,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /**
-     * Creates a user as a member of organizations. An actor without the permission learns nothing about existing users. Fails with
-     * `Invalid`, with `Conflict` for a taken name or address, with `NotFound` for an organization that the actor cannot read, and with
-     * `Forbidden` if the actor, the deployment or its licence does not allow it. identity.md §8.2.
-     */
     create: Traced.fn("UserCreation.create")(function* (request: NewUser) {
       yield* refuseViolations(violationsOf(request))
       const login_type = yield* loginTypeOf(request, providers)
@@ -199,6 +207,6 @@ const make = Effect.gen(function* () {
 })
 
 /** New accounts of people and services. */
-export class UserCreation extends Context.Tag("@atelier/core/UserCreation")<UserCreation, Effect.Effect.Success<typeof make>>() {
+export class UserCreation extends Context.Tag("@atelier/core/UserCreation")<UserCreation, UserCreationService>() {
   static readonly layer = standingOn(service(UserCreation, make), Organizations.layer, GitSshKeyPairs.layer, AccountNotifications.layer)
 }

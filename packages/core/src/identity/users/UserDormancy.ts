@@ -16,6 +16,11 @@ import { UserRepository } from "./UserRepository.js"
 import { statusAfter, statusTransitions } from "./UserStatus.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Ids } from "../../platform/Ids.js"
+import type { AuditRepository } from "../../audit/AuditRepository.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** How long an active user may stay unseen. */
 const unseenFor = Duration.days(90)
@@ -38,6 +43,20 @@ const automaticStatusChange = (
     additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "dormancy" }
   })
 
+/** The methods of {@link UserDormancy}. */
+export interface UserDormancyService {
+  /**
+   * Makes a dormant user active because it is seen. Returns the user's status afterwards, which is `suspended` for a user that may not be
+   * seen. Runs in the caller's transaction. identity.md §9.
+   */
+  readonly see: (
+    user: Pick<User, "id" | "username" | "status">
+  ) => Effect.Effect<"active" | "dormant" | "suspended", never, CurrentActor | EventBus | Ids | AuditRepository>
+
+  /** Makes active users dormant that have not been seen for 90 days, batch by batch. */
+  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* DormancyRepository
   const users = yield* UserRepository
@@ -55,10 +74,6 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    /**
-     * Makes a dormant user active because it is seen. Returns the user's status afterwards, which is `suspended` for a user that may not be
-     * seen. Runs in the caller's transaction. identity.md §9.
-     */
     see: Traced.fn("UserDormancy.see")(function* (user: Pick<User, "id" | "username" | "status">) {
       const after = statusAfter(user.status, "see")
       if (after === undefined || after === user.status) return user.status
@@ -71,7 +86,6 @@ const make = Effect.gen(function* () {
       return status
     }),
 
-    /** Makes active users dormant that have not been seen for 90 days, batch by batch. */
     worker: {
       name: "user_dormancy",
       every: Duration.minutes(15),
@@ -85,6 +99,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Dormancy of users who have not been seen for a long time. */
-export class UserDormancy extends Context.Tag("@atelier/core/UserDormancy")<UserDormancy, Effect.Effect.Success<typeof make>>() {
+export class UserDormancy extends Context.Tag("@atelier/core/UserDormancy")<UserDormancy, UserDormancyService>() {
   static readonly layer = service(UserDormancy, make)
 }

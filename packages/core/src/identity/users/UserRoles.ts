@@ -10,15 +10,17 @@ import { roleNames } from "../../access/actors/Subject.js"
 import * as Audit from "../../audit/Audit.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/CurrentRights.js"
-import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import { Forbidden, Invalid, NotFound, type Conflict } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, refuseSystem, requireAnotherOwner } from "./Account.js"
-import { AccountRepository } from "./AccountRepository.js"
+import { AccountRepository, type OrganizationRoles } from "./AccountRepository.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
 import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
 export interface AssignableRole {
@@ -29,6 +31,53 @@ export interface AssignableRole {
 const unknownRole = (name: string): Invalid =>
   Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is not a role of the deployment`)
 
+/** The methods of {@link UserRoles}. */
+export interface UserRolesService {
+  /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. identity.md §8.6. */
+  readonly of: (
+    reference: string
+  ) => Effect.Effect<
+    { readonly roles: ReadonlyArray<string>; readonly organizations: ReadonlyArray<OrganizationRoles> },
+    NotFound,
+    CurrentActor
+  >
+
+  /**
+   * Replaces a user's roles in the deployment. Fails with `Forbidden` if the actor may not give roles and for the service's own users,
+   * `Conflict` if it would take the last owner's role, and `Invalid` for the actor's own roles, roles that follow from claims, an unknown
+   * role, and a role that the actor may not give or take. identity.md §8.5, §8.6.
+   */
+  readonly replace: (
+    reference: string,
+    names: ReadonlyArray<string>
+  ) => Effect.Effect<
+    {
+      readonly organization_ids: ReadonlyArray<Uuid>
+      readonly id: Uuid
+      readonly name: string
+      readonly username: string
+      readonly email: string
+      readonly created_at: Timestamp.Timestamp
+      readonly updated_at: Timestamp.Timestamp
+      readonly status: "active" | "dormant" | "suspended"
+      readonly deleted: boolean
+      readonly avatar_url: string
+      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
+      readonly rbac_roles: ReadonlyArray<string>
+      readonly last_seen_at: Timestamp.Timestamp
+      readonly is_system: boolean
+      readonly is_service_account: boolean
+      readonly theme_preference: string
+      readonly quiet_hours_schedule: string
+    },
+    Invalid | Forbidden | NotFound | Conflict,
+    CurrentActor | Auditing
+  >
+
+  /** The assignable roles of the deployment; every user has `member`. identity.md §8.6. */
+  readonly all: () => Effect.Effect<ReadonlyArray<AssignableRole>, Forbidden, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
@@ -36,7 +85,6 @@ const make = Effect.gen(function* () {
   const { siteRolesFollow } = yield* IdpSyncInForce
 
   return {
-    /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. identity.md §8.6. */
     of: Traced.fn("UserRoles.of")(function* (reference: string) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
@@ -46,11 +94,6 @@ const make = Effect.gen(function* () {
       return { roles: user.rbac_roles, organizations: memberships }
     }),
 
-    /**
-     * Replaces a user's roles in the deployment. Fails with `Forbidden` if the actor may not give roles and for the service's own users,
-     * `Conflict` if it would take the last owner's role, and `Invalid` for the actor's own roles, roles that follow from claims, an unknown
-     * role, and a role that the actor may not give or take. identity.md §8.5, §8.6.
-     */
     replace: Traced.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
       const actor = yield* CurrentActor
       const user = yield* users.get(reference)
@@ -93,7 +136,6 @@ const make = Effect.gen(function* () {
       return { ...after, organization_ids: user.organization_ids }
     }),
 
-    /** The assignable roles of the deployment; every user has `member`. identity.md §8.6. */
     all: Traced.fn("UserRoles.all")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("assign_role"))
       const mayAssign = yield* Access.can("assign", AccessObjects.bare("assign_role"))
@@ -106,6 +148,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The roles of users in the deployment. */
-export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
+export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, UserRolesService>() {
   static readonly layer = standingOn(service(UserRoles, make), Users.layer, IdpSyncInForce.layer)
 }

@@ -3,13 +3,13 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { Conflict, Invalid, NotFound, refuseViolations } from "../../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { isName } from "../../platform/texts/Name.js"
 import type { Page } from "../../platform/lists/Pagination.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
-import { parse } from "../../platform/texts/Uuid.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
+import { parse, type Uuid } from "../../platform/texts/Uuid.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { withReadableMemberships } from "./Memberships.js"
 import * as OwnUser from "./OwnUser.js"
@@ -22,6 +22,7 @@ import { parseUserSearch } from "./UserSearch.js"
 import { type SetupCaller, SetupTokens } from "./SetupTokens.js"
 import { service, standingOn, together } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** The first owner of a deployment. Fields that are absent on the wire are empty here. */
 export interface FirstUser {
@@ -29,6 +30,43 @@ export interface FirstUser {
   readonly username: string
   readonly name: string
   readonly password: Redacted.Redacted<string>
+}
+
+/** The methods of {@link Users}. */
+export interface UsersService {
+  /**
+   * The user a path names: `me`, an id (of a deleted user too), or a username without regard to case; with the memberships the actor
+   * may read. Fails with `NotFound` where the actor may not read it. identity.md §4, §8.3.
+   */
+  readonly get: (reference: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
+
+  /**
+   * The user a path names, whose own objects are asked for: the actor itself may be named whatever its credential may read, since the
+   * permission over those objects decides. Fails with `NotFound` where another user may not be read.
+   */
+  readonly holder: (reference: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
+
+  /**
+   * The users the actor may read that match a search, by username: a plain member finds itself alone. Fails with `Invalid` for a search
+   * that says nothing, naming each filter that is wrong. identity.md §10.
+   */
+  readonly list: (
+    search: string,
+    page: Page
+  ) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<UserWithOrganizations> }, Invalid, CurrentActor>
+
+  /** Fails with `NotFound` until the first user exists. identity.md §5. */
+  readonly requireFirst: () => Effect.Effect<undefined, NotFound>
+
+  /**
+   * Creates the owner of a deployment that has no user yet, as a member of the default organization. Needs no session. Of
+   * concurrent calls, one succeeds. Fails with `Conflict` if a user exists, and with `Forbidden` for a caller of another machine without the
+   * set-up token, where one is needed. identity.md §5.
+   */
+  readonly createFirst: (
+    user: FirstUser,
+    caller: SetupCaller
+  ) => Effect.Effect<{ readonly user_id: Uuid; readonly organization_id: Uuid }, Invalid | Forbidden | Conflict, EventBus | Transactor>
 }
 
 const make = Effect.gen(function* () {
@@ -57,10 +95,6 @@ const make = Effect.gen(function* () {
   const exists = new Conflict({ message: "The first user has been created already." })
 
   return {
-    /**
-     * The user a path names: `me`, an id (of a deleted user too), or a username without regard to case; with the memberships the actor
-     * may read. Fails with `NotFound` where the actor may not read it. identity.md §4, §8.3.
-     */
     // Without a span: it is part of most requests, and a span captures a stack
     get: Effect.fnUntraced(function* (reference: string) {
       const user = yield* find(reference)
@@ -69,10 +103,6 @@ const make = Effect.gen(function* () {
       return yield* withReadableMemberships(user.value)
     }),
 
-    /**
-     * The user a path names, whose own objects are asked for: the actor itself may be named whatever its credential may read, since the
-     * permission over those objects decides. Fails with `NotFound` where another user may not be read.
-     */
     holder: Effect.fnUntraced(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
@@ -81,10 +111,6 @@ const make = Effect.gen(function* () {
       return user.value
     }),
 
-    /**
-     * The users the actor may read that match a search, by username: a plain member finds itself alone. Fails with `Invalid` for a search
-     * that says nothing, naming each filter that is wrong. identity.md §10.
-     */
     list: Traced.fn("Users.list")(function* (search: string, page: Page) {
       const filter = yield* parseUserSearch(search)
       const readable = yield* Access.predicate("read", "user")
@@ -92,16 +118,10 @@ const make = Effect.gen(function* () {
       return { count: found.count, users: yield* Effect.forEach(found.users, withReadableMemberships) }
     }),
 
-    /** Fails with `NotFound` until the first user exists. identity.md §5. */
     requireFirst: Traced.fn("Users.requireFirst")(function* () {
       if (!(yield* users.hasAny)) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })
     }),
 
-    /**
-     * Creates the owner of a deployment that has no user yet, as a member of the default organization. Needs no session. Of
-     * concurrent calls, one succeeds. Fails with `Conflict` if a user exists, and with `Forbidden` for a caller of another machine without the
-     * set-up token, where one is needed. identity.md §5.
-     */
     createFirst: Traced.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser, caller: SetupCaller) {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
       yield* refuseViolations([...profileViolations({ email, username, name }), ...missing])
@@ -141,6 +161,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The people and accounts of the deployment. */
-export class Users extends Context.Tag("@atelier/core/Users")<Users, Effect.Effect.Success<typeof make>>() {
+export class Users extends Context.Tag("@atelier/core/Users")<Users, UsersService>() {
   static readonly layer = standingOn(service(Users, make), together(GitSshKeyPairs.layer, SetupTokens.layer))
 }

@@ -1,24 +1,221 @@
 import { Clock, Context, Duration, Effect, Option, Schema } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { rightTo } from "../../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
 import { RelayMaps } from "../../network/RelayMaps.js"
-import { NotModified } from "../../platform/Errors.js"
+import { NotModified, type Forbidden, type UpstreamUnavailable } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import { healthChecks } from "./HealthChecks.js"
 import { HealthSection, type HealthReport } from "./HealthReport.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { Timestamp } from "../../platform/time/Timestamp.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 const settingsKey = "health_settings"
 const Dismissed = Schema.parseJson(Schema.Array(HealthSection))
 
 const debugInfo = Access.authorize("read", AccessObjects.bare("debug_info"))
+
+/** The methods of {@link Health}. */
+export interface HealthService {
+  /**
+   * The health of the deployment as this process sees it: a report of the last minutes, or a new one with `force`. The credential is what the caller
+   * sent, with which WebSockets are checked. Fails with `Forbidden` unless the actor may read debugging information, and with
+   * `UpstreamUnavailable` if the checks do not end.
+   */
+  readonly report: (
+    force: boolean,
+    credential: string | undefined
+  ) => Effect.Effect<
+    {
+      readonly access_url: {
+        readonly error?: string | undefined
+        readonly access_url: string
+        readonly healthy: boolean
+        readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        readonly severity: "error" | "ok" | "warning"
+        readonly status_code: number
+        readonly reachable: boolean
+        readonly healthz_response: string
+        readonly dismissed: boolean
+      } & { readonly dismissed: boolean }
+      readonly database: {
+        readonly error?: string | undefined
+        readonly healthy: boolean
+        readonly latency: string
+        readonly latency_ms: number
+        readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        readonly severity: "error" | "ok" | "warning"
+        readonly reachable: boolean
+        readonly dismissed: boolean
+        readonly threshold_ms: number
+      } & { readonly dismissed: boolean }
+      readonly derp: {
+        readonly error?: string | undefined
+        readonly healthy: boolean
+        readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        readonly severity: "error" | "ok" | "warning"
+        readonly dismissed: boolean
+        readonly regions: {
+          readonly [x: string]: {
+            readonly error?: string | undefined
+            readonly region: {
+              readonly RegionCode: string
+              readonly RegionName: string
+              readonly EmbeddedRelay: boolean
+              readonly RegionID: number
+              readonly Avoid?: boolean | undefined
+              readonly Nodes: readonly {
+                readonly Name: string
+                readonly RegionID: number
+                readonly HostName: string
+                readonly CertName?: string | undefined
+                readonly IPv4?: string | undefined
+                readonly IPv6?: string | undefined
+                readonly STUNPort?: number | undefined
+                readonly STUNOnly?: boolean | undefined
+                readonly DERPPort?: number | undefined
+                readonly InsecureForTests?: boolean | undefined
+                readonly ForceHTTP?: boolean | undefined
+                readonly STUNTestIP?: string | undefined
+                readonly CanPort80?: boolean | undefined
+              }[]
+            }
+            readonly healthy: boolean
+            readonly warnings: readonly { readonly message: string; readonly code: string }[]
+            readonly severity: "error" | "ok" | "warning"
+            readonly node_reports: readonly {
+              readonly error?: string | undefined
+              readonly stun: { readonly Enabled: boolean; readonly CanSTUN: boolean; readonly Error: string | null }
+              readonly healthy: boolean
+              readonly node: {
+                readonly Name: string
+                readonly RegionID: number
+                readonly HostName: string
+                readonly CertName?: string | undefined
+                readonly IPv4?: string | undefined
+                readonly IPv6?: string | undefined
+                readonly STUNPort?: number | undefined
+                readonly STUNOnly?: boolean | undefined
+                readonly DERPPort?: number | undefined
+                readonly InsecureForTests?: boolean | undefined
+                readonly ForceHTTP?: boolean | undefined
+                readonly STUNTestIP?: string | undefined
+                readonly CanPort80?: boolean | undefined
+              }
+              readonly warnings: readonly { readonly message: string; readonly code: string }[]
+              readonly severity: "error" | "ok" | "warning"
+              readonly can_exchange_messages: boolean
+              readonly round_trip_ping: string
+              readonly round_trip_ping_ms: number
+              readonly uses_websocket: boolean
+              readonly client_logs: readonly ReadonlyArray<string>[]
+              readonly client_errs: readonly ReadonlyArray<string>[]
+            }[]
+          }
+        }
+        readonly netcheck_logs: ReadonlyArray<string>
+      } & { readonly dismissed: boolean }
+      readonly websocket: {
+        readonly error?: string | undefined
+        readonly code: number
+        readonly healthy: boolean
+        readonly body: string
+        readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        readonly severity: "error" | "ok" | "warning"
+        readonly dismissed: boolean
+      } & { readonly dismissed: boolean }
+      readonly workspace_proxy: {
+        readonly error?: string | undefined
+        readonly healthy: boolean
+        readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        readonly workspace_proxies: {
+          readonly regions: readonly {
+            readonly id: Uuid
+            readonly name: string
+            readonly version: string
+            readonly healthy: boolean
+            readonly created_at: Timestamp
+            readonly updated_at: Timestamp
+            readonly status: {
+              readonly status: "unhealthy" | "ok" | "unreachable" | "unregistered" | "unknown"
+              readonly checked_at: Timestamp
+              readonly report: { readonly warnings: ReadonlyArray<string>; readonly errors: ReadonlyArray<string> }
+            }
+            readonly display_name: string
+            readonly deleted: boolean
+            readonly wildcard_hostname: string
+            readonly derp_enabled: boolean
+            readonly derp_only: boolean
+            readonly icon_url: string
+            readonly path_app_url: string
+          }[]
+        }
+        readonly severity: "error" | "ok" | "warning"
+        readonly dismissed: boolean
+      } & { readonly dismissed: boolean }
+      readonly healthy: boolean
+      readonly time: Timestamp
+      readonly severity: "error" | "ok" | "warning"
+      readonly coder_version: string
+      readonly provisioner_daemons: {
+        readonly error?: string | undefined
+        readonly healthy: boolean
+        readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        readonly severity: "error" | "ok" | "warning"
+        readonly dismissed: boolean
+        readonly items: readonly {
+          readonly provisioner_daemon: {
+            readonly organization_id: Uuid
+            readonly id: Uuid
+            readonly name: string
+            readonly version: string
+            readonly created_at: Timestamp
+            readonly api_version: string
+            readonly status: null
+            readonly last_seen_at: Timestamp | null
+            readonly key_id: Uuid
+            readonly tags: { readonly [x: string]: string }
+            readonly provisioners: readonly ("terraform" | "echo")[]
+            readonly key_name: null
+            readonly current_job: null
+            readonly previous_job: null
+          }
+          readonly warnings: readonly { readonly message: string; readonly code: string }[]
+        }[]
+      }
+    },
+    Forbidden | UpstreamUnavailable,
+    CurrentActor
+  >
+
+  /** The dismissed checks. Fails with `Forbidden` unless the actor may read debugging information. */
+  readonly settings: Effect.Effect<
+    readonly ("DERP" | "Database" | "AccessURL" | "Websocket" | "WorkspaceProxy" | "ProvisionerDaemons")[],
+    Forbidden,
+    CurrentActor
+  >
+
+  /** Replaces the dismissed checks. Fails with `Forbidden` if the actor may not, and with `NotModified` for the stored ones. */
+  readonly dismiss: (
+    sections: ReadonlyArray<HealthSection>
+  ) => Effect.Effect<
+    readonly ("DERP" | "Database" | "AccessURL" | "Websocket" | "WorkspaceProxy" | "ProvisionerDaemons")[],
+    Forbidden | NotModified,
+    CurrentActor | Auditing
+  >
+
+  /** The right to the echo that checks WebSockets. */
+  readonly echoRight: Effect.Effect<StreamRight, Forbidden, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const values = yield* DeploymentValues
@@ -52,11 +249,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The health of the deployment as this process sees it: a report of the last minutes, or a new one with `force`. The credential is what the caller
-     * sent, with which WebSockets are checked. Fails with `Forbidden` unless the actor may read debugging information, and with
-     * `UpstreamUnavailable` if the checks do not end.
-     */
     report: Traced.fn("Health.report")(function* (force: boolean, credential: string | undefined) {
       yield* debugInfo
       const report = yield* current(force, credential)
@@ -72,10 +264,8 @@ const make = Effect.gen(function* () {
       } satisfies HealthReport
     }),
 
-    /** The dismissed checks. Fails with `Forbidden` unless the actor may read debugging information. */
     settings: Effect.zipRight(debugInfo, dismissed),
 
-    /** Replaces the dismissed checks. Fails with `Forbidden` if the actor may not, and with `NotModified` for the stored ones. */
     dismiss: Traced.fn("Health.dismiss")(function* (sections: ReadonlyArray<HealthSection>) {
       yield* debugInfo
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
@@ -98,12 +288,11 @@ const make = Effect.gen(function* () {
       return sections
     }),
 
-    /** The right to the echo that checks WebSockets. */
     echoRight: Effect.map(rightTo("debug_info", debugInfo), ([right]) => right)
   }
 })
 
 /** The health of the deployment, as this process finds it. deployment.md §9. */
-export class Health extends Context.Tag("@atelier/core/Health")<Health, Effect.Effect.Success<typeof make>>() {
+export class Health extends Context.Tag("@atelier/core/Health")<Health, HealthService>() {
   static readonly layer = standingOn(service(Health, make), WorkspaceProxies.layer, RelayMaps.layer)
 }

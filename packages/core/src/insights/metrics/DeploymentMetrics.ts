@@ -12,6 +12,8 @@ import { type MeasuredAgent, type MeasuredReport, MetricsRepository } from "./Me
 import { prebuildFamilies } from "./PrebuildMetrics.js"
 import { keptFor } from "../../platform/collections/Kept.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { Forbidden } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** Rows of one list. Series of workspaces and agents beyond are left out. */
 export const maximumRows = 10_000
@@ -62,6 +64,18 @@ const reported = {
   session_count_jetbrains: ["JetBrains sessions.", ({ session_counts }) => session_counts["jetbrains"] ?? 0],
   session_count_reconnecting_pty: ["Terminal sessions.", ({ session_counts }) => session_counts["reconnecting_pty"] ?? 0]
 } satisfies Record<string, readonly [help: string, value: (report: MeasuredReport) => number]>
+
+/** The methods of {@link DeploymentMetrics}. */
+export interface DeploymentMetricsService {
+  /**
+   * The metrics of this process and of the deployment in the text format of Prometheus. No right is asked for: an exporter has an address of
+   * its own, which the operator protects. A store that cannot answer leaves out its values.
+   */
+  readonly exposition: Effect.Effect<string>
+
+  /** The same for a user. Fails with `Forbidden` unless the actor may read debugging information. */
+  readonly read: Effect.Effect<string, Forbidden, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* MetricsRepository
@@ -213,20 +227,12 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /**
-     * The metrics of this process and of the deployment in the text format of Prometheus. No right is asked for: an exporter has an address of
-     * its own, which the operator protects. A store that cannot answer leaves out its values.
-     */
     exposition,
 
-    /** The same for a user. Fails with `Forbidden` unless the actor may read debugging information. */
     read: Effect.zipRight(Access.authorize("read", AccessObjects.bare("debug_info")), exposition)
   }
 })
 
-export class DeploymentMetrics extends Context.Tag("@atelier/core/DeploymentMetrics")<
-  DeploymentMetrics,
-  Effect.Effect.Success<typeof make>
->() {
+export class DeploymentMetrics extends Context.Tag("@atelier/core/DeploymentMetrics")<DeploymentMetrics, DeploymentMetricsService>() {
   static readonly layer = service(DeploymentMetrics, make)
 }

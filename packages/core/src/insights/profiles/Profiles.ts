@@ -2,9 +2,10 @@
 import { Context, Duration, Effect, Either, Option } from "effect"
 import { Access, AccessObjects } from "../../access/index.js"
 import { readDuration } from "../../deployment/options/readers.js"
-import { Conflict, Invalid } from "../../platform/Errors.js"
+import { Conflict, Invalid, type Forbidden } from "../../platform/Errors.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** Where the process spends its time, and which calls allocate the memory that stays. */
 const profileKinds = ["cpu", "heap"] as const
@@ -60,6 +61,30 @@ const kindsOf = (text: string): Effect.Effect<ReadonlyArray<ProfileKind>, Invali
     : Invalid.field("profiles", `must be among ${profileKinds.join(", ")}`)
 }
 
+/** The methods of {@link Profiles}. */
+export interface ProfilesService {
+  /** Fails with `Forbidden` without the permission to read what the service tells of itself, as everything here does. */
+  readonly authorized: Effect.Effect<void, Forbidden, CurrentActor>
+
+  /** Memory and times of the process. */
+  readonly variables: Effect.Effect<Readonly<Record<string, unknown>>, Forbidden, CurrentActor>
+
+  /** A profile over so many seconds: 30, or 5 of the heap, where the text is empty. Fails with `Invalid`, or with `Conflict` while one is taken. */
+  readonly take: (
+    kind: ProfileKind,
+    seconds: string
+  ) => Effect.Effect<Uint8Array<ArrayBufferLike>, Invalid | Forbidden | Conflict, CurrentActor>
+
+  /**
+   * An archive of profiles that are taken at once: of all kinds where none is named, over 30 s where the duration is empty. Fails like
+   * `take`.
+   */
+  readonly collect: (
+    duration: string,
+    profiles: string
+  ) => Effect.Effect<Uint8Array<ArrayBufferLike>, Invalid | Forbidden | Conflict, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const profiler = yield* Profiler
   const alone = yield* Effect.makeSemaphore(1)
@@ -75,13 +100,10 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** Fails with `Forbidden` without the permission to read what the service tells of itself, as everything here does. */
     authorized: debugInfo,
 
-    /** Memory and times of the process. */
     variables: Effect.zipRight(debugInfo, profiler.variables),
 
-    /** A profile over so many seconds: 30, or 5 of the heap, where the text is empty. Fails with `Invalid`, or with `Conflict` while one is taken. */
     take: Traced.fn("Profiles.take")(function* (kind: ProfileKind, seconds: string) {
       yield* debugInfo
       const duration = seconds === "" ? Duration.seconds(kind === "cpu" ? 30 : 5) : yield* secondsOf(seconds)
@@ -89,10 +111,6 @@ const make = Effect.gen(function* () {
       return profile?.content ?? new Uint8Array()
     }),
 
-    /**
-     * An archive of profiles that are taken at once: of all kinds where none is named, over 30 s where the duration is empty. Fails like
-     * `take`.
-     */
     collect: Traced.fn("Profiles.collect")(function* (duration: string, profiles: string) {
       yield* debugInfo
       const time = duration === "" ? Duration.seconds(30) : yield* durationOf(duration)
@@ -103,6 +121,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Profiles of the answering process. */
-export class Profiles extends Context.Tag("@atelier/core/Profiles")<Profiles, Effect.Effect.Success<typeof make>>() {
+export class Profiles extends Context.Tag("@atelier/core/Profiles")<Profiles, ProfilesService>() {
   static readonly layer = service(Profiles, make)
 }

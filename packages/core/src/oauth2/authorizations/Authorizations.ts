@@ -22,6 +22,8 @@ import { hashText, newSecret } from "../tokens/OAuthSecret.js"
 import { matchesRedirectUri } from "../clients/RedirectUri.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { Cryptography } from "../../platform/secrets/Cryptography.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** The parameters of an authorization request. A parameter that is empty counts as absent. */
 export interface ConsentRequest {
@@ -84,6 +86,34 @@ export const redirectTarget = (
     : { violation: "redirect_uri: is not one of the client's" }
 }
 
+/** The methods of {@link Authorizations}. */
+export interface AuthorizationsService {
+  /** The rule that a request breaks; undefined for one that a user may be asked about. */
+  readonly violation: (request: ConsentRequest) => OAuthError | undefined
+
+  /** Fails for an app that answers in place of its user. */
+  readonly requirePerson: Effect.Effect<void, OAuthError, CurrentActor>
+
+  /** The scopes that an app gets with a request. */
+  readonly granted: (request: Pick<ConsentRequest, "scope">) => ReadonlyArray<string>
+
+  /** The rule that the scope and the resources of a request break. */
+  readonly reachViolation: (reach: Reach) => OAuthError | undefined
+
+  /** Fails unless the actor may give scopes to an app. */
+  readonly requireGivable: (scopes: ReadonlyArray<string>) => Effect.Effect<undefined, OAuthError, CurrentActor>
+
+  /**
+   * Gives an app the actor's permission. Returns the code that the app redeems, once and within 10 minutes. The caller has checked the
+   * request with `redirectTarget` and `violation`. `using` runs in the transaction.
+   */
+  readonly consent: (
+    app: OAuth2App,
+    request: ConsentRequest,
+    using?: Effect.Effect<void, OAuthError>
+  ) => Effect.Effect<Redacted.Redacted<string>, OAuthError, CurrentActor | Cryptography | Auditing>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* GrantRepository
   const apps = yield* OAuth2AppRepository
@@ -108,7 +138,6 @@ const make = Effect.gen(function* () {
       : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
   }
 
-  /** The rule that a request breaks; undefined for one that a user may be asked about. */
   const violation = (request: ConsentRequest): OAuthError | undefined => {
     const { code_challenge, code_challenge_method: method, repeated, response_type, state = "" } = request
     const findings = repeated.map((name) => `${name}: must be given once`)
@@ -145,7 +174,6 @@ const make = Effect.gen(function* () {
     return [...new Set(narrowOauth2Scopes ? known : [allScope, ...known])]
   }
 
-  /** Fails for an app that answers in place of its user. */
   const requirePerson = Effect.flatMap(CurrentActor, ({ isApp }) =>
     isApp === true ? denied("A token of an app cannot consent for apps.") : Effect.void
   )
@@ -155,16 +183,13 @@ const make = Effect.gen(function* () {
 
     requirePerson,
 
-    /** The scopes that an app gets with a request. */
     granted: ({ scope }: Pick<ConsentRequest, "scope">) => granted(scope),
 
-    /** The rule that the scope and the resources of a request break. */
     reachViolation: (reach: Reach): OAuthError | undefined => {
       const findings = reachFindings(reach)
       return findings.length > 0 ? invalidRequest(findings.join("; ")) : unreachable(reach)
     },
 
-    /** Fails unless the actor may give scopes to an app. */
     requireGivable: Traced.fn("Authorizations.requireGivable")(function* (scopes: ReadonlyArray<string>) {
       yield* requirePerson
       const { subject, userId } = yield* CurrentActor
@@ -174,10 +199,6 @@ const make = Effect.gen(function* () {
         return yield* denied("The credential in use has fewer rights than the app would get.")
     }),
 
-    /**
-     * Gives an app the actor's permission. Returns the code that the app redeems, once and within 10 minutes. The caller has checked the
-     * request with `redirectTarget` and `violation`. `using` runs in the transaction.
-     */
     consent: Traced.fn("Authorizations.consent")(function* (
       app: OAuth2App,
       request: ConsentRequest,
@@ -233,6 +254,6 @@ const make = Effect.gen(function* () {
 const wordsIn = (text: string): ReadonlyArray<string> => text.split(/\s+/).filter((name) => name !== "")
 
 /** Users' consent to apps. oauth2-provider.md §4, §5. */
-export class Authorizations extends Context.Tag("@atelier/core/Authorizations")<Authorizations, Effect.Effect.Success<typeof make>>() {
+export class Authorizations extends Context.Tag("@atelier/core/Authorizations")<Authorizations, AuthorizationsService>() {
   static readonly layer = service(Authorizations, make)
 }

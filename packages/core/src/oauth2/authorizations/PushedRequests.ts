@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Option, Redacted } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { constantTimeEquals } from "../../platform/secrets/Cryptography.js"
+import { constantTimeEquals, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import * as Traced from "../../platform/wiring/Traced.js"
@@ -22,16 +22,52 @@ const lifetime = Duration.minutes(10)
 const badReference = new OAuthError({ error: "invalid_request_uri", message: "The request_uri is invalid, has expired or has been used." })
 const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many pushed requests are waiting." })
 
+/** The methods of {@link PushedRequests}. */
+export interface PushedRequestsService {
+  /**
+   * Keeps an authorization request for the browser that comes with its reference. Fails as the authorization endpoint would, and with
+   * `invalid_client` for a confidential client that has not proven who it is.
+   */
+  readonly push: (
+    client: AuthenticatedClient,
+    request: ConsentRequest
+  ) => Effect.Effect<{ readonly request_uri: Redacted.Redacted<string>; readonly lifetime: Duration.Duration }, OAuthError, Cryptography>
+
+  /** The request of a reference, with what it is used up by. Fails with `invalid_request_uri` for a reference that is not of the client. */
+  readonly find: (
+    app: OAuth2App,
+    reference: string
+  ) => Effect.Effect<
+    {
+      readonly request: {
+        readonly response_type: string | undefined
+        readonly response_mode: string | undefined
+        readonly prompt: string | undefined
+        readonly redirect_uri: string | undefined
+        readonly scope: string | undefined
+        readonly state: string | undefined
+        readonly resource: ReadonlyArray<string>
+        readonly code_challenge: string | undefined
+        readonly code_challenge_method: string | undefined
+        readonly dpop_jkt: string | undefined
+        readonly repeated: ReadonlyArray<never>
+      }
+      readonly use: Effect.Effect<void, OAuthError>
+    },
+    OAuthError,
+    Cryptography
+  >
+
+  /** Deletes requests that no user came for. */
+  readonly purge: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* PushedRequestRepository
   const authorizations = yield* Authorizations
   const { brand } = yield* DeploymentOptions
 
   return {
-    /**
-     * Keeps an authorization request for the browser that comes with its reference. Fails as the authorization endpoint would, and with
-     * `invalid_client` for a confidential client that has not proven who it is.
-     */
     push: Traced.fn("PushedRequests.push")(function* (client: AuthenticatedClient, request: ConsentRequest) {
       yield* requireAuthenticated(client)
       const target = redirectTarget(client.app, request)
@@ -51,7 +87,6 @@ const make = Effect.gen(function* () {
       return { request_uri: Redacted.make(`${referencePrefix}${Redacted.value(text)}`), lifetime }
     }),
 
-    /** The request of a reference, with what it is used up by. Fails with `invalid_request_uri` for a reference that is not of the client. */
     find: Traced.fn("PushedRequests.find")(function* (app: OAuth2App, reference: string) {
       const presented = reference.startsWith(referencePrefix)
         ? yield* presentedSecret(brand, reference.slice(referencePrefix.length))
@@ -80,7 +115,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** Deletes requests that no user came for. */
     purge: {
       name: "purge-oauth2-pushed-requests",
       every: "10 minutes",
@@ -90,6 +124,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Authorization requests that clients send ahead (RFC 9126). oauth2-provider.md §17.2. */
-export class PushedRequests extends Context.Tag("@atelier/core/PushedRequests")<PushedRequests, Effect.Effect.Success<typeof make>>() {
+export class PushedRequests extends Context.Tag("@atelier/core/PushedRequests")<PushedRequests, PushedRequestsService>() {
   static readonly layer = standingOn(service(PushedRequests, make), Authorizations.layer)
 }

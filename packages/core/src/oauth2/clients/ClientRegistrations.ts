@@ -4,7 +4,7 @@ import type { CallInfo } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { constantTimeEquals, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
+import { constantTimeEquals, randomAlphanumeric, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -18,6 +18,7 @@ import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuthError } from "../OAuthError.js"
 import { hashText, newSecret } from "../tokens/OAuthSecret.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Characters of a registration access token, of 62 kinds each. */
 const tokenLength = 40
@@ -47,6 +48,42 @@ const notRegistered = new OAuthError({
   message: "The client was not registered dynamically.",
   forbidden: true
 })
+
+/** The methods of {@link ClientRegistrations}. */
+export interface ClientRegistrationsService {
+  /**
+   * Registers a client. Returns it with its secret and its registration access token, which are shown only once; public clients get no
+   * secret. oauth2-provider.md §10.3.
+   */
+  readonly register: (
+    body: unknown,
+    info: CallInfo
+  ) => Effect.Effect<
+    { readonly app: OAuth2App; readonly secret: Redacted.Redacted<string> | undefined; readonly token: Redacted.Redacted<string> },
+    OAuthError,
+    Cryptography | Auditing
+  >
+
+  /** The configuration of the client that the token manages. */
+  readonly get: (...args: [clientId: string, token: string | undefined]) => Effect.Effect<OAuth2App, OAuthError, Cryptography>
+
+  /**
+   * Replaces a client's metadata; members that are left out get their defaults. Secrets and tokens stay valid. Fails with
+   * `invalid_client_metadata` where a public client would become a confidential one, or the reverse.
+   */
+  readonly update: (
+    clientId: string,
+    token: string | undefined,
+    body: unknown,
+    info: CallInfo
+  ) => Effect.Effect<OAuth2App, OAuthError, Cryptography | Auditing>
+
+  /** Deletes a client with its secrets, codes and tokens. */
+  readonly delete: (clientId: string, token: string | undefined, info: CallInfo) => Effect.Effect<void, OAuthError, Cryptography | Auditing>
+
+  /** Deletes clients that registered themselves and that no user ever gave a permission. */
+  readonly purge: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository
@@ -95,10 +132,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Registers a client. Returns it with its secret and its registration access token, which are shown only once; public clients get no
-     * secret. oauth2-provider.md §10.3.
-     */
     register: Traced.fn("ClientRegistrations.register")(function* (body: unknown, info: CallInfo) {
       if (!(yield* apps.registrationEnabled)) return yield* switchedOff
       const metadata = yield* readClientMetadata(body)
@@ -134,13 +167,8 @@ const make = Effect.gen(function* () {
       return { app, secret: secret?.text, token: Redacted.make(token) }
     }),
 
-    /** The configuration of the client that the token manages. */
     get: Traced.fn("ClientRegistrations.get")(managed),
 
-    /**
-     * Replaces a client's metadata; members that are left out get their defaults. Secrets and tokens stay valid. Fails with
-     * `invalid_client_metadata` where a public client would become a confidential one, or the reverse.
-     */
     update: Traced.fn("ClientRegistrations.update")(function* (clientId: string, token: string | undefined, body: unknown, info: CallInfo) {
       const app = yield* managed(clientId, token)
       const metadata = yield* readClientMetadata(body)
@@ -160,7 +188,6 @@ const make = Effect.gen(function* () {
       ).pipe(asServer(info))
     }),
 
-    /** Deletes a client with its secrets, codes and tokens. */
     delete: Traced.fn("ClientRegistrations.delete")(function* (clientId: string, token: string | undefined, info: CallInfo) {
       const app = yield* managed(clientId, token)
       yield* Audit.audited(
@@ -171,7 +198,6 @@ const make = Effect.gen(function* () {
       ).pipe(asServer(info))
     }),
 
-    /** Deletes clients that registered themselves and that no user ever gave a permission. */
     purge: {
       name: "purge-unused-oauth2-clients",
       every: "1 hour",
@@ -186,7 +212,7 @@ const make = Effect.gen(function* () {
 /** Clients that register themselves (RFC 7591) and manage their registration (RFC 7592). oauth2-provider.md §10. */
 export class ClientRegistrations extends Context.Tag("@atelier/core/ClientRegistrations")<
   ClientRegistrations,
-  Effect.Effect.Success<typeof make>
+  ClientRegistrationsService
 >() {
   static readonly layer = standingOn(service(ClientRegistrations, make), OAuth2Apps.layer)
 }

@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
-import { Invalid, NotFound, refuseViolations, validationsOf } from "../../platform/Errors.js"
+import { Invalid, NotFound, refuseViolations, validationsOf, type Forbidden } from "../../platform/Errors.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Name from "../../platform/texts/Name.js"
@@ -15,6 +15,9 @@ import { newSecret } from "../tokens/OAuthSecret.js"
 import { redirectUriViolation } from "./RedirectUri.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Auditing } from "../../audit/Audit.js"
+import type { Cryptography } from "../../platform/secrets/Cryptography.js"
 
 /** An app as an administrator writes it. */
 export interface AppRequest {
@@ -36,6 +39,50 @@ const refuseViolating = ({ callback_url, icon, name }: AppRequest) =>
       icon: pictureViolation(icon, maximumIcon)
     })
   )
+
+/** The methods of {@link OAuth2Apps}. */
+export interface OAuth2AppsService {
+  /** All apps, or those that have an access token of the user, by name. Fails with `Forbidden` for the tokens of another user. */
+  readonly list: (userId: Uuid | undefined) => Effect.Effect<ReadonlyArray<OAuth2App>, Forbidden, CurrentActor>
+
+  /** An app. Fails with `NotFound` if the actor may not read apps. */
+  readonly get: (...args: [id: Uuid]) => Effect.Effect<OAuth2App, NotFound, CurrentActor>
+
+  /** Creates an app without a secret. Fails with `Invalid` for a name, a callback URL or an icon that is not allowed. */
+  readonly create: (request: AppRequest) => Effect.Effect<OAuth2App, Invalid | Forbidden, CurrentActor | Auditing>
+
+  /** Replaces an app's name, callback URL and icon. A client that registered further redirect URIs keeps them. */
+  readonly update: (id: Uuid, request: AppRequest) => Effect.Effect<OAuth2App, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Deletes an app with its secrets, codes and tokens. */
+  readonly delete: (id: Uuid) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** An app's client secrets, oldest first, without what is secret about them. */
+  readonly secrets: (appId: Uuid) => Effect.Effect<ReadonlyArray<OAuth2AppSecret>, Forbidden | NotFound, CurrentActor>
+
+  /** Creates a client secret. Returns its text, which is shown only once. Fails with `Forbidden` for a token of an app. */
+  readonly createSecret: (
+    appId: Uuid
+  ) => Effect.Effect<
+    { readonly id: Uuid; readonly text: Redacted.Redacted<string> },
+    Invalid | Forbidden | NotFound,
+    CurrentActor | Cryptography | Auditing
+  >
+
+  /** Deletes a client secret. Tokens that were issued with it end. Fails with `Invalid` for a secret of another app. */
+  readonly deleteSecret: (appId: Uuid, secretId: Uuid) => Effect.Effect<undefined, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Whether clients may register themselves. Needs no permission: it is advertised. */
+  readonly registrationEnabled: Effect.Effect<boolean>
+
+  /** The settings. Fails with `Forbidden` if the actor may not read the deployment's configuration. */
+  readonly settings: () => Effect.Effect<{ readonly dynamic_client_registration_enabled: boolean }, Forbidden, CurrentActor>
+
+  /** Changes the settings that are given and returns all of them. They hold from the next request on. */
+  readonly updateSettings: (change: {
+    readonly dynamic_client_registration_enabled?: boolean | undefined
+  }) => Effect.Effect<{ readonly dynamic_client_registration_enabled: boolean }, Forbidden, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository
@@ -64,7 +111,6 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    /** All apps, or those that have an access token of the user, by name. Fails with `Forbidden` for the tokens of another user. */
     list: Traced.fn("OAuth2Apps.list")(function* (userId: Uuid | undefined) {
       yield* Access.authorize("read", AccessObjects.bare("oauth2_app"))
       if (userId === undefined) return yield* repository.list
@@ -72,10 +118,8 @@ const make = Effect.gen(function* () {
       return yield* repository.ofUser(userId)
     }),
 
-    /** An app. Fails with `NotFound` if the actor may not read apps. */
     get: Traced.fn("OAuth2Apps.get")(get),
 
-    /** Creates an app without a secret. Fails with `Invalid` for a name, a callback URL or an icon that is not allowed. */
     create: Traced.fn("OAuth2Apps.create")(function* (request: AppRequest) {
       yield* Access.authorize("create", AccessObjects.bare("oauth2_app"))
       yield* refuseViolating(request)
@@ -98,7 +142,6 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(subject("create", app), Effect.as(repository.insert(app, null), { value: app, after: auditedApp(app) }))
     }),
 
-    /** Replaces an app's name, callback URL and icon. A client that registered further redirect URIs keeps them. */
     update: Traced.fn("OAuth2Apps.update")(function* (id: Uuid, request: AppRequest) {
       const app = yield* get(id)
       yield* Access.authorizeWrite("update", AccessObjects.bare("oauth2_app"), missing)
@@ -118,7 +161,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes an app with its secrets, codes and tokens. */
     delete: Traced.fn("OAuth2Apps.delete")(function* (id: Uuid) {
       const app = yield* get(id)
       yield* Access.authorizeWrite("delete", AccessObjects.bare("oauth2_app"), missing)
@@ -128,14 +170,12 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** An app's client secrets, oldest first, without what is secret about them. */
     secrets: Traced.fn("OAuth2Apps.secrets")(function* (appId: Uuid) {
       yield* get(appId)
       yield* Access.authorize("read", AccessObjects.bare("oauth2_app_secret"))
       return yield* repository.secrets(appId)
     }),
 
-    /** Creates a client secret. Returns its text, which is shown only once. Fails with `Forbidden` for a token of an app. */
     createSecret: Traced.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
       const app = yield* get(appId)
       yield* Access.authorize("create", AccessObjects.bare("oauth2_app_secret"))
@@ -159,7 +199,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes a client secret. Tokens that were issued with it end. Fails with `Invalid` for a secret of another app. */
     deleteSecret: Traced.fn("OAuth2Apps.deleteSecret")(function* (appId: Uuid, secretId: Uuid) {
       yield* get(appId)
       yield* Access.readable(AccessObjects.bare("oauth2_app_secret"), missingSecret)
@@ -174,16 +213,13 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Whether clients may register themselves. Needs no permission: it is advertised. */
     registrationEnabled,
 
-    /** The settings. Fails with `Forbidden` if the actor may not read the deployment's configuration. */
     settings: Traced.fn("OAuth2Apps.settings")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("deployment_config"))
       return { dynamic_client_registration_enabled: yield* registrationEnabled }
     }),
 
-    /** Changes the settings that are given and returns all of them. They hold from the next request on. */
     updateSettings: Traced.fn("OAuth2Apps.updateSettings")(function* (change: {
       readonly dynamic_client_registration_enabled?: boolean | undefined
     }) {
@@ -204,6 +240,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The clients of the authorization server as administrators keep them. oauth2-provider.md §11. */
-export class OAuth2Apps extends Context.Tag("@atelier/core/OAuth2Apps")<OAuth2Apps, Effect.Effect.Success<typeof make>>() {
+export class OAuth2Apps extends Context.Tag("@atelier/core/OAuth2Apps")<OAuth2Apps, OAuth2AppsService>() {
   static readonly layer = service(OAuth2Apps, make)
 }

@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { constantTimeEquals } from "../../platform/secrets/Cryptography.js"
+import { constantTimeEquals, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { parse, type Uuid } from "../../platform/texts/Uuid.js"
 import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
@@ -23,6 +23,26 @@ export interface AuthenticatedClient {
 /** Fails unless the client has proven who it is, as far as it can. oauth2-provider.md P-7, P-13. */
 export const requireAuthenticated = ({ app, isProven }: AuthenticatedClient): Effect.Effect<void, OAuthError> =>
   app.client_type === "confidential" && !isProven ? invalidClient : Effect.void
+
+/** The methods of {@link OAuth2Clients}. */
+export interface OAuth2ClientsService {
+  readonly get: (...args: [id: string | undefined]) => Effect.Effect<OAuth2App, OAuthError>
+
+  /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
+  readonly authenticate: (
+    app: OAuth2App,
+    secret: string | undefined
+  ) => Effect.Effect<{ readonly app: OAuth2App; readonly secretId: Uuid | null; readonly isProven: boolean }, OAuthError, Cryptography>
+
+  /**
+   * Admits a client with an assertion that one of its keys has signed, once (RFC 7523 §3). The caller has checked the signature, the issuer, the
+   * subject, the audience and the time.
+   */
+  readonly admit: (
+    app: OAuth2App,
+    assertion: { readonly id: string; readonly expires_at: Timestamp.Timestamp }
+  ) => Effect.Effect<{ readonly app: OAuth2App; readonly secretId: null; readonly isProven: true }, OAuthError, Cryptography>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository
@@ -54,16 +74,11 @@ const make = Effect.gen(function* () {
   return {
     get: Traced.fn("OAuth2Clients.get")(get),
 
-    /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
     authenticate: Traced.fn("OAuth2Clients.authenticate")(function* (app: OAuth2App, secret: string | undefined) {
       const secretId = secret === undefined || secret === "" ? null : yield* verify(app, secret)
       return { app, secretId, isProven: secretId !== null } satisfies AuthenticatedClient
     }),
 
-    /**
-     * Admits a client with an assertion that one of its keys has signed, once (RFC 7523 §3). The caller has checked the signature, the issuer, the
-     * subject, the audience and the time.
-     */
     admit: Traced.fn("OAuth2Clients.admit")(function* (
       app: OAuth2App,
       assertion: { readonly id: string; readonly expires_at: Timestamp.Timestamp }
@@ -76,6 +91,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Looks clients up and checks their secrets. oauth2-provider.md §2, §7 no. 2. */
-export class OAuth2Clients extends Context.Tag("@atelier/core/OAuth2Clients")<OAuth2Clients, Effect.Effect.Success<typeof make>>() {
+export class OAuth2Clients extends Context.Tag("@atelier/core/OAuth2Clients")<OAuth2Clients, OAuth2ClientsService>() {
   static readonly layer = standingOn(service(OAuth2Clients, make), UsedTokens.layer)
 }

@@ -13,12 +13,14 @@ import type { Worker } from "../../platform/background/Worker.js"
 import { Authorizations } from "../authorizations/Authorizations.js"
 import { type DeviceCode, deviceLifetime, newUserCode, pollInterval, readUserCode } from "./DeviceCode.js"
 import { DeviceCodeRepository } from "./DeviceCodeRepository.js"
-import { deviceGrant } from "../clients/OAuth2App.js"
+import { deviceGrant, type OAuth2App } from "../clients/OAuth2App.js"
 import { OAuth2AppRepository } from "../clients/OAuth2AppRepository.js"
 import { type AuthenticatedClient, requireAuthenticated } from "../clients/OAuth2Clients.js"
 import { OAuthError } from "../OAuthError.js"
 import { hashText, newSecret } from "../tokens/OAuthSecret.js"
 import { hasRoom, purgeExpired } from "../WaitingRows.js"
+import type { Cryptography } from "../../platform/secrets/Cryptography.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** How long a device is told that its code has expired. */
 const keptExpired = Duration.hours(1)
@@ -27,6 +29,38 @@ const badUserCode = new OAuthError({ error: "invalid_grant", message: "The code 
 const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many devices are waiting." })
 const notRegistered = new OAuthError({ error: "unauthorized_client", message: "The client has not registered this grant type." })
 const ended = new OAuthError({ error: "access_denied", message: "The session has just ended.", forbidden: true })
+
+/** The methods of {@link DeviceAuthorizations}. */
+export interface DeviceAuthorizationsService {
+  /** Gives a device a code for itself and one for its user. Fails for a client that may not have them, and for scopes that cannot be had. */
+  readonly begin: (
+    client: AuthenticatedClient,
+    asked: { readonly scope: string | undefined; readonly resource: ReadonlyArray<string> }
+  ) => Effect.Effect<
+    {
+      readonly device_code: Redacted.Redacted<string>
+      readonly user_code: Redacted.Redacted<string>
+      readonly lifetime: Duration.Duration
+      readonly interval: number
+    },
+    OAuthError,
+    Ids | Cryptography
+  >
+
+  /** The app that waits for a code, and the scopes that it would get. Fails for a code that no device waits with. */
+  readonly find: (
+    typed: string
+  ) => Effect.Effect<{ readonly app: OAuth2App; readonly scopes: ReadonlyArray<string> }, OAuthError, Cryptography>
+
+  /**
+   * Writes the actor's answer to a device. Fails for a code that no device waits with, and for scopes that the actor allows and cannot give. A person
+   * may deny whatever the person's credential may give.
+   */
+  readonly answer: (typed: string, isAllowed: boolean) => Effect.Effect<void, OAuthError, CurrentActor | Cryptography | Auditing>
+
+  /** Deletes devices whose codes have expired for some time. */
+  readonly purge: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* DeviceCodeRepository
@@ -47,7 +81,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Gives a device a code for itself and one for its user. Fails for a client that may not have them, and for scopes that cannot be had. */
     begin: Traced.fn("DeviceAuthorizations.begin")(function* (
       client: AuthenticatedClient,
       asked: { readonly scope: string | undefined; readonly resource: ReadonlyArray<string> }
@@ -84,15 +117,10 @@ const make = Effect.gen(function* () {
       return { device_code: text, user_code: Redacted.make(user_code), lifetime: deviceLifetime, interval: pollInterval }
     }),
 
-    /** The app that waits for a code, and the scopes that it would get. Fails for a code that no device waits with. */
     find: Traced.fn("DeviceAuthorizations.find")((typed: string) =>
       Effect.map(waiting(typed), ({ app, device: { scopes } }) => ({ app, scopes }))
     ),
 
-    /**
-     * Writes the actor's answer to a device. Fails for a code that no device waits with, and for scopes that the actor allows and cannot give. A person
-     * may deny whatever the person's credential may give.
-     */
     answer: Traced.fn("DeviceAuthorizations.answer")(function* (typed: string, isAllowed: boolean) {
       const { apiKeyId, userId } = yield* CurrentActor
       const { app, device } = yield* waiting(typed)
@@ -118,7 +146,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes devices whose codes have expired for some time. */
     purge: {
       name: "purge-oauth2-device-codes",
       every: "10 minutes",
@@ -130,7 +157,7 @@ const make = Effect.gen(function* () {
 /** Devices without a browser, whose users answer elsewhere (RFC 8628). oauth2-provider.md §17.3. */
 export class DeviceAuthorizations extends Context.Tag("@atelier/core/DeviceAuthorizations")<
   DeviceAuthorizations,
-  Effect.Effect.Success<typeof make>
+  DeviceAuthorizationsService
 >() {
   static readonly layer = standingOn(service(DeviceAuthorizations, make), Authorizations.layer)
 }

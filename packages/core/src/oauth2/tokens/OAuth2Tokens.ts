@@ -34,6 +34,8 @@ import { hashText, newSecret, presentedSecret } from "./OAuthSecret.js"
 import { matchesRedirectUri } from "../clients/RedirectUri.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { Auditing } from "../../audit/Audit.js"
+import type { Forbidden } from "../../platform/Errors.js"
 
 /** The parameters of an exchange of a code. */
 export interface CodeExchange {
@@ -112,6 +114,81 @@ const pollTexts: Readonly<Record<PollRefusal, string>> = {
 
 /** The decision on a request that found its grant: an attack ends the grant, and the client is refused all the same. */
 type Outcome = { readonly tokens: IssuedTokens } | { readonly refused: OAuthError }
+
+/** The methods of {@link OAuth2Tokens}. */
+export interface OAuth2TokensService {
+  /**
+   * Tells a client about one of its own tokens (RFC 7662). Returns undefined for a token that is unknown, of another client or not good, without
+   * saying which. It is no use of the token. Fails with `invalid_client` for a client that cannot prove who it is.
+   */
+  readonly introspect: (
+    client: AuthenticatedClient,
+    token: string
+  ) => Effect.Effect<
+    | {
+        readonly user_id: Uuid
+        readonly username: string
+        readonly resource: ReadonlyArray<string>
+        readonly dpop_jkt: string | null
+        readonly kind: "refresh"
+        readonly scopes: ReadonlyArray<string>
+        readonly issued_at: Timestamp.Timestamp
+        readonly expires_at: Timestamp.Timestamp
+      }
+    | {
+        readonly user_id: Uuid
+        readonly username: string
+        readonly resource: ReadonlyArray<string>
+        readonly dpop_jkt: string | null
+        readonly kind: "access"
+        readonly scopes: ReadonlyArray<string>
+        readonly issued_at: Timestamp.Timestamp
+        readonly expires_at: Timestamp.Timestamp
+      }
+    | undefined,
+    OAuthError,
+    Cryptography
+  >
+
+  /**
+   * Redeems an authorization code. The order of the refusals is that of oauth2-provider.md §7 no. 4. A code that comes again ends what was
+   * issued with it.
+   */
+  readonly redeem: (
+    client: AuthenticatedClient,
+    request: CodeExchange,
+    info: CallInfo
+  ) => Effect.Effect<IssuedTokens, OAuthError, Cryptography | Auditing>
+
+  /**
+   * Answers a device that asks whether its user has answered (RFC 8628 §3.4). One of several requests at once gets the tokens, and the code is used up by
+   * them.
+   */
+  readonly redeemDevice: (
+    client: AuthenticatedClient,
+    input: { readonly device_code: string; readonly dpopKey?: string | undefined },
+    info: CallInfo
+  ) => Effect.Effect<IssuedTokens, OAuthError, Cryptography | Auditing>
+
+  /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */
+  readonly refresh: (
+    client: AuthenticatedClient,
+    request: RefreshRequest,
+    info: CallInfo
+  ) => Effect.Effect<IssuedTokens, OAuthError, Cryptography | Auditing>
+
+  /**
+   * Ends the grant of an access or refresh token (RFC 7009). Does nothing for a token that is unknown or belongs to another app. A client may
+   * leave its secret out: the token itself is the proof.
+   */
+  readonly revoke: (client: AuthenticatedClient, token: string, info: CallInfo) => Effect.Effect<void, never, Cryptography | Auditing>
+
+  /** Ends everything that the actor gave an app. Fails with `Forbidden` for a credential that may not delete tokens of its user. */
+  readonly disconnect: (app: OAuth2App) => Effect.Effect<void, Forbidden, CurrentActor | Auditing>
+
+  /** Deletes codes and tokens that can never be used again. */
+  readonly purge: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* GrantRepository
@@ -333,10 +410,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Tells a client about one of its own tokens (RFC 7662). Returns undefined for a token that is unknown, of another client or not good, without
-     * saying which. It is no use of the token. Fails with `invalid_client` for a client that cannot prove who it is.
-     */
     introspect: Traced.fn("OAuth2Tokens.introspect")(function* (client: AuthenticatedClient, token: string) {
       yield* requireAuthenticated(client)
       if (client.app.client_type === "public") return yield* invalidClient
@@ -354,10 +427,6 @@ const make = Effect.gen(function* () {
       } satisfies IntrospectedToken
     }),
 
-    /**
-     * Redeems an authorization code. The order of the refusals is that of oauth2-provider.md §7 no. 4. A code that comes again ends what was
-     * issued with it.
-     */
     redeem: Traced.fn("OAuth2Tokens.redeem")(function* (client: AuthenticatedClient, request: CodeExchange, info: CallInfo) {
       yield* requireAuthenticated(client)
       const { app, secretId } = client
@@ -401,10 +470,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Answers a device that asks whether its user has answered (RFC 8628 §3.4). One of several requests at once gets the tokens, and the code is used up by
-     * them.
-     */
     redeemDevice: Traced.fn("OAuth2Tokens.redeemDevice")(function* (
       client: AuthenticatedClient,
       { device_code: deviceCode, dpopKey }: { readonly device_code: string; readonly dpopKey?: string | undefined },
@@ -442,7 +507,6 @@ const make = Effect.gen(function* () {
       return "tokens" in outcome ? outcome.tokens : yield* outcome.refused
     }),
 
-    /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */
     refresh: Traced.fn("OAuth2Tokens.refresh")(function* (
       client: AuthenticatedClient,
       { dpopKey, refresh_token, resource: asked, scope }: RefreshRequest,
@@ -492,10 +556,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Ends the grant of an access or refresh token (RFC 7009). Does nothing for a token that is unknown or belongs to another app. A client may
-     * leave its secret out: the token itself is the proof.
-     */
     revoke: Traced.fn("OAuth2Tokens.revoke")(function* ({ app }: AuthenticatedClient, token: string, info: CallInfo) {
       const id = yield* grantOf(token)
       const found = id === undefined ? Option.none() : yield* repository.byId(id)
@@ -510,7 +570,6 @@ const make = Effect.gen(function* () {
       ).pipe(Access.actingAs({ ...SystemActor.systemOauth, ...info, userId: user_id }))
     }),
 
-    /** Ends everything that the actor gave an app. Fails with `Forbidden` for a credential that may not delete tokens of its user. */
     disconnect: Traced.fn("OAuth2Tokens.disconnect")(function* (app: OAuth2App) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("delete", AccessObjects.ownedBy("oauth2_app_code_token", userId))
@@ -524,7 +583,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes codes and tokens that can never be used again. */
     purge: {
       name: "purge-oauth2-grants",
       every: "10 minutes",
@@ -541,6 +599,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The tokens of apps: issued, renewed and ended. oauth2-provider.md §7 to §9. */
-export class OAuth2Tokens extends Context.Tag("@atelier/core/OAuth2Tokens")<OAuth2Tokens, Effect.Effect.Success<typeof make>>() {
+export class OAuth2Tokens extends Context.Tag("@atelier/core/OAuth2Tokens")<OAuth2Tokens, OAuth2TokensService>() {
   static readonly layer = service(OAuth2Tokens, make)
 }

@@ -20,6 +20,8 @@ import { ProvisionerKeyRepository } from "../keys/ProvisionerKeyRepository.js"
 import type { ProvisionerTags } from "../queue/ProvisionerTags.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { NotFound } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** The filter of a list of daemons. Absent fields do not restrict it. */
 export interface DaemonQuery {
@@ -41,6 +43,15 @@ const wantedStatuses = ({ offline, status }: Pick<DaemonQuery, "offline" | "stat
   return offline ? DaemonStatus.literals : DaemonStatus.literals.filter((status) => status !== "offline")
 }
 
+/** The methods of {@link ProvisionerDaemons}. */
+export interface ProvisionerDaemonsService {
+  /**
+   * The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Four statements.
+   * templates-and-provisioning.md §7.1.
+   */
+  readonly list: (organization: string, query: DaemonQuery) => Effect.Effect<ReadonlyArray<DaemonView>, NotFound, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
   const jobs = yield* ProvisionerJobRepository
@@ -48,10 +59,6 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
 
   return {
-    /**
-     * The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Four statements.
-     * templates-and-provisioning.md §7.1.
-     */
     list: Traced.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization_id))
@@ -93,9 +100,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The daemons of an organization. */
-export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDaemons")<
-  ProvisionerDaemons,
-  Effect.Effect.Success<typeof make>
->() {
+export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDaemons")<ProvisionerDaemons, ProvisionerDaemonsService>() {
   static readonly layer = standingOn(service(ProvisionerDaemons, make), Organizations.layer)
 }

@@ -3,13 +3,13 @@ import { Context, Deferred, Duration, Effect, Option, Redacted, Schema, type Sco
 import * as Access from "../../access/Access.js"
 import { type Actor, CurrentActor } from "../../access/actors/Actor.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { rightTo } from "../../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import * as Background from "../../platform/background/Background.js"
-import { Forbidden, Invalid, Unauthenticated } from "../../platform/Errors.js"
+import { Forbidden, Invalid, Unauthenticated, type NotFound } from "../../platform/Errors.js"
 import { listen } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Name from "../../platform/texts/Name.js"
@@ -19,7 +19,7 @@ import { nil } from "../../platform/texts/Uuid.js"
 import { makeDaemonGroups } from "../queue/DaemonGroups.js"
 import { JobClaims } from "../queue/JobClaims.js"
 import { jobPosted } from "../jobs/JobEvents.js"
-import { ModuleArchives } from "../files/ModuleArchives.js"
+import { ModuleArchives, type ModuleArchive } from "../files/ModuleArchives.js"
 import { provisionerApiVersion, type ProvisionerDaemon, sharedKeyId, userKeyId } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import type { FileId } from "../files/File.js"
@@ -74,6 +74,46 @@ const isServed = (version: string): boolean => {
 }
 
 const startMarking = Background.repeating("provisioner_heartbeat")
+
+/** The methods of {@link RemoteDaemons}. */
+export interface RemoteDaemonsService {
+  /**
+   * Decides whether a daemon may connect, and as which one. Fails with the first check that does not hold, in the order of
+   * §7.3. The right ends with the key or the session; where the key is deleted while jobs run, `dismissed` completes with the last of them.
+   */
+  readonly admit: (
+    reference: string,
+    caller: Option.Option<Actor>,
+    secrets: DaemonSecrets,
+    asked: NewDaemon
+  ) => Effect.Effect<
+    {
+      readonly right: StreamRight
+      readonly daemon: ProvisionerDaemon
+      readonly work: DaemonWork
+      readonly isAllowed: Effect.Effect<boolean>
+      readonly repeatable: Set<"plan" | "apply">
+      readonly dismissed: Effect.Effect<void>
+    },
+    Invalid | Unauthenticated | Forbidden | NotFound
+  >
+
+  /** Registers an admitted daemon until the scope closes, and answers how it takes jobs. Jobs that it leaves behind are given back. */
+  readonly connect: (admitted: {
+    readonly daemon: ProvisionerDaemon
+    readonly work: DaemonWork
+    readonly isAllowed: Effect.Effect<boolean>
+    readonly repeatable: ReadonlySet<Phase>
+  }) => Effect.Effect<
+    {
+      readonly acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>) => Effect.Effect<A, E | Unauthenticated, Scope.Scope>
+      readonly storeModules: (tar: Uint8Array) => Effect.Effect<FileId>
+      readonly modules: (id: FileId) => Effect.Effect<Option.Option<ModuleArchive>>
+    },
+    never,
+    Scope.Scope
+  >
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
@@ -140,10 +180,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /**
-     * Decides whether a daemon may connect, and as which one. Fails with the first check that does not hold, in the order of
-     * §7.3. The right ends with the key or the session; where the key is deleted while jobs run, `dismissed` completes with the last of them.
-     */
     admit: Traced.fn("RemoteDaemons.admit")(function* (
       reference: string,
       caller: Option.Option<Actor>,
@@ -233,7 +269,6 @@ const make = Effect.gen(function* () {
       return { right, daemon, work, isAllowed, repeatable, dismissed: Deferred.await(dismissed) }
     }),
 
-    /** Registers an admitted daemon until the scope closes, and answers how it takes jobs. Jobs that it leaves behind are given back. */
     connect: (admitted: {
       readonly daemon: ProvisionerDaemon
       readonly work: DaemonWork
@@ -276,7 +311,7 @@ const isSame = (one: string, other: string): boolean => {
 }
 
 /** Daemons that connect from other processes. */
-export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<RemoteDaemons, Effect.Effect.Success<typeof make>>() {
+export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<RemoteDaemons, RemoteDaemonsService>() {
   static readonly layer = standingOn(
     service(RemoteDaemons, make),
     Organizations.layer,

@@ -74,13 +74,18 @@ interface Worker {
 
 const nothing: Omit<Plan, "daily_cost" | "resources"> = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false }
 
+/** The methods of {@link RemoteJobs}. */
+export interface RemoteJobsService {
+  /** Begins a job that was taken: the runner's engine is the daemon. */
+  readonly begin: (job: TakenJob, worker: Worker) => Effect.Effect<RemoteJob, never, Scope.Scope>
+}
+
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
   const runner = yield* JobRunner
   const sources = yield* TemplateSources
   const modules = yield* ModuleArchiveRepository
 
-  /** Begins a job that was taken: the runner's engine is the daemon. */
   const begin = (job: TakenJob, { repeatable: ofBuilds, work }: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
     Effect.gen(function* () {
       const input = yield* Deferred.make<PlanInput>()
@@ -206,6 +211,6 @@ const make = Effect.gen(function* () {
   return { begin }
 })
 
-export class RemoteJobs extends Context.Tag("@atelier/core/RemoteJobs")<RemoteJobs, Effect.Effect.Success<typeof make>>() {
+export class RemoteJobs extends Context.Tag("@atelier/core/RemoteJobs")<RemoteJobs, RemoteJobsService>() {
   static readonly layer = standingOn(service(RemoteJobs, make), JobClaims.layer, JobRunner.layer, TemplateSources.layer)
 }

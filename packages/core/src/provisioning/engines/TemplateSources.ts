@@ -43,6 +43,27 @@ const keptOpinions = 1_000
 /** Bytes of a source that is kept: most templates have a few kilobytes. */
 const maximumKept = 128 * 1024
 
+/** The methods of {@link TemplateSources}. */
+export interface TemplateSourcesService {
+  /** What this process knows of a source already: whether an engine of its own understands it. */
+  readonly opinionOf: (id: FileId) => Option.Option<Opinion>
+
+  /** Looks whether an engine of this process understands a source. One that is gone or is no archive is for any daemon to refuse. */
+  readonly judge: (id: FileId) => Effect.Effect<Opinion>
+
+  /** The archive of a template, a tar. Fails when it is gone. */
+  readonly read: (id: FileId) => Effect.Effect<Uint8Array, ProvisionFailure>
+
+  /**
+   * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. `modules` are those that the
+   * source's import has downloaded. Fails when the source is gone, is not an archive, or no engine of this server understands it.
+   */
+  readonly open: (id: FileId, log: LogSink, modules?: FileId) => Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope>
+
+  /** As `open`, without a log, for an evaluation: with the modules that the import of a version has downloaded. */
+  readonly openVersion: (version: { readonly id: Uuid }, source: FileId) => Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope>
+}
+
 const make = Effect.gen(function* () {
   const files = yield* FileRepository
   const archives = yield* Archives
@@ -96,10 +117,8 @@ const make = Effect.gen(function* () {
   const opinions = Lru.make<FileId, Opinion>(keptOpinions)
 
   return {
-    /** What this process knows of a source already: whether an engine of its own understands it. */
     opinionOf: (id: FileId): Option.Option<Opinion> => Option.fromNullable(opinions.get(id)),
 
-    /** Looks whether an engine of this process understands a source. One that is gone or is no archive is for any daemon to refuse. */
     judge: (id: FileId): Effect.Effect<Opinion> =>
       Effect.gen(function* () {
         const paths = yield* Effect.option(Effect.flatMap(read(id), archives.paths))
@@ -109,22 +128,16 @@ const make = Effect.gen(function* () {
         return opinion
       }),
 
-    /** The archive of a template, a tar. Fails when it is gone. */
     read,
 
-    /**
-     * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. `modules` are those that the
-     * source's import has downloaded. Fails when the source is gone, is not an archive, or no engine of this server understands it.
-     */
     open,
 
-    /** As `open`, without a log, for an evaluation: with the modules that the import of a version has downloaded. */
     openVersion: (version: { readonly id: Uuid }, source: FileId) =>
       Effect.flatMap(archivesOfModules.ofVersion(version.id), (modules) => open(source, () => Effect.void, Option.getOrUndefined(modules)))
   }
 })
 
 /** Sources of templates, opened with the engines of this process. */
-export class TemplateSources extends Context.Tag("@atelier/core/TemplateSources")<TemplateSources, Effect.Effect.Success<typeof make>>() {
+export class TemplateSources extends Context.Tag("@atelier/core/TemplateSources")<TemplateSources, TemplateSourcesService>() {
   static readonly layer = standingOn(service(TemplateSources, make), ModuleArchives.layer)
 }

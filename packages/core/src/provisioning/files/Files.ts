@@ -5,7 +5,7 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
-import { Invalid, NotFound, TooLarge } from "../../platform/Errors.js"
+import { Invalid, NotFound, TooLarge, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -44,6 +44,45 @@ const safelyUsed = Duration.hours(12)
 const purgeBatch = 10
 
 const missing = new NotFound({ resource: "file" })
+
+/** The methods of {@link Files}. */
+export interface FilesService {
+  /**
+   * Stores an archive of the actor, which is read when it may be stored. A zip, and content of more than 4 MiB or of a length that is not
+   * known before, waits until no other such upload of the actor is under way. A zip becomes a tar. The same content is stored once per
+   * user. Fails with `Invalid` for content types and archives that are not understood, with `TooLarge` above 100 MiB or beyond what one
+   * user may keep. templates-and-provisioning.md §1.
+   */
+  readonly upload: <E, R>(
+    contentType: string,
+    read: Effect.Effect<Uint8Array, E, R>,
+    length?: number
+  ) => Effect.Effect<Upload, Invalid | Forbidden | TooLarge | E, CurrentActor | R>
+
+  /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. Fails with `TooLarge` beyond what one user may keep. */
+  readonly storeTar: (createdBy: Uuid, tar: Uint8Array) => Effect.Effect<Upload, TooLarge>
+
+  /** Stores the modules that an import has downloaded, a tar. It belongs to no user, so no user's space limits it. */
+  readonly storeModules: (tar: Uint8Array) => Effect.Effect<FileId>
+
+  /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` if the file has been purged. */
+  readonly keep: (id: FileId) => Effect.Effect<void, NotFound>
+
+  /**
+   * Deletes files that nothing refers to, a day after they were uploaded. Modules go with the last workspace of a deleted template; those of a
+   * version without a template go after a day.
+   */
+  readonly purge: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void> }
+
+  /** A file. Fails with `NotFound` where the actor may not read it. */
+  readonly get: (id: FileId) => Effect.Effect<File, NotFound, CurrentActor>
+
+  /**
+   * A file and its content as it is read; as a zip where that is asked for. Fails with `NotFound`, or with `Invalid` where it cannot be
+   * a zip.
+   */
+  readonly download: (id: FileId, options: { readonly asZip: boolean }) => Effect.Effect<Download, Invalid | NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* FileRepository
@@ -104,12 +143,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /**
-     * Stores an archive of the actor, which is read when it may be stored. A zip, and content of more than 4 MiB or of a length that is not
-     * known before, waits until no other such upload of the actor is under way. A zip becomes a tar. The same content is stored once per
-     * user. Fails with `Invalid` for content types and archives that are not understood, with `TooLarge` above 100 MiB or beyond what one
-     * user may keep. templates-and-provisioning.md §1.
-     */
     upload: Traced.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>, length?: number) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
@@ -126,14 +159,11 @@ const make = Effect.gen(function* () {
       return yield* isSmall ? stored : inTurn(userId)(stored)
     }),
 
-    /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. Fails with `TooLarge` beyond what one user may keep. */
     storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload, TooLarge> => store(createdBy, tarType, tar),
 
-    /** Stores the modules that an import has downloaded, a tar. It belongs to no user, so no user's space limits it. */
     storeModules: (tar: Uint8Array): Effect.Effect<FileId> =>
       Effect.orDie(Effect.map(store(nil, tarType, tar, Number.MAX_SAFE_INTEGER), ({ id }) => id)),
 
-    /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` if the file has been purged. */
     keep: (id: FileId): Effect.Effect<void, NotFound> =>
       Effect.gen(function* () {
         const now = yield* Timestamp.now
@@ -142,10 +172,6 @@ const make = Effect.gen(function* () {
         if (!(yield* repository.use(id, now))) return yield* missing
       }),
 
-    /**
-     * Deletes files that nothing refers to, a day after they were uploaded. Modules go with the last workspace of a deleted template; those of a
-     * version without a template go after a day.
-     */
     purge: {
       name: "purge_files",
       every: Duration.hours(1),
@@ -157,13 +183,8 @@ const make = Effect.gen(function* () {
       })
     } satisfies Worker<never>,
 
-    /** A file. Fails with `NotFound` where the actor may not read it. */
     get,
 
-    /**
-     * A file and its content as it is read; as a zip where that is asked for. Fails with `NotFound`, or with `Invalid` where it cannot be
-     * a zip.
-     */
     download: Traced.fn("Files.download")(function* (id: FileId, options: { readonly asZip: boolean }) {
       const file = yield* get(id)
       const content = repository.content(id)
@@ -179,6 +200,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Archives with the source of templates. */
-export class Files extends Context.Tag("@atelier/core/Files")<Files, Effect.Effect.Success<typeof make>>() {
+export class Files extends Context.Tag("@atelier/core/Files")<Files, FilesService>() {
   static readonly layer = service(Files, make)
 }

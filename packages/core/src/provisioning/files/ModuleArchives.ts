@@ -6,22 +6,33 @@ import { FileRepository } from "./FileRepository.js"
 import { Files } from "./Files.js"
 import { ModuleArchiveRepository } from "./ModuleArchiveRepository.js"
 
+/** The methods of {@link ModuleArchives}. */
+export interface ModuleArchivesService {
+  /** Stores an archive, a tar, once for the same content. It is purged after a day unless it is linked to a version. */
+  readonly store: (tar: Uint8Array<ArrayBufferLike>) => Effect.Effect<Uuid>
+
+  /** Notes the archive of the modules that a version's import has downloaded. */
+  readonly link: (versionId: Uuid, fileId: Uuid) => Effect.Effect<void>
+
+  /** The archive of a version; None if its import has downloaded nothing. */
+  readonly ofVersion: (versionId: Uuid) => Effect.Effect<Option.Option<Uuid>>
+
+  /** An archive for a daemon of an organization; None if it belongs to no version of the organization. */
+  readonly inOrganization: (id: FileId, organizationId: Uuid) => Effect.Effect<Option.Option<ModuleArchive>>
+}
+
 const make = Effect.gen(function* () {
   const files = yield* Files
   const contents = yield* FileRepository
   const repository = yield* ModuleArchiveRepository
 
   return {
-    /** Stores an archive, a tar, once for the same content. It is purged after a day unless it is linked to a version. */
     store: files.storeModules,
 
-    /** Notes the archive of the modules that a version's import has downloaded. */
     link: repository.link,
 
-    /** The archive of a version; None if its import has downloaded nothing. */
     ofVersion: repository.ofVersion,
 
-    /** An archive for a daemon of an organization; None if it belongs to no version of the organization. */
     inOrganization: (id: FileId, organizationId: Uuid): Effect.Effect<Option.Option<ModuleArchive>> =>
       Effect.map(
         repository.inOrganization(id, organizationId),
@@ -36,6 +47,6 @@ export interface ModuleArchive extends File {
 }
 
 /** The modules that imports have downloaded, which the builds of their versions use again. templates-and-provisioning.md §8.4. */
-export class ModuleArchives extends Context.Tag("@atelier/core/ModuleArchives")<ModuleArchives, Effect.Effect.Success<typeof make>>() {
+export class ModuleArchives extends Context.Tag("@atelier/core/ModuleArchives")<ModuleArchives, ModuleArchivesService>() {
   static readonly layer = standingOn(service(ModuleArchives, make), Files.layer)
 }

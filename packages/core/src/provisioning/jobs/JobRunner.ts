@@ -77,6 +77,16 @@ const isAway = (cause: Cause.Cause<unknown>): boolean => Option.isSome(storeUnav
 
 const startWatching = Background.repeating("job_claim")
 
+/** The methods of {@link JobRunner}. */
+export interface JobRunnerService {
+  /**
+   * Runs an acquired job to its end, whatever that is; never fails. When it is interrupted, also in a caller that is uninterruptible, the
+   * work is ended first and the job given back. A daemon in another process is given as what opens the source.
+   * templates-and-provisioning.md §6.5, §6.8, §6.9, §7.4.
+   */
+  readonly run: (job: ClaimedJob, remote?: TemplateSources["Type"]["open"]) => Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
   const sources = yield* TemplateSources
@@ -268,11 +278,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /**
-     * Runs an acquired job to its end, whatever that is; never fails. When it is interrupted, also in a caller that is uninterruptible, the
-     * work is ended first and the job given back. A daemon in another process is given as what opens the source.
-     * templates-and-provisioning.md §6.5, §6.8, §6.9, §7.4.
-     */
     run: (job: ClaimedJob, remote?: TemplateSources["Type"]["open"]): Effect.Effect<void> =>
       Effect.uninterruptible(
         Effect.gen(function* () {
@@ -287,7 +292,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Runs one job with the engines of this process. */
-export class JobRunner extends Context.Tag("@atelier/core/JobRunner")<JobRunner, Effect.Effect.Success<typeof make>>() {
+export class JobRunner extends Context.Tag("@atelier/core/JobRunner")<JobRunner, JobRunnerService>() {
   // The area brings the sources: tests run jobs of sources of their own
   static readonly layer = standingOn(service(JobRunner, make), JobClaims.layer)
 }

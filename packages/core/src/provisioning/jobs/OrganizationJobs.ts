@@ -12,6 +12,7 @@ import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 const missing = new NotFound({ resource: "provisioner_job" })
 
@@ -29,6 +30,18 @@ const noMetadata: JobMetadata = {
 /** Returns the organization if the actor may read its jobs. Fails with `NotFound` otherwise. templates-and-provisioning.md §6.10. */
 const readable = (organization: Organization) =>
   Effect.as(Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization.id)), organization)
+
+/** The methods of {@link OrganizationJobs}. */
+export interface OrganizationJobsService {
+  /** The jobs of an organization that a filter leaves, newest first. Fails with `NotFound` for actors who may not read its jobs. */
+  readonly list: (
+    organization: string,
+    filter: Omit<JobFilter, "organization_id">
+  ) => Effect.Effect<ReadonlyArray<JobView>, NotFound, CurrentActor>
+
+  /** One job of an organization. Fails with `NotFound` for actors who may not read its jobs. */
+  readonly get: (organization: string, id: ProvisionerJobId) => Effect.Effect<JobView, NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
@@ -64,13 +77,11 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The jobs of an organization that a filter leaves, newest first. Fails with `NotFound` for actors who may not read its jobs. */
     list: Traced.fn("OrganizationJobs.list")(function* (organization: string, filter: Omit<JobFilter, "organization_id">) {
       const { id } = yield* readable(yield* organizations.get(organization))
       return yield* described(yield* repository.list({ ...filter, organization_id: id }))
     }),
 
-    /** One job of an organization. Fails with `NotFound` for actors who may not read its jobs. */
     get: Traced.fn("OrganizationJobs.get")(function* (organization: string, id: ProvisionerJobId) {
       const { id: organizationId } = yield* readable(yield* organizations.get(organization))
       const job = Option.getOrUndefined(yield* repository.byId(id))
@@ -82,9 +93,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The jobs of an organization, for those who look after its provisioners. templates-and-provisioning.md §6.10. */
-export class OrganizationJobs extends Context.Tag("@atelier/core/OrganizationJobs")<
-  OrganizationJobs,
-  Effect.Effect.Success<typeof make>
->() {
+export class OrganizationJobs extends Context.Tag("@atelier/core/OrganizationJobs")<OrganizationJobs, OrganizationJobsService>() {
   static readonly layer = standingOn(service(OrganizationJobs, make), Organizations.layer)
 }

@@ -5,7 +5,7 @@ import { Ids } from "../../platform/Ids.js"
 import type * as Feed from "../../platform/events/Feed.js"
 import { following, makeSharedReads } from "../../platform/events/SharedReads.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { publish, transaction } from "../../platform/store/Transactor.js"
+import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobCanceled, jobLogs, jobPosted } from "./JobEvents.js"
 import type { JobLog } from "../logs/JobLog.js"
@@ -34,6 +34,85 @@ const logPage = 1_000
 const followInterval = Duration.seconds(30)
 
 const missing = new NotFound({ resource: "provisioner_job" })
+
+/** The methods of {@link ProvisionerJobs}. */
+export interface ProvisionerJobsService {
+  /**
+   * Queues a job, in the caller's transaction; daemons that wait for such a job are told after the commit. Authorized by what the job
+   * is for. templates-and-provisioning.md §6.4.
+   */
+  readonly insert: (job: NewJob) => Effect.Effect<ProvisionerJob, never, EventBus>
+
+  /**
+   * Jobs that were read already, with their places in the queue; those that do not wait, or that no live daemon takes, have none. At
+   * most one statement.
+   */
+  readonly withQueue: (jobs: ReadonlyArray<ProvisionerJob>) => Effect.Effect<ReadonlyArray<QueuedJob>>
+
+  /** One job with its place in the queue. Authorized by what the job is for. Two statements. */
+  readonly get: (id: ProvisionerJobId) => Effect.Effect<QueuedJob, NotFound>
+
+  /** Jobs by id, with their places in the queue. Callers authorize by the jobs' subjects. Two statements, for any number of jobs. */
+  readonly byIds: (jobIds: ReadonlyArray<ProvisionerJobId>) => Effect.Effect<Map<Uuid, QueuedJob>>
+
+  /** How many daemons could take each of these jobs. One statement. templates-and-provisioning.md §3.3. */
+  readonly matchedProvisioners: (jobIds: ReadonlyArray<ProvisionerJobId>) => Effect.Effect<Map<Uuid, MatchedProvisioners>>
+
+  /**
+   * Cancels a job: at once while it waits, else its worker is told to stop. Joins the caller's transaction and is authorized by what
+   * the job is for. Fails with `Invalid` when it has ended or is canceled already, with `ExpectationMismatch` when its status is not
+   * the one expected. templates-and-provisioning.md §3.5, §6.1.
+   */
+  readonly cancel: (
+    id: ProvisionerJobId,
+    options?: { readonly expectStatus?: JobStatus | undefined }
+  ) => Effect.Effect<
+    {
+      readonly updated_at: Timestamp.Timestamp
+      readonly error: string
+      readonly started_at: Timestamp.Timestamp | null
+      readonly canceled_at: Timestamp.Timestamp | null
+      readonly completed_at: Timestamp.Timestamp | null
+      readonly claim_id: Uuid | null
+      readonly lease_expires_at: Timestamp.Timestamp | null
+      readonly attempts: number
+      readonly unrepeatable: boolean
+      readonly organization_id: Uuid
+      readonly type: "workspace_build" | "template_version_import" | "template_version_dry_run"
+      readonly id: Uuid
+      readonly provisioner: "terraform" | "echo"
+      readonly created_at: Timestamp.Timestamp
+      readonly logs_length: number
+      readonly logs_overflowed: boolean
+      readonly error_code: string
+      readonly initiator_id: Uuid
+      readonly file_id: Uuid
+      readonly input: {
+        readonly workspace_name?: string | undefined
+        readonly template_id?: Uuid | undefined
+        readonly template_version_id?: Uuid | undefined
+        readonly workspace_build_id?: Uuid | undefined
+        readonly user_variable_values?: readonly { readonly name: string; readonly value: string }[] | undefined
+        readonly rich_parameter_values?: readonly { readonly name: string; readonly value: string }[] | undefined
+        readonly log_level?: "debug" | undefined
+        readonly prebuilt_workspace_stage?: 1 | 2 | undefined
+      }
+      readonly tags: { readonly [x: string]: string }
+      readonly worker_id: Uuid | null
+    },
+    Invalid | NotFound | ExpectationMismatch,
+    EventBus | Transactor
+  >
+
+  /** The rows with ids larger than `after`, oldest first, read as they are consumed. Authorized by what the job is for. */
+  readonly logs: (id: ProvisionerJobId, after: number) => Stream.Stream<JobLog>
+
+  /**
+   * Streams the rows with ids larger than `after`, then new ones, until the job ends. It subscribes before it reads and reads again after
+   * lost events, so no row is missed or repeated. New rows are read once for all followers. templates-and-provisioning.md §6.6.
+   */
+  readonly follow: (id: ProvisionerJobId, after: number) => Stream.Stream<JobLog>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
@@ -72,10 +151,6 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    /**
-     * Queues a job, in the caller's transaction; daemons that wait for such a job are told after the commit. Authorized by what the job
-     * is for. templates-and-provisioning.md §6.4.
-     */
     insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
       const now = yield* Timestamp.now
       const row: ProvisionerJob = {
@@ -97,36 +172,24 @@ const make = Effect.gen(function* () {
       return row
     }),
 
-    /**
-     * Jobs that were read already, with their places in the queue; those that do not wait, or that no live daemon takes, have none. At
-     * most one statement.
-     */
     withQueue,
 
-    /** One job with its place in the queue. Authorized by what the job is for. Two statements. */
     get: Traced.fn("ProvisionerJobs.get")(function* (id: ProvisionerJobId) {
       const job = yield* Effect.flatten(repository.byId(id)).pipe(Effect.mapError(() => missing))
       const [queued] = yield* withQueue([job])
       return queued ?? { ...job, queue_position: 0, queue_size: 0 }
     }),
 
-    /** Jobs by id, with their places in the queue. Callers authorize by the jobs' subjects. Two statements, for any number of jobs. */
     byIds: Traced.fn("ProvisionerJobs.byIds")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
       const jobs = jobIds.length === 0 ? [] : yield* repository.byIds(jobIds)
       return new Map((yield* withQueue(jobs)).map((job) => [job.id, job]))
     }),
 
-    /** How many daemons could take each of these jobs. One statement. templates-and-provisioning.md §3.3. */
     matchedProvisioners: Traced.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
       const matched = jobIds.length === 0 ? [] : yield* queue.matchedProvisioners(jobIds, yield* alive)
       return new Map(matched.map(({ job_id, ...provisioners }): [Uuid, MatchedProvisioners] => [job_id, provisioners]))
     }),
 
-    /**
-     * Cancels a job: at once while it waits, else its worker is told to stop. Joins the caller's transaction and is authorized by what
-     * the job is for. Fails with `Invalid` when it has ended or is canceled already, with `ExpectationMismatch` when its status is not
-     * the one expected. templates-and-provisioning.md §3.5, §6.1.
-     */
     cancel: Traced.fn("ProvisionerJobs.cancel")(function* (
       id: ProvisionerJobId,
       options: { readonly expectStatus?: JobStatus | undefined } = {}
@@ -152,13 +215,8 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The rows with ids larger than `after`, oldest first, read as they are consumed. Authorized by what the job is for. */
     logs: logsAfter,
 
-    /**
-     * Streams the rows with ids larger than `after`, then new ones, until the job ends. It subscribes before it reads and reads again after
-     * lost events, so no row is missed or repeated. New rows are read once for all followers. templates-and-provisioning.md §6.6.
-     */
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
       following(reads(id), (shared, changed) => {
         let cursor = after
@@ -192,6 +250,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Jobs: queueing, canceling and reading them. The daemons' use cases are in `JobClaims`, the API's lists in `OrganizationJobs`. */
-export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, Effect.Effect.Success<typeof make>>() {
+export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, ProvisionerJobsService>() {
   static readonly layer = service(ProvisionerJobs, make)
 }

@@ -5,19 +5,20 @@ import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import type { Organization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
-import { Conflict, Invalid, Unauthenticated } from "../../platform/Errors.js"
-import { type Channel, channelsOf } from "../../platform/events/EventBus.js"
+import { Conflict, Invalid, Unauthenticated, type Forbidden, type NotFound } from "../../platform/Errors.js"
+import { type Channel, channelsOf, type EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { publish, transaction } from "../../platform/store/Transactor.js"
+import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { builtInKeyNames, DaemonStatus, userKeyId } from "../daemons/ProvisionerDaemon.js"
-import { ProvisionerDaemonRepository } from "../daemons/ProvisionerDaemonRepository.js"
+import { ProvisionerDaemonRepository, type DaemonWithJobs } from "../daemons/ProvisionerDaemonRepository.js"
 import { missingProvisionerKey, type ProvisionerKey, provisionerKeyNameViolation, provisionerSecretLength } from "./ProvisionerKey.js"
 import { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
 import { type ProvisionerTags, tagsViolation } from "../queue/ProvisionerTags.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** A daemon of the list of keys was seen within this time. §7.2. */
 const recently = Duration.minutes(3)
@@ -28,6 +29,40 @@ export const provisionerKeyDeleted: (id: Uuid) => Channel<{}> = channelsOf("prov
 const unknownKey = new Unauthenticated({ message: "The provisioner key is invalid, or was deleted." })
 
 const names = new Set(builtInKeyNames.values())
+
+/** The methods of {@link ProvisionerKeys}. */
+export interface ProvisionerKeysService {
+  /**
+   * Makes a key for daemons and returns its secret, which is shown once. Fails with `Forbidden` if the actor may not make daemons, and with
+   * `Conflict` for a name that is taken in any case. templates-and-provisioning.md §7.2.
+   */
+  readonly create: (
+    reference: string,
+    name: string,
+    tags: ProvisionerTags
+  ) => Effect.Effect<Redacted.Redacted<string>, Invalid | Forbidden | NotFound | Conflict, CurrentActor>
+
+  /** The keys that were made in an organization, by creation. §7.2. */
+  readonly list: (reference: string) => Effect.Effect<ReadonlyArray<ProvisionerKey>, NotFound, CurrentActor>
+
+  /** All keys of an organization, each with its daemons that were seen lately. Two statements. §7.2. */
+  readonly withDaemons: (
+    reference: string
+  ) => Effect.Effect<
+    { readonly key: ProvisionerKey; readonly daemons: [] | [DaemonWithJobs, ...DaemonWithJobs[]] }[],
+    NotFound,
+    CurrentActor
+  >
+
+  /** Deletes a key, which ends the sessions of its daemons. Fails with `Invalid` for a built-in one. §7.2. */
+  readonly delete: (
+    reference: string,
+    name: string
+  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound, CurrentActor | EventBus | Transactor>
+
+  /** The key with this secret. Fails with `Invalid` for a text that is no secret, and `Unauthenticated` for an unknown one. §7.2. */
+  readonly authenticate: (secret: Redacted.Redacted<string>) => Effect.Effect<ProvisionerKey, Invalid | Unauthenticated>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerKeyRepository
@@ -48,10 +83,6 @@ const make = Effect.gen(function* () {
       .map(([key, name]) => ({ id: key, created_at, organization_id: id, name, tags: {} }))
 
   return {
-    /**
-     * Makes a key for daemons and returns its secret, which is shown once. Fails with `Forbidden` if the actor may not make daemons, and with
-     * `Conflict` for a name that is taken in any case. templates-and-provisioning.md §7.2.
-     */
     create: Traced.fn("ProvisionerKeys.create")(function* (reference: string, name: string, tags: ProvisionerTags) {
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("create", object(organization))
@@ -73,12 +104,10 @@ const make = Effect.gen(function* () {
       return Redacted.make(secret)
     }),
 
-    /** The keys that were made in an organization, by creation. §7.2. */
     list: Traced.fn("ProvisionerKeys.list")(function* (reference: string) {
       return yield* repository.list((yield* readable(reference)).id)
     }),
 
-    /** All keys of an organization, each with its daemons that were seen lately. Two statements. §7.2. */
     withDaemons: Traced.fn("ProvisionerKeys.withDaemons")(function* (reference: string) {
       const organization = yield* readable(reference)
       const now = yield* Timestamp.now
@@ -99,7 +128,6 @@ const make = Effect.gen(function* () {
       return keys.map((key) => ({ key, daemons: ofKey[key.id] ?? [] }))
     }),
 
-    /** Deletes a key, which ends the sessions of its daemons. Fails with `Invalid` for a built-in one. §7.2. */
     delete: Traced.fn("ProvisionerKeys.delete")(function* (reference: string, name: string) {
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("delete", object(organization))
@@ -115,7 +143,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The key with this secret. Fails with `Invalid` for a text that is no secret, and `Unauthenticated` for an unknown one. §7.2. */
     authenticate: Traced.fn("ProvisionerKeys.authenticate")(function* (secret: Redacted.Redacted<string>) {
       const text = Redacted.value(secret)
       if (text.length !== provisionerSecretLength)
@@ -126,6 +153,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Keys of daemons on other machines. */
-export class ProvisionerKeys extends Context.Tag("@atelier/core/ProvisionerKeys")<ProvisionerKeys, Effect.Effect.Success<typeof make>>() {
+export class ProvisionerKeys extends Context.Tag("@atelier/core/ProvisionerKeys")<ProvisionerKeys, ProvisionerKeysService>() {
   static readonly layer = standingOn(service(ProvisionerKeys, make), Organizations.layer)
 }

@@ -2,7 +2,7 @@ import { Context, Data, Duration, Effect, Either, Option } from "effect"
 import type { ServiceError } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { hurriedTransaction, publish, transaction } from "../../platform/store/Transactor.js"
+import { hurriedTransaction, publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobLogs, jobPosted } from "../jobs/JobEvents.js"
 import { keepLogs, type NewJobLog } from "../logs/JobLog.js"
@@ -15,6 +15,7 @@ import { type ClaimedJob, ProvisionerJobRepository } from "../jobs/ProvisionerJo
 import { type BuildFailure, WorkspaceBuildJobs } from "../jobs/WorkspaceBuildJobs.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Another worker has the job, or the job has ended: the work must stop, and its reports no longer count. */
 export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
@@ -67,6 +68,67 @@ const interrupted = {
   stopping: "The server was stopped while it changed the workspace.",
   store: "The server lost the store while it changed the workspace."
 } as const
+
+/** The methods of {@link JobClaims}. */
+export interface JobClaimsService {
+  /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
+  readonly take: (daemon: ProvisionerDaemon) => Effect.Effect<Option.Option<TakenJob>>
+
+  /**
+   * As `take`, among the jobs that `selection` takes. The claim of any other is rolled back before another process can see it.
+   * templates-and-provisioning.md §6.4.
+   */
+  readonly takeSelected: (
+    daemon: ProvisionerDaemon,
+    selection: JobSelection
+  ) => Effect.Effect<Option.None<TakenJob> | Option.Some<TakenJob>, never, EventBus | Transactor>
+
+  /** A sign of life; answers whether the job has been canceled. */
+  readonly renew: (claim: ClaimedJob) => Effect.Effect<{ readonly canceled: boolean }, ClaimLost>
+
+  /** Notes that a phase begins that must not run twice: if its server is lost from now on, the job fails. */
+  readonly forbidRepeating: (claim: ClaimedJob) => Effect.Effect<undefined, ClaimLost>
+
+  /** Stores rows of the job's log, as far as its limit allows, and tells followers. templates-and-provisioning.md §6.6. */
+  readonly log: (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) => Effect.Effect<void, ClaimLost, EventBus | Transactor>
+
+  /** Stores what the work has found before its end. */
+  readonly store: <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) => Effect.Effect<A, ClaimLost | E, EventBus | Transactor | R>
+
+  /**
+   * Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same.
+   * templates-and-provisioning.md §6.9.
+   */
+  readonly complete: <E extends ServiceError, R>(
+    claim: ClaimedJob,
+    store: Effect.Effect<void, E, R>
+  ) => Effect.Effect<void, ClaimLost | E, EventBus | Transactor | R>
+
+  /** Ends the job as failed. templates-and-provisioning.md §6.8. */
+  readonly fail: (claim: ClaimedJob, failure: BuildFailure) => Effect.Effect<void, ClaimLost, EventBus | Transactor>
+
+  /** Ends a job as canceled whose work was interrupted for that reason. */
+  readonly acknowledgeCancel: (claim: ClaimedJob) => Effect.Effect<void, ClaimLost, EventBus | Transactor>
+
+  /**
+   * Gives up a job whose work was interrupted, through no fault of the job. Another worker takes it, unless it was canceled or must not
+   * be repeated.
+   */
+  readonly giveBack: (claim: ClaimedJob, reason: ReturnReason) => Effect.Effect<void, ClaimLost, EventBus | Transactor>
+
+  /**
+   * Ends the claim of a job whose lease has ended, because its server died or lost the store. The job is taken again unless a phase has
+   * begun that must not run twice, or too many servers were lost with it. A claim whose server is known to be dead ends before its lease.
+   */
+  readonly expire: (id: ClaimedJob["id"], deadClaim?: Uuid) => Effect.Effect<void, never, EventBus | Transactor>
+
+  /** Ends a job without any activity since an instant, with a note in its log. templates-and-provisioning.md §6.7. */
+  readonly reap: (
+    id: ClaimedJob["id"],
+    untouchedSince: Timestamp.Timestamp,
+    reason: string
+  ) => Effect.Effect<void, never, EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
@@ -153,17 +215,12 @@ const make = Effect.gen(function* () {
       Option.isNone(job) || selection.isTaken(job.value) ? Effect.succeed(job) : new NotTaken({ job: job.value })
 
   return {
-    /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
     take: Traced.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
       const job = yield* acquire(daemon)
       if (Option.isSome(job)) yield* told(job.value)
       return job
     }),
 
-    /**
-     * As `take`, among the jobs that `selection` takes. The claim of any other is rolled back before another process can see it.
-     * templates-and-provisioning.md §6.4.
-     */
     takeSelected: Traced.fn("JobClaims.takeSelected")(function* (daemon: ProvisionerDaemon, selection: JobSelection) {
       for (let attempts = 0; attempts < maximumSelected; attempts++) {
         const attempt = yield* Effect.either(transaction(Effect.flatMap(acquire(daemon, selection.left()), takenBy(selection))))
@@ -179,7 +236,6 @@ const make = Effect.gen(function* () {
       return Option.none()
     }),
 
-    /** A sign of life; answers whether the job has been canceled. */
     renew: Traced.fn("JobClaims.renew")(function* (claim: ClaimedJob) {
       const now = yield* Timestamp.now
       if (claim.claim_id === null) return yield* new ClaimLost()
@@ -188,13 +244,11 @@ const make = Effect.gen(function* () {
       return { canceled: renewed.value.canceled_at !== null }
     }),
 
-    /** Notes that a phase begins that must not run twice: if its server is lost from now on, the job fails. */
     forbidRepeating: Traced.fn("JobClaims.forbidRepeating")(function* (claim: ClaimedJob) {
       if (claim.claim_id === null) return yield* new ClaimLost()
       if (!(yield* queue.forbidRepeating(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
     }),
 
-    /** Stores rows of the job's log, as far as its limit allows, and tells followers. templates-and-provisioning.md §6.6. */
     log: Traced.fn("JobClaims.log")(function* (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) {
       yield* transaction(
         Effect.gen(function* () {
@@ -206,15 +260,10 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Stores what the work has found before its end. */
     store: Traced.fn("JobClaims.store")(function* <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) {
       return yield* transaction(Effect.zipRight(held(claim), write))
     }),
 
-    /**
-     * Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same.
-     * templates-and-provisioning.md §6.9.
-     */
     complete: Traced.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
       yield* transaction(
         Effect.gen(function* () {
@@ -227,22 +276,16 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Ends the job as failed. templates-and-provisioning.md §6.8. */
     fail: Traced.fn("JobClaims.fail")(function* (claim: ClaimedJob, failure: BuildFailure) {
       yield* transaction(Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "fail", failure)))
     }),
 
-    /** Ends a job as canceled whose work was interrupted for that reason. */
     acknowledgeCancel: Traced.fn("JobClaims.acknowledgeCancel")(function* (claim: ClaimedJob) {
       yield* transaction(
         Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." }))
       )
     }),
 
-    /**
-     * Gives up a job whose work was interrupted, through no fault of the job. Another worker takes it, unless it was canceled or must not
-     * be repeated.
-     */
     giveBack: Traced.fn("JobClaims.giveBack")(function* (claim: ClaimedJob, { cause, repeatable }: ReturnReason) {
       const job = yield* transaction(
         Effect.gen(function* () {
@@ -256,10 +299,6 @@ const make = Effect.gen(function* () {
       yield* told(job)
     }),
 
-    /**
-     * Ends the claim of a job whose lease has ended, because its server died or lost the store. The job is taken again unless a phase has
-     * begun that must not run twice, or too many servers were lost with it. A claim whose server is known to be dead ends before its lease.
-     */
     expire: Traced.fn("JobClaims.expire")(function* (id: ClaimedJob["id"], deadClaim?: Uuid) {
       const expired = yield* hurriedTransaction(
         Effect.gen(function* () {
@@ -283,7 +322,6 @@ const make = Effect.gen(function* () {
       if (expired !== undefined) yield* told(expired)
     }),
 
-    /** Ends a job without any activity since an instant, with a note in its log. templates-and-provisioning.md §6.7. */
     reap: Traced.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
       yield* hurriedTransaction(
         Effect.gen(function* () {
@@ -308,6 +346,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The daemons' operations on jobs. Every change is guarded by the claim, so that a worker that lost a job cannot change it. */
-export class JobClaims extends Context.Tag("@atelier/core/JobClaims")<JobClaims, Effect.Effect.Success<typeof make>>() {
+export class JobClaims extends Context.Tag("@atelier/core/JobClaims")<JobClaims, JobClaimsService>() {
   static readonly layer = service(JobClaims, make)
 }

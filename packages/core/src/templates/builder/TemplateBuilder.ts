@@ -5,7 +5,18 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
-import { Invalid, NotFound, refuseViolations, TimedOut, type Validation, validationsOf } from "../../platform/Errors.js"
+import {
+  Invalid,
+  NotFound,
+  refuseViolations,
+  TimedOut,
+  type Validation,
+  validationsOf,
+  type Unauthenticated,
+  type Forbidden,
+  type TooLarge,
+  type Conflict
+} from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -20,9 +31,11 @@ import { TemplateCreation } from "../TemplateCreation.js"
 import { TemplateRepository } from "../TemplateRepository.js"
 import { newTemplateViolations } from "../settings/TemplateSettingsRules.js"
 import { TemplateVersionCreation } from "../versions/TemplateVersionCreation.js"
-import { BuilderCatalog } from "./BuilderCatalog.js"
+import { BuilderCatalog, type BuilderBase, type BuilderModule } from "./BuilderCatalog.js"
 import { compose, type Composition } from "./composition.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { TemplateView } from "../TemplateView.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A template to compose and create. */
 export interface ComposedTemplate extends Composition {
@@ -69,6 +82,33 @@ const causes: ReadonlyArray<readonly [sign: RegExp, cause: string]> = [
 
 /** The actor with the rights of now. */
 const renewed = Effect.flatMap(CurrentActor, (actor) => actor.credential?.renew ?? Effect.succeed(actor))
+
+/** The methods of {@link TemplateBuilder}. */
+export interface TemplateBuilderService {
+  /** The templates to begin with, by name. Like every operation here, it fails with `NotFound` while the builder is switched off. */
+  readonly bases: () => Effect.Effect<ReadonlyArray<BuilderBase>, NotFound, CurrentActor>
+
+  /** The modules, of those that work with a base if one is named. */
+  readonly modules: (baseId: string) => Effect.Effect<ReadonlyArray<BuilderModule>, Invalid | NotFound, CurrentActor>
+
+  /** The archive of a composed template, which is stored nowhere. */
+  readonly compose: (composition: Composition) => Effect.Effect<Uint8Array<ArrayBufferLike>, Invalid | NotFound, CurrentActor>
+
+  /**
+   * Composes a template and creates it, once its import has succeeded. Creations of one user take turns. Fails with `Conflict` if the name
+   * is taken, with `Invalid` if the import fails, and with `TimedOut` if it takes longer than two minutes.
+   */
+  readonly create: (
+    composed: ComposedTemplate
+  ) => Effect.Effect<
+    TemplateView,
+    Invalid | Unauthenticated | Forbidden | NotFound | TooLarge | Conflict | TimedOut,
+    CurrentActor | Auditing
+  >
+
+  /** Accepts a usage event of a wizard, and stores nothing. */
+  readonly record: (session: BuilderSession) => Effect.Effect<void, Invalid | NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
@@ -164,13 +204,11 @@ const make = Effect.gen(function* () {
     Effect.zipRight(served, Access.authorizeOrHide(action, { type: "template", anyOrg: true }))
 
   return {
-    /** The templates to begin with, by name. Like every operation here, it fails with `NotFound` while the builder is switched off. */
     bases: Traced.fn("TemplateBuilder.bases")(function* () {
       yield* inAnyOrganization("read")
       return (yield* BuilderCatalog).bases.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     }),
 
-    /** The modules, of those that work with a base if one is named. */
     modules: Traced.fn("TemplateBuilder.modules")(function* (baseId: string) {
       yield* inAnyOrganization("read")
       const { bases, modules } = yield* BuilderCatalog
@@ -180,23 +218,17 @@ const make = Effect.gen(function* () {
       return modules.filter(({ compatible_os }) => compatible_os.includes(base.os))
     }),
 
-    /** The archive of a composed template, which is stored nowhere. */
     compose: Traced.fn("TemplateBuilder.compose")(function* (composition: Composition) {
       yield* inAnyOrganization("create")
       return yield* archiveOf(composition)
     }),
 
-    /**
-     * Composes a template and creates it, once its import has succeeded. Creations of one user take turns. Fails with `Conflict` if the name
-     * is taken, with `Invalid` if the import fails, and with `TimedOut` if it takes longer than two minutes.
-     */
     create: Traced.fn("TemplateBuilder.create")(function* (composed: ComposedTemplate) {
       yield* served
       const { userId } = yield* CurrentActor
       return yield* createNow(composed).pipe(Effect.provideServiceEffect(CurrentActor, renewed), inTurn(userId))
     }),
 
-    /** Accepts a usage event of a wizard, and stores nothing. */
     record: Traced.fn("TemplateBuilder.record")(function* ({ event_type, session_id }: BuilderSession) {
       yield* inAnyOrganization("create")
       const violations: ReadonlyArray<Validation> = validationsOf({
@@ -209,7 +241,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Composes templates of a base and modules. deployment.md §11. */
-export class TemplateBuilder extends Context.Tag("@atelier/core/TemplateBuilder")<TemplateBuilder, Effect.Effect.Success<typeof make>>() {
+export class TemplateBuilder extends Context.Tag("@atelier/core/TemplateBuilder")<TemplateBuilder, TemplateBuilderService>() {
   static readonly layer = standingOn(
     service(TemplateBuilder, make),
     Files.layer,

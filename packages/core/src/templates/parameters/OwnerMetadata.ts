@@ -14,6 +14,48 @@ import type { TemplateVersion } from "../versions/TemplateVersion.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
 
+/** The methods of {@link OwnerMetadata}. */
+export interface OwnerMetadataService {
+  /** The owner of a workspace in an organization. Four statements. */
+  readonly of: (
+    owner: User,
+    organizationId: Uuid
+  ) => Effect.Effect<{
+    readonly owner_id: Uuid
+    readonly owner_username: string
+    readonly owner_name: string
+    readonly owner_email: string
+    readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
+    readonly owner_groups: ReadonlyArray<string>
+    readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
+    readonly owner_ssh_public_key: string
+  }>
+
+  /** The start of a workspace of a version that is planned but not made, as forms and dry runs need it. */
+  readonly ofPlannedStart: (
+    version: TemplateVersion,
+    owner: User,
+    workspace_name: string
+  ) => Effect.Effect<{
+    readonly template_id: Uuid
+    readonly template_name: string
+    readonly template_version: string
+    readonly owner_id: Uuid
+    readonly owner_username: string
+    readonly owner_name: string
+    readonly owner_email: string
+    readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
+    readonly owner_groups: ReadonlyArray<string>
+    readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
+    readonly owner_ssh_public_key: string
+    readonly access_url: string
+    readonly transition: "start"
+    readonly workspace_id: Uuid
+    readonly workspace_name: string
+    readonly workspace_build_id: Uuid
+  }>
+}
+
 const make = Effect.gen(function* () {
   const groups = yield* GroupRepository
   const sshKeys = yield* GitSshKeyRepository
@@ -33,7 +75,6 @@ const make = Effect.gen(function* () {
       ]
     })
 
-  /** The owner of a workspace in an organization. Four statements. */
   const of = Traced.fn("OwnerMetadata.of")(function* (owner: User, organizationId: Uuid) {
     const key = yield* sshKeys.ofUser(owner.id)
     const ofOwner = yield* groups.list({ organization_id: organizationId, has_member: owner.id }, AccessPredicate.True())
@@ -52,7 +93,6 @@ const make = Effect.gen(function* () {
   return {
     of,
 
-    /** The start of a workspace of a version that is planned but not made, as forms and dry runs need it. */
     ofPlannedStart: Traced.fn("OwnerMetadata.ofPlannedStart")(function* (version: TemplateVersion, owner: User, workspace_name: string) {
       const { accessUrl } = yield* DeploymentOptions
       const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
@@ -72,6 +112,6 @@ const make = Effect.gen(function* () {
 })
 
 /** What engines are told of owners, and of the workspaces that are planned for them. */
-export class OwnerMetadata extends Context.Tag("@atelier/core/OwnerMetadata")<OwnerMetadata, Effect.Effect.Success<typeof make>>() {
+export class OwnerMetadata extends Context.Tag("@atelier/core/OwnerMetadata")<OwnerMetadata, OwnerMetadataService>() {
   static readonly layer = service(OwnerMetadata, make)
 }

@@ -5,15 +5,15 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import type { User } from "../../identity/users/User.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import { Invalid, NotReady } from "../../platform/Errors.js"
+import { Invalid, NotReady, type NotFound } from "../../platform/Errors.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
-import { errorDiagnostic, type ParameterForm } from "../../provisioning/engines/ParameterForm.js"
+import { errorDiagnostic, type ParameterForm, type Diagnostic, type FormParameter } from "../../provisioning/engines/ParameterForm.js"
 import { ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
 import { jobStatus, type ProvisionerJob } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../../provisioning/jobs/ProvisionerJobRepository.js"
-import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
+import type { ParameterValue, RichParameter } from "../../provisioning/engines/SourceDefinitions.js"
 import { TemplateSources } from "../../provisioning/engines/TemplateSources.js"
 import { definitionOf, staticForm } from "./FormParameters.js"
 import * as KeptSources from "../versions/KeptSources.js"
@@ -75,6 +75,42 @@ const tookTooLong = new ProvisionFailure({
   message: `The evaluation took more than ${Duration.toSeconds(evaluationTime)} seconds.`
 })
 
+/** The methods of {@link ParameterForms}. */
+export interface ParameterFormsService {
+  /**
+   * The parameters that a build with these values has. The previous build's values of ephemeral parameters do not count. Callers check
+   * permissions. Fails with `Invalid` if the form cannot be evaluated. §4.5.
+   */
+  readonly definitions: (
+    target: ImportedVersion,
+    owner: User,
+    input: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
+  ) => Effect.Effect<ReadonlyArray<RichParameter>, Invalid>
+
+  /**
+   * The form of a version for values and an owner; its id is 0. An owner that the actor cannot read is a diagnostic with the code
+   * `owner_not_found`. Fails with `NotReady` until the import has ended. §4.6.
+   */
+  readonly get: (
+    id: TemplateVersionId,
+    request: FormRequest
+  ) => Effect.Effect<
+    { readonly diagnostics: ReadonlyArray<Diagnostic>; readonly parameters: ReadonlyArray<FormParameter>; readonly id: number },
+    NotFound | NotReady,
+    CurrentActor
+  >
+
+  /** As `get`, for as many requests as a client sends; the first owner is the given user, else the actor. */
+  readonly open: (
+    id: TemplateVersionId,
+    user: Uuid | undefined
+  ) => Effect.Effect<
+    { readonly right: StreamRight; readonly answers: <E>(requests: Stream.Stream<FormRequest, E>) => Stream.Stream<FormAnswer, E> },
+    NotFound | NotReady,
+    CurrentActor
+  >
+}
+
 const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const jobs = yield* ProvisionerJobRepository
@@ -133,10 +169,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The parameters that a build with these values has. The previous build's values of ephemeral parameters do not count. Callers check
-     * permissions. Fails with `Invalid` if the form cannot be evaluated. §4.5.
-     */
     definitions: Traced.fn("ParameterForms.definitions")(function* (
       target: ImportedVersion,
       owner: User,
@@ -160,15 +192,10 @@ const make = Effect.gen(function* () {
       return form.parameters.filter(({ required, value }) => required || value.valid).map(definitionOf)
     }),
 
-    /**
-     * The form of a version for values and an owner; its id is 0. An owner that the actor cannot read is a diagnostic with the code
-     * `owner_not_found`. Fails with `NotReady` until the import has ended. §4.6.
-     */
     get: Traced.fn("ParameterForms.get")(function* (id: TemplateVersionId, request: FormRequest) {
       return yield* answer(yield* imported(yield* load(id)), { ...request, id: 0 })
     }),
 
-    /** As `get`, for as many requests as a client sends; the first owner is the given user, else the actor. */
     open: Traced.fn("ParameterForms.open")(function* (id: TemplateVersionId, user: Uuid | undefined) {
       const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
       const target = yield* imported(version)
@@ -199,6 +226,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Forms that ask for the values of parameters, for the values given so far. templates-and-provisioning.md §4.5, §4.6. */
-export class ParameterForms extends Context.Tag("@atelier/core/ParameterForms")<ParameterForms, Effect.Effect.Success<typeof make>>() {
+export class ParameterForms extends Context.Tag("@atelier/core/ParameterForms")<ParameterForms, ParameterFormsService>() {
   static readonly layer = standingOn(service(ParameterForms, make), OwnerMetadata.layer, TemplateSources.layer)
 }

@@ -19,11 +19,53 @@ import { TemplateRepository } from "../TemplateRepository.js"
 import { visibleTemplate } from "../VisibleTemplate.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { UserWithOrganizations } from "../../identity/users/User.js"
+import type { GroupWithNames, GroupWithRoster } from "../../groups/Group.js"
+import type { Invalid, Forbidden, NotFound } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface TemplateRoles {
   readonly user_perms: Readonly<Record<string, string>>
   readonly group_perms: Readonly<Record<string, string>>
+}
+
+/** The methods of {@link TemplateSharing}. */
+export interface TemplateSharingService {
+  /**
+   * The users and groups that a template can be shared with: users of the whole deployment that the search finds, and groups of the
+   * template's organization whose name contains its free words, without members. Fails with `NotFound` if the actor may not change the
+   * template. authorization.md §12.1.
+   */
+  readonly available: (
+    id: TemplateId,
+    search: string,
+    page: Page
+  ) => Effect.Effect<
+    { readonly users: ReadonlyArray<UserWithOrganizations>; readonly groups: ReadonlyArray<GroupWithNames> },
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /**
+   * The users and groups with a role on the template: users that are neither deleted nor suspended, and groups with all members, which
+   * are streamed. Fails with `Forbidden` if the actor may read the template but not change it. authorization.md §12.1.
+   */
+  readonly get: (id: TemplateId) => Effect.Effect<
+    {
+      readonly users: { readonly user: UserWithOrganizations; readonly role: "" | "use" | "admin" }[]
+      readonly groups: Stream.Stream<{ readonly group: GroupWithRoster; readonly role: "" | "use" | "admin" }>
+    },
+    Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /**
+   * Gives and takes roles on a template; users and groups that are not named keep theirs. Fails with `Forbidden` if the actor may not
+   * administer the template, and `Invalid` with an entry for each error. authorization.md §12.1.
+   */
+  readonly change: (id: TemplateId, roles: TemplateRoles) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {
@@ -36,11 +78,6 @@ const make = Effect.gen(function* () {
   const load = (id: TemplateId) => Effect.flatMap(templates.byId(id), visibleTemplate)
 
   return {
-    /**
-     * The users and groups that a template can be shared with: users of the whole deployment that the search finds, and groups of the
-     * template's organization whose name contains its free words, without members. Fails with `NotFound` if the actor may not change the
-     * template. authorization.md §12.1.
-     */
     available: Traced.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
       yield* requireFeature("template_rbac")
       const template = yield* load(id)
@@ -56,10 +93,6 @@ const make = Effect.gen(function* () {
       return { users, groups: found }
     }),
 
-    /**
-     * The users and groups with a role on the template: users that are neither deleted nor suspended, and groups with all members, which
-     * are streamed. Fails with `Forbidden` if the actor may read the template but not change it. authorization.md §12.1.
-     */
     get: Traced.fn("TemplateSharing.get")(function* (id: TemplateId) {
       yield* requireFeature("template_rbac")
       const template = yield* load(id)
@@ -76,10 +109,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /**
-     * Gives and takes roles on a template; users and groups that are not named keep theirs. Fails with `Forbidden` if the actor may not
-     * administer the template, and `Invalid` with an entry for each error. authorization.md §12.1.
-     */
     change: Traced.fn("TemplateSharing.change")(function* (id: TemplateId, { group_perms, user_perms }: TemplateRoles) {
       yield* requireFeature("template_rbac")
       const found = yield* load(id)
@@ -106,6 +135,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Sharing of templates with users and groups. */
-export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, Effect.Effect.Success<typeof make>>() {
+export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, TemplateSharingService>() {
   static readonly layer = standingOn(service(TemplateSharing, make), Groups.layer, Grantees.layer)
 }

@@ -41,6 +41,21 @@ const orElse = <A, B, E, R>(effect: Effect.Effect<A, E | Invalid, R>, instead: B
     })
   )
 
+/** The methods of {@link SourceTags}. */
+export interface SourceTagsService {
+  /**
+   * The tags that a source gives its jobs, with the given variables, no parameters and the actor as the owner. None where no engine of
+   * this process understands the source, or where it is broken: its import then says why. Fails with `Invalid` for what no import has to
+   * tell: a source that is no tar, a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
+   * used. templates-and-provisioning.md §3.2.
+   */
+  readonly evaluate: (
+    file: File,
+    given: ReadonlyArray<UserVariableValue>,
+    template: VersionedTemplate | undefined
+  ) => Effect.Effect<Readonly<Record<string, string>>, Invalid, CurrentActor>
+}
+
 const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const versions = yield* TemplateVersionRepository
@@ -106,12 +121,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The tags that a source gives its jobs, with the given variables, no parameters and the actor as the owner. None where no engine of
-     * this process understands the source, or where it is broken: its import then says why. Fails with `Invalid` for what no import has to
-     * tell: a source that is no tar, a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
-     * used. templates-and-provisioning.md §3.2.
-     */
     evaluate: Traced.fn("SourceTags.evaluate")(function* (
       file: File,
       given: ReadonlyArray<UserVariableValue>,
@@ -129,6 +138,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The tags in a template's source, before its import. */
-export class SourceTags extends Context.Tag("@atelier/core/SourceTags")<SourceTags, Effect.Effect.Success<typeof make>>() {
+export class SourceTags extends Context.Tag("@atelier/core/SourceTags")<SourceTags, SourceTagsService>() {
   static readonly layer = standingOn(service(SourceTags, make), TemplateSources.layer)
 }

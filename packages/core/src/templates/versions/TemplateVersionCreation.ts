@@ -7,7 +7,15 @@ import { diff } from "../../audit/AuditedFields.js"
 import { missingOrganization } from "../../organizations/Organization.js"
 import { OrganizationChangeRepository } from "../../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../../organizations/Organizations.js"
-import { Conflict, Invalid, refuseViolations, type Validation } from "../../platform/Errors.js"
+import {
+  Conflict,
+  Invalid,
+  refuseViolations,
+  type Validation,
+  type Forbidden,
+  type NotFound,
+  type TooLarge
+} from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Name from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -26,10 +34,11 @@ import { auditedVersion, versionSubject } from "../TemplateAudit.js"
 import { TemplateRepository } from "../TemplateRepository.js"
 import { messageViolation, type TemplateVersion, versionNameViolation } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
-import { templateVersionView } from "./TemplateVersionView.js"
+import { templateVersionView, type TemplateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "../VisibleTemplate.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** The fields of a new version. */
 export interface NewVersion {
@@ -71,6 +80,18 @@ const violationsOf = ({ example_id = "", file_id, message, name = "", tags }: Ne
   const tagViolation = tagsViolation(tags)
   if (tagViolation !== undefined) violations.push({ field: "tags", detail: tagViolation })
   return violations
+}
+
+/** The methods of {@link TemplateVersionCreation}. */
+export interface TemplateVersionCreationService {
+  /**
+   * Makes a version of a source and queues its import. Tags come from the source, overlaid with those of the request. Fails with
+   * `Conflict` when the template has a version of that name. templates-and-provisioning.md §3.1, §3.2.
+   */
+  readonly create: (
+    organization: string,
+    request: NewVersion
+  ) => Effect.Effect<TemplateVersionView, Invalid | Forbidden | NotFound | TooLarge | Conflict, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {
@@ -137,10 +158,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /**
-     * Makes a version of a source and queues its import. Tags come from the source, overlaid with those of the request. Fails with
-     * `Conflict` when the template has a version of that name. templates-and-provisioning.md §3.1, §3.2.
-     */
     create: Traced.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
       const { id: organization_id } = yield* organizations.get(organization)
       const template = request.template_id === undefined ? undefined : yield* templateIn(organization_id, request.template_id)
@@ -198,7 +215,7 @@ const make = Effect.gen(function* () {
 /** How templates get new versions. */
 export class TemplateVersionCreation extends Context.Tag("@atelier/core/TemplateVersionCreation")<
   TemplateVersionCreation,
-  Effect.Effect.Success<typeof make>
+  TemplateVersionCreationService
 >() {
   static readonly layer = standingOn(
     service(TemplateVersionCreation, make),

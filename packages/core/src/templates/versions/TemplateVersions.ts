@@ -2,17 +2,17 @@ import { Context, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import { viewContext } from "../../agents/AgentView.js"
 import type { BuildResource } from "../../agents/resources/BuildResource.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
-import { resourceViews } from "../../agents/resources/ResourceView.js"
+import { resourceViews, type ResourceView } from "../../agents/resources/ResourceView.js"
 import * as Audit from "../../audit/Audit.js"
 import { Organizations } from "../../organizations/Organizations.js"
-import { Conflict, Forbidden, Invalid, NotFound, NotReady } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, NotReady, type UpstreamFailure } from "../../platform/Errors.js"
 import type { Page } from "../../platform/lists/Pagination.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { publish } from "../../platform/store/Transactor.js"
+import { publish, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { JobLog } from "../../provisioning/logs/JobLog.js"
 import { jobStatus, type QueuedJob } from "../../provisioning/jobs/ProvisionerJob.js"
@@ -29,7 +29,7 @@ import {
   type TemplateVersionId,
   versionNameViolation
 } from "./TemplateVersion.js"
-import { parameterView, presetView } from "./TemplateVersionDefinitionViews.js"
+import { parameterView, presetView, type ParameterView, type PresetView } from "./TemplateVersionDefinitionViews.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { type TemplateVersionView, templateVersionView } from "./TemplateVersionView.js"
 import { withoutSecrets } from "./Variables.js"
@@ -37,6 +37,115 @@ import { visibleTemplate } from "../VisibleTemplate.js"
 import { missingVersion as missing, visibleVersions } from "./VisibleVersion.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Auditing } from "../../audit/Audit.js"
+import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
+import type { ExternalAuthView } from "../../externalAuth/ExternalAuthView.js"
+
+/** The methods of {@link TemplateVersions}. */
+export interface TemplateVersionsService {
+  /** A version by id. */
+  readonly get: (id: TemplateVersionId) => Effect.Effect<TemplateVersionView, NotFound, CurrentActor>
+
+  /** A version of a template by its exact name. */
+  readonly getByName: (templateId: Uuid, name: string) => Effect.Effect<TemplateVersionView, NotFound, CurrentActor>
+
+  /** As `getByName`, with the template named by organization and name. */
+  readonly getByNames: (
+    organization: string,
+    templateName: string,
+    name: string
+  ) => Effect.Effect<TemplateVersionView, NotFound, CurrentActor>
+
+  /**
+   * Returns the version of the same template that was created last before the named one, whatever its import's status, and archived ones
+   * too; None for the first version. templates-and-provisioning.md §3.4.
+   */
+  readonly previous: (
+    organization: string,
+    templateName: string,
+    name: string
+  ) => Effect.Effect<Option.Option<TemplateVersionView>, NotFound, CurrentActor>
+
+  /**
+   * A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`.
+   * templates-and-provisioning.md §3.4.
+   */
+  readonly list: (
+    templateId: Uuid,
+    page: Page & { readonly include_archived: boolean }
+  ) => Effect.Effect<ReadonlyArray<TemplateVersionView>, Invalid | NotFound, CurrentActor>
+
+  /**
+   * Renames a version or changes its message; an empty name and an absent message stay. Fails with `Invalid` when the name is taken.
+   * templates-and-provisioning.md §3.5.
+   */
+  readonly update: (
+    id: TemplateVersionId,
+    change: { readonly name: string; readonly message?: string | undefined }
+  ) => Effect.Effect<TemplateVersionView, Invalid | Forbidden | NotFound, CurrentActor>
+
+  /** Cancels the import. Fails with `Invalid` when it has ended or is canceled already. templates-and-provisioning.md §3.5. */
+  readonly cancel: (id: TemplateVersionId) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | EventBus | Transactor>
+
+  /**
+   * Makes a version the one that new workspaces are built with. Fails with `Invalid` for an archived version or one of another
+   * template, with `Forbidden` when its import has not succeeded. templates-and-provisioning.md §3.5.
+   */
+  readonly promote: (
+    templateId: Uuid,
+    id: TemplateVersionId
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /**
+   * Archives a version. Fails with `Invalid` for a version without a template or one that is archived, and with `Conflict` if it is the
+   * active one, a workspace uses it, or its import runs. §3.5.
+   */
+  readonly archive: (id: TemplateVersionId) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Brings a version back. Fails with `Invalid` for a version without a template or one that is not archived. §3.5. */
+  readonly unarchive: (id: TemplateVersionId) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
+
+  /** Archives the versions of a template that nothing uses: all of them, or those whose import failed. Returns their ids. §3.5. */
+  readonly archiveUnused: (
+    templateId: Uuid,
+    all: boolean
+  ) => Effect.Effect<{ readonly template_id: Uuid; readonly archived_ids: ReadonlyArray<Uuid> }, NotFound, CurrentActor | Auditing>
+
+  /** Parameters and schemas of the form that versions had before rich parameters: none. §3.4. */
+  readonly legacyDefinitions: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<never>, NotFound, CurrentActor>
+
+  /** The rows of the import's log with ids larger than `after`. */
+  readonly logs: (id: TemplateVersionId, after: number) => Effect.Effect<Stream.Stream<JobLog>, NotFound, CurrentActor>
+
+  /** As `logs`, and then those that are written until the import ends. */
+  readonly followLogs: (
+    id: TemplateVersionId,
+    after: number
+  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<JobLog> }, NotFound, CurrentActor>
+
+  /** The resources of a start and a stop, by name. Fails with `Invalid` until the import has ended. */
+  readonly resources: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<ResourceView>, Invalid | NotFound, CurrentActor>
+
+  /** The version's parameters in their order. Fails with `NotReady` until the import has ended. */
+  readonly parameters: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<ParameterView>, NotFound | NotReady, CurrentActor>
+
+  /** The version's variables, without what is sensitive. Fails with `Forbidden` until the import has ended. */
+  readonly variables: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionVariable>, Forbidden | NotFound, CurrentActor>
+
+  /**
+   * The external providers that a workspace of this version needs, as a user is signed in to them; by default the actor. Fails with
+   * `Forbidden` for a user for whom the actor may not create workspaces, and with `NotFound` while a provider is not configured.
+   * templates-and-provisioning.md §3.4.
+   */
+  readonly externalAuth: (
+    id: TemplateVersionId,
+    user?: Uuid
+  ) => Effect.Effect<ReadonlyArray<ExternalAuthView>, Forbidden | NotFound | UpstreamFailure, CurrentActor>
+
+  /** The version's presets in their order; null when it has none. */
+  readonly presets: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<PresetView> | null, NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const requirements = yield* ExternalAuthRequirements
@@ -94,36 +203,25 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** A version by id. */
     get: Traced.fn("TemplateVersions.get")(function* (id: TemplateVersionId) {
       return yield* viewOf(yield* load(id))
     }),
 
-    /** A version of a template by its exact name. */
     getByName: Traced.fn("TemplateVersions.getByName")(function* (templateId: Uuid, name: string) {
       const template = yield* liveTemplate(templateId)
       return yield* viewOf(yield* readable(yield* repository.byName(template.id, name)))
     }),
 
-    /** As `getByName`, with the template named by organization and name. */
     getByNames: Traced.fn("TemplateVersions.getByNames")(function* (organization: string, templateName: string, name: string) {
       return yield* viewOf(yield* named(organization, templateName, name))
     }),
 
-    /**
-     * Returns the version of the same template that was created last before the named one, whatever its import's status, and archived ones
-     * too; None for the first version. templates-and-provisioning.md §3.4.
-     */
     previous: Traced.fn("TemplateVersions.previous")(function* (organization: string, templateName: string, name: string) {
       const version = yield* named(organization, templateName, name)
       const previous = yield* repository.previous(version)
       return yield* Effect.transposeMapOption(previous, viewOf)
     }),
 
-    /**
-     * A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`.
-     * templates-and-provisioning.md §3.4.
-     */
     list: Traced.fn("TemplateVersions.list")(function* (
       templateId: Uuid,
       { include_archived, ...page }: Page & { readonly include_archived: boolean }
@@ -134,10 +232,6 @@ const make = Effect.gen(function* () {
       return yield* viewsOf(versions.value)
     }),
 
-    /**
-     * Renames a version or changes its message; an empty name and an absent message stay. Fails with `Invalid` when the name is taken.
-     * templates-and-provisioning.md §3.5.
-     */
     update: Traced.fn("TemplateVersions.update")(function* (
       id: TemplateVersionId,
       change: { readonly name: string; readonly message?: string | undefined }
@@ -156,17 +250,12 @@ const make = Effect.gen(function* () {
       return yield* viewOf({ ...version, name, message, updated_at })
     }),
 
-    /** Cancels the import. Fails with `Invalid` when it has ended or is canceled already. templates-and-provisioning.md §3.5. */
     cancel: Traced.fn("TemplateVersions.cancel")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       // No status is expected, so none is missed
       yield* Effect.catchTag(jobs.cancel(version.job_id), "ExpectationMismatch", Effect.die)
     }),
 
-    /**
-     * Makes a version the one that new workspaces are built with. Fails with `Invalid` for an archived version or one of another
-     * template, with `Forbidden` when its import has not succeeded. templates-and-provisioning.md §3.5.
-     */
     promote: Traced.fn("TemplateVersions.promote")(function* (templateId: Uuid, id: TemplateVersionId) {
       const found = yield* liveTemplate(templateId)
       yield* Audit.audited(
@@ -199,10 +288,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /**
-     * Archives a version. Fails with `Invalid` for a version without a template or one that is archived, and with `Conflict` if it is the
-     * active one, a workspace uses it, or its import runs. §3.5.
-     */
     archive: Traced.fn("TemplateVersions.archive")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       yield* Audit.audited(
@@ -224,7 +309,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Brings a version back. Fails with `Invalid` for a version without a template or one that is not archived. §3.5. */
     unarchive: Traced.fn("TemplateVersions.unarchive")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       yield* Audit.audited(
@@ -240,7 +324,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Archives the versions of a template that nothing uses: all of them, or those whose import failed. Returns their ids. §3.5. */
     archiveUnused: Traced.fn("TemplateVersions.archiveUnused")(function* (templateId: Uuid, all: boolean) {
       const found = yield* liveTemplate(templateId)
       return yield* Audit.audited(
@@ -255,33 +338,28 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Parameters and schemas of the form that versions had before rich parameters: none. §3.4. */
     legacyDefinitions: Traced.fn("TemplateVersions.legacyDefinitions")(function* (id: TemplateVersionId) {
       yield* load(id)
       return []
     }),
 
-    /** The rows of the import's log with ids larger than `after`. */
     logs: Traced.fn("TemplateVersions.logs")(function* (id: TemplateVersionId, after: number) {
       const version = yield* load(id)
       const logs: Stream.Stream<JobLog> = jobs.logs(version.job_id, after)
       return logs
     }),
 
-    /** As `logs`, and then those that are written until the import ends. */
     followLogs: Traced.fn("TemplateVersions.followLogs")(function* (id: TemplateVersionId, after: number) {
       const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
       return { right, values: jobs.follow(version.job_id, after) } satisfies Entitled<JobLog>
     }),
 
-    /** The resources of a start and a stop, by name. Fails with `Invalid` until the import has ended. */
     resources: Traced.fn("TemplateVersions.resources")(function* (id: TemplateVersionId) {
       const version = yield* imported(id, (status) => new Invalid({ message: "Job hasn't completed!", detail: `Its status is ${status}.` }))
       const found: ReadonlyArray<BuildResource> = (yield* resources.ofJobs([version.job_id])).get(version.job_id) ?? []
       return resourceViews(found, yield* viewContext(null))
     }),
 
-    /** The version's parameters in their order. Fails with `NotReady` until the import has ended. */
     parameters: Traced.fn("TemplateVersions.parameters")(function* (id: TemplateVersionId) {
       const version = yield* imported(
         id,
@@ -290,7 +368,6 @@ const make = Effect.gen(function* () {
       return (yield* repository.parameters(version.id)).map(parameterView)
     }),
 
-    /** The version's variables, without what is sensitive. Fails with `Forbidden` until the import has ended. */
     variables: Traced.fn("TemplateVersions.variables")(function* (id: TemplateVersionId) {
       const version = yield* imported(
         id,
@@ -299,11 +376,6 @@ const make = Effect.gen(function* () {
       return (yield* repository.variables(version.id)).map(withoutSecrets)
     }),
 
-    /**
-     * The external providers that a workspace of this version needs, as a user is signed in to them; by default the actor. Fails with
-     * `Forbidden` for a user for whom the actor may not create workspaces, and with `NotFound` while a provider is not configured.
-     * templates-and-provisioning.md §3.4.
-     */
     externalAuth: Traced.fn("TemplateVersions.externalAuth")(function* (id: TemplateVersionId, user?: Uuid) {
       const version = yield* load(id)
       const { userId } = yield* CurrentActor
@@ -313,7 +385,6 @@ const make = Effect.gen(function* () {
       return yield* requirements.providers(version.id, user ?? userId)
     }),
 
-    /** The version's presets in their order; null when it has none. */
     presets: Traced.fn("TemplateVersions.presets")(function* (id: TemplateVersionId) {
       const version = yield* load(id)
       const presets = yield* repository.presets(version.id)
@@ -323,10 +394,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The states of templates' sources. */
-export class TemplateVersions extends Context.Tag("@atelier/core/TemplateVersions")<
-  TemplateVersions,
-  Effect.Effect.Success<typeof make>
->() {
+export class TemplateVersions extends Context.Tag("@atelier/core/TemplateVersions")<TemplateVersions, TemplateVersionsService>() {
   static readonly layer = standingOn(
     service(TemplateVersions, make),
     ExternalAuthRequirements.layer,

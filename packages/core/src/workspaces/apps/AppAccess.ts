@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { evaluate } from "../../access/decisions/Evaluation.js"
 import { CurrentActor, isAnonymous } from "../../access/actors/Actor.js"
-import { rightTo } from "../../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import { type BuildAgent } from "../../agents/resources/BuildResource.js"
 import { AgentRepository } from "../../agents/AgentRepository.js"
 import { type AgentWorkspace, agentWorkspaceObject } from "../../agents/AgentWorkspace.js"
@@ -81,6 +81,78 @@ interface Found {
   readonly agent: BuildAgent
   readonly url: string
   readonly level: SharingLevel
+}
+
+/** The methods of {@link AppAccess}. */
+export interface AppAccessService {
+  /**
+   * Returns a port beside an agent that the actor's own program connects to, with the right to it. Fails with `NotFound` unless the actor may
+   * connect to the workspace and the agent is connected, and with `Invalid` for a port of the agent's own.
+   */
+  readonly openPort: (
+    id: Uuid.Uuid,
+    port: number
+  ) => Effect.Effect<
+    readonly [
+      StreamRight,
+      {
+        readonly type: "port_forwarding"
+        readonly slug_or_port: string
+        readonly agent_id: Uuid.Uuid
+        readonly access_method: "path" | "subdomain" | "terminal"
+        readonly organization_id: Uuid.Uuid
+        readonly workspace_id: Uuid.Uuid
+        readonly workspace_name: string
+        readonly workspace_owner_id: Uuid.Uuid
+        readonly agent_name: string
+      }
+    ],
+    Invalid | NotFound,
+    CurrentActor
+  >
+
+  /** Returns the terminal of an agent for the log of refusals, whether or not the actor may open it. None without such an agent. */
+  readonly terminal: (id: Uuid.Uuid) => Effect.Effect<Option.Option<VisitedApp>>
+
+  /**
+   * Returns the agent that a terminal is opened at through a workspace proxy. `address` is the terminal's at the proxy. Fails with `NotFound`
+   * unless the actor may create API keys and open terminals of the workspace, and with `Invalid` for another address. agents-and-apps.md §20.
+   */
+  readonly findTerminal: (address: string, id: Uuid.Uuid) => Effect.Effect<VisitedApp, Invalid | NotFound, CurrentActor>
+
+  /**
+   * Returns the agent that a terminal is opened at, with the right to it. Fails with `NotFound` unless the actor may open terminals of the
+   * workspace and the agent is connected. agents-and-apps.md §18.
+   */
+  readonly openTerminal: (id: Uuid.Uuid) => Effect.Effect<readonly [StreamRight, VisitedApp], NotFound, CurrentActor>
+
+  /**
+   * Returns where a request to an app goes, with the right to its streams, if the actor may open the app. The level of an app that is served by
+   * path counts as `owner` unless the deployment allows more. agents-and-apps.md §19.
+   */
+  readonly open: (address: AppAddress) => Effect.Effect<
+    readonly [
+      StreamRight,
+      {
+        readonly url: string
+        readonly cors_behavior: "simple" | "passthru"
+        readonly agent_id: Uuid.Uuid
+        readonly access_method: "path" | "subdomain" | "terminal"
+        readonly type: "workspace_app" | "port_forwarding"
+        readonly slug_or_port: string
+        readonly organization_id: Uuid.Uuid
+        readonly workspace_id: Uuid.Uuid
+        readonly workspace_name: string
+        readonly workspace_owner_id: Uuid.Uuid
+        readonly agent_name: string
+      }
+    ],
+    AppRefused,
+    CurrentActor
+  >
+
+  /** Returns what answers the preflights of a workspace's apps, for each caller. A workspace that does not exist has the default. */
+  readonly corsBehavior: (address: AppAddress) => Effect.Effect<"simple" | "passthru">
 }
 
 const make = Effect.gen(function* () {
@@ -243,10 +315,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Returns a port beside an agent that the actor's own program connects to, with the right to it. Fails with `NotFound` unless the actor may
-     * connect to the workspace and the agent is connected, and with `Invalid` for a port of the agent's own.
-     */
     openPort: Traced.fn("AppAccess.openPort")((id: Uuid.Uuid, port: number) =>
       rightTo(
         `port:${id}:${port}`,
@@ -258,29 +326,16 @@ const make = Effect.gen(function* () {
       )
     ),
 
-    /** Returns the terminal of an agent for the log of refusals, whether or not the actor may open it. None without such an agent. */
     terminal: (id: Uuid.Uuid) => Effect.map(agentRows.byId(id), Option.map(visitedTerminal)),
 
-    /**
-     * Returns the agent that a terminal is opened at through a workspace proxy. `address` is the terminal's at the proxy. Fails with `NotFound`
-     * unless the actor may create API keys and open terminals of the workspace, and with `Invalid` for another address. agents-and-apps.md §20.
-     */
     findTerminal: Traced.fn("AppAccess.findTerminal")(function* (address: string, id: Uuid.Uuid) {
       yield* Access.authorizeOrHide("create", AccessObjects.ownedBy("api_key", (yield* CurrentActor).userId), new NotFound({}))
       if (yield* isAtProxy(address, id)) return yield* terminalOf(id)
       return yield* Invalid.field("url", "must be the WebSocket address of the agent's terminal at a workspace proxy")
     }),
 
-    /**
-     * Returns the agent that a terminal is opened at, with the right to it. Fails with `NotFound` unless the actor may open terminals of the
-     * workspace and the agent is connected. agents-and-apps.md §18.
-     */
     openTerminal: Traced.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightTo(`terminal:${id}`, terminalOf(id))),
 
-    /**
-     * Returns where a request to an app goes, with the right to its streams, if the actor may open the app. The level of an app that is served by
-     * path counts as `owner` unless the deployment allows more. agents-and-apps.md §19.
-     */
     open: Traced.fn("AppAccess.open")((address: AppAddress) =>
       rightTo(
         `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
@@ -288,7 +343,6 @@ const make = Effect.gen(function* () {
       ).pipe(Effect.map(([right, target]) => [right.within(target.workspace_id), target] as const))
     ),
 
-    /** Returns what answers the preflights of a workspace's apps, for each caller. A workspace that does not exist has the default. */
     corsBehavior: Traced.fn("AppAccess.corsBehavior")((address: AppAddress) =>
       workspaceOf(address).pipe(
         Effect.map((workspace): CorsBehavior => workspace.template.cors_behavior),
@@ -299,6 +353,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Who may open the apps and ports of workspaces. */
-export class AppAccess extends Context.Tag("@atelier/core/AppAccess")<AppAccess, Effect.Effect.Success<typeof make>>() {
+export class AppAccess extends Context.Tag("@atelier/core/AppAccess")<AppAccess, AppAccessService>() {
   static readonly layer = standingOn(service(AppAccess, make), BuildResources.layer)
 }

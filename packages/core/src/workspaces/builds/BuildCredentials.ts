@@ -1,4 +1,4 @@
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, type Redacted } from "effect"
 import { upstreamFailure } from "../../externalAuth/ExternalAuth.js"
 import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../../externalAuth/ExternalAuthTokens.js"
@@ -16,6 +16,37 @@ import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Providers that are asked at once. */
 const concurrency = 8
+
+/** The methods of {@link BuildCredentials}. */
+export interface BuildCredentialsService {
+  /**
+   * The credentials of its owner that a build is given. A start opens the session of the workspace's programs, other builds end it.
+   * Prebuilt workspaces have none. Fails for a start whose providers cannot be asked. templates-and-provisioning.md §8.4.
+   */
+  readonly of: (
+    build: WorkspaceBuild,
+    workspace: Workspace,
+    owner: User
+  ) => Effect.Effect<
+    | {
+        readonly metadata: {
+          readonly owner_session_token?: never
+          readonly owner_ssh_private_key?: never
+          readonly owner_oidc_access_token?: never
+        }
+        readonly external_auth: ReadonlyArray<never>
+      }
+    | {
+        readonly metadata: {
+          readonly owner_session_token: Redacted.Redacted<string> | undefined
+          readonly owner_ssh_private_key: Redacted.Redacted<string> | undefined
+          readonly owner_oidc_access_token: Redacted.Redacted<string> | undefined
+        }
+        readonly external_auth: ReadonlyArray<ExternalAuthToken>
+      },
+    UpstreamFailure
+  >
+}
 
 const make = Effect.gen(function* () {
   const sessions = yield* WorkspaceSessions
@@ -46,10 +77,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /**
-     * The credentials of its owner that a build is given. A start opens the session of the workspace's programs, other builds end it.
-     * Prebuilt workspaces have none. Fails for a start whose providers cannot be asked. templates-and-provisioning.md §8.4.
-     */
     of: Traced.fn("BuildCredentials.of")(function* (build: WorkspaceBuild, workspace: Workspace, owner: User) {
       const isStart = build.transition === "start"
       if (!isStart) yield* sessions.close(workspace)
@@ -71,10 +98,7 @@ const make = Effect.gen(function* () {
 })
 
 /** What engines are given to act for the owners of workspaces. */
-export class BuildCredentials extends Context.Tag("@atelier/core/BuildCredentials")<
-  BuildCredentials,
-  Effect.Effect.Success<typeof make>
->() {
+export class BuildCredentials extends Context.Tag("@atelier/core/BuildCredentials")<BuildCredentials, BuildCredentialsService>() {
   static readonly layer = standingOn(
     service(BuildCredentials, make),
     WorkspaceSessions.layer,

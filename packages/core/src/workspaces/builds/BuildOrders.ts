@@ -31,6 +31,7 @@ import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** The workspace to build, its template, its owner and its previous build. */
 export interface BuildTarget {
@@ -82,6 +83,72 @@ const importStatus = (status: JobStatus): Invalid | Unacceptable | undefined => 
 }
 
 const busy = new Conflict({ message: "A workspace build is already active." })
+
+/** The methods of {@link BuildOrders}. */
+export interface BuildOrdersService {
+  /**
+   * Decides whether a build may be queued, and with which values, tags and state. Fails with the first rule that is broken, in the
+   * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business.
+   */
+  readonly prepare: (
+    target: BuildTarget,
+    order: BuildOrder
+  ) => Effect.Effect<
+    {
+      readonly target: BuildTarget
+      readonly order: BuildOrder
+      readonly version: AuthoredVersion
+      readonly source: ProvisionerJob
+      readonly tags: { readonly [x: string]: string }
+      readonly parameters: ReadonlyArray<ParameterValue>
+      readonly presetId: Uuid | null
+      readonly chosen: TemplateVersionPreset | undefined
+      readonly state: Uint8Array<ArrayBufferLike>
+    },
+    Invalid | Forbidden | Conflict | Unacceptable,
+    CurrentActor
+  >
+
+  /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
+  readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<
+    {
+      readonly job: ProvisionerJob
+      readonly id: Uuid
+      readonly workspace_id: Uuid
+      readonly template_version_id: Uuid
+      readonly created_at: Timestamp.Timestamp
+      readonly updated_at: Timestamp.Timestamp
+      readonly reason:
+        | "cli"
+        | "autostart"
+        | "initiator"
+        | "dormancy"
+        | "autostop"
+        | "autodelete"
+        | "failedstop"
+        | "dashboard"
+        | "ssh_connection"
+        | "vscode_connection"
+        | "jetbrains_connection"
+        | "task_auto_pause"
+        | "task_manual_pause"
+        | "task_resume"
+      readonly job_id: Uuid
+      readonly transition: "delete" | "start" | "stop"
+      readonly daily_cost: number
+      readonly initiator_id: Uuid
+      readonly has_ai_task: boolean | null
+      readonly has_external_agent: boolean | null
+      readonly build_number: number
+      readonly deadline: Timestamp.Timestamp | null
+      readonly max_deadline: Timestamp.Timestamp | null
+      readonly template_version_preset_id: Uuid | null
+      readonly initiator_ip: string
+    },
+    Conflict,
+    CurrentActor | EventBus
+  >
+}
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
@@ -152,10 +219,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /**
-     * Decides whether a build may be queued, and with which values, tags and state. Fails with the first rule that is broken, in the
-     * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business.
-     */
     prepare: Traced.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
       const { owner, previous, template } = target
       const version = yield* versionOf(target, order)
@@ -194,7 +257,6 @@ const make = Effect.gen(function* () {
       return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, chosen, state } satisfies PreparedBuild
     }),
 
-    /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
     enqueue: Traced.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
       const { order, source, tags, target, version } = prepared
       const actor = yield* CurrentActor
@@ -240,7 +302,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Decides whether ordered builds are allowed, and queues them, for callers and for schedules. */
-export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
+export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, BuildOrdersService>() {
   static readonly layer = standingOn(
     service(BuildOrders, make),
     BuildStates.layer,

@@ -9,7 +9,7 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 import * as Measure from "../../platform/Measure.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { countChange, publish } from "../../platform/store/Transactor.js"
+import { countChange, publish, type Transactor } from "../../platform/store/Transactor.js"
 import type { Applied, ResourceReplacement } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { Workspace } from "../Workspace.js"
 import { buildAuditFields } from "../WorkspaceAudit.js"
@@ -21,6 +21,7 @@ import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceSessions } from "../sessions/WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
+import type { Invalid } from "../../platform/Errors.js"
 
 const ended = Measure.counter("workspace_builds_total", "Builds of workspaces that have ended.", ["workspace_transition", "status"])
 
@@ -29,6 +30,29 @@ interface Outcome {
   readonly workspace_owner?: string
   /** Resources that the claim of a prebuilt workspace replaced. */
   readonly replacements?: ReadonlyArray<ResourceReplacement>
+}
+
+/** The methods of {@link BuildOutcomes}. */
+export interface BuildOutcomesService {
+  /** Writes the audit entry of a build that has ended and tells users of it, in the transaction that ends its job. workspaces.md §4.5. */
+  readonly record: (
+    workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id">,
+    build: WorkspaceBuild,
+    outcome: Outcome
+  ) => Effect.Effect<void>
+
+  /**
+   * Stores what a build has made: its resources and agents, which replace those of earlier builds, and the app that works on the workspace's
+   * task. Returns the agents.
+   */
+  readonly built: (
+    workspace: Workspace,
+    build: WorkspaceBuild,
+    applied: Applied
+  ) => Effect.Effect<ReadonlyArray<InsertedAgent>, Invalid, EventBus | Transactor>
+
+  /** Marks a workspace as deleted, with its agents and its task, and ends the session of its programs. workspaces.md §3.7. */
+  readonly deleted: (workspace: Pick<Workspace, "id" | "owner_id">) => Effect.Effect<void>
 }
 
 const make = Effect.gen(function* () {
@@ -48,7 +72,6 @@ const make = Effect.gen(function* () {
       : tasks.linkApp({ workspace_build_id: id, agent_id: agent.id, app_id: task_app_id })
   }
 
-  /** Marks a workspace as deleted, with its agents and its task, and ends the session of its programs. workspaces.md §3.7. */
   const deleted = (workspace: Pick<Workspace, "id" | "owner_id">): Effect.Effect<void> =>
     Effect.gen(function* () {
       const now = yield* Timestamp.now
@@ -59,7 +82,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Writes the audit entry of a build that has ended and tells users of it, in the transaction that ends its job. workspaces.md §4.5. */
     record: (
       workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id">,
       build: WorkspaceBuild,
@@ -93,10 +115,6 @@ const make = Effect.gen(function* () {
         })
       }).pipe(Access.actingAs({ ...SystemActor.provisionerd, ip: build.initiator_ip }), Effect.provide(services)),
 
-    /**
-     * Stores what a build has made: its resources and agents, which replace those of earlier builds, and the app that works on the workspace's
-     * task. Returns the agents.
-     */
     built: (workspace: Workspace, build: WorkspaceBuild, applied: Applied) =>
       Effect.gen(function* () {
         const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
@@ -111,7 +129,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The effects of the end of a build, for every cause. */
-export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
+export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, BuildOutcomesService>() {
   static readonly layer = standingOn(
     service(BuildOutcomes, make),
     BuildResources.layer,

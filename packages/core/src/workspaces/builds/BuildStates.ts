@@ -17,6 +17,29 @@ const batchSize = 10
 /** The build's id is authenticated with its state. */
 const placeOf: SealedColumn["placeOf"] = ({ id }) => `workspace_builds.provisioner_state/${id}`
 
+/** The methods of {@link BuildStates}. */
+export interface BuildStatesService {
+  readonly column: SealedColumn
+
+  /** Encrypts the states that were stored as plaintext, and answers how many. A call that ends early leaves the rest to the next one. */
+  readonly sealPlain: Effect.Effect<number>
+
+  /** A state as the row of its build stores it: null if it is empty. */
+  readonly seal: (id: WorkspaceBuildId, state: Uint8Array) => Effect.Effect<Sealed | null>
+
+  /**
+   * Returns what the engine keeps of a build; empty if it keeps nothing. Fails with `Conflict` if no key of the deployment opens the
+   * state: an engine that began from an empty one would make anew what exists.
+   */
+  readonly of: (id: WorkspaceBuildId) => Effect.Effect<Uint8Array, Conflict>
+
+  /** Every workspace that runs, read in batches. */
+  readonly running: Stream.Stream<RunningWorkspace>
+
+  /** Encrypts what was stored before states were. */
+  readonly sealing: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
+}
+
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceBuildRepository
   const encryption = yield* Encryption
@@ -38,7 +61,6 @@ const make = Effect.gen(function* () {
   const sealOne = (plain: PlainState) =>
     Effect.flatMap(encryption.seal(plain.state, placeOf({ id: plain.id, user_id: nil })), (sealed) => repository.sealState(plain, sealed))
 
-  /** Encrypts the states that were stored as plaintext, and answers how many. A call that ends early leaves the rest to the next one. */
   const sealPlain: Effect.Effect<number> = Effect.gen(function* () {
     let count = 0
     let after: Uuid = nil
@@ -56,13 +78,8 @@ const make = Effect.gen(function* () {
     column,
     sealPlain,
 
-    /** A state as the row of its build stores it: null if it is empty. */
     seal,
 
-    /**
-     * Returns what the engine keeps of a build; empty if it keeps nothing. Fails with `Conflict` if no key of the deployment opens the
-     * state: an engine that began from an empty one would make anew what exists.
-     */
     of: (id: WorkspaceBuildId): Effect.Effect<Uint8Array, Conflict> =>
       Effect.gen(function* () {
         const stored = yield* repository.state(id)
@@ -76,7 +93,6 @@ const make = Effect.gen(function* () {
             })
       }),
 
-    /** Every workspace that runs, read in batches. */
     running: Stream.paginateChunkEffect(nil, (after: Uuid) =>
       Effect.gen(function* () {
         const batch = yield* repository.running(after, batchSize)
@@ -91,7 +107,6 @@ const make = Effect.gen(function* () {
       })
     ),
 
-    /** Encrypts what was stored before states were. */
     sealing: {
       name: "seal-build-states",
       every: "1 hour",
@@ -104,7 +119,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The engines' states of builds, which are stored encrypted. */
-export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildStates, Effect.Effect.Success<typeof make>>() {
+export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildStates, BuildStatesService>() {
   static readonly layer = service(BuildStates, make)
 }
 

@@ -15,6 +15,7 @@ import { type WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** From an agent's creation to its first connection. */
 export const ConnectionTiming = Schema.Struct({
@@ -37,6 +38,43 @@ export interface BuildTimingsView extends Schema.Schema.Type<typeof BuildTimings
 const maximumRuns = 1000
 
 const noBuild = new NotFound({ resource: "workspace_build" })
+
+/** The methods of {@link BuildTimings}. */
+export interface BuildTimingsService {
+  /** The timings of a build. Fails with `NotFound` if the actor may not read the workspace. */
+  readonly ofBuild: (id: WorkspaceBuildId) => Effect.Effect<
+    {
+      readonly provisioner_timings: ReadonlyArray<JobTiming>
+      readonly agent_script_timings: ReadonlyArray<ScriptTimingView>
+      readonly agent_connection_timings: {
+        readonly started_at: Timestamp
+        readonly ended_at: Timestamp
+        readonly stage: "connect"
+        readonly workspace_agent_id: Uuid
+        readonly workspace_agent_name: string
+      }[]
+    },
+    NotFound,
+    CurrentActor
+  >
+
+  /** The timings of a workspace's latest build. */
+  readonly ofWorkspace: (id: WorkspaceId) => Effect.Effect<
+    {
+      readonly provisioner_timings: ReadonlyArray<JobTiming>
+      readonly agent_script_timings: ReadonlyArray<ScriptTimingView>
+      readonly agent_connection_timings: {
+        readonly started_at: Timestamp
+        readonly ended_at: Timestamp
+        readonly stage: "connect"
+        readonly workspace_agent_id: Uuid
+        readonly workspace_agent_name: string
+      }[]
+    },
+    NotFound,
+    CurrentActor
+  >
+}
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -70,7 +108,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The timings of a build. Fails with `NotFound` if the actor may not read the workspace. */
     ofBuild: Traced.fn("BuildTimings.ofBuild")(function* (id: WorkspaceBuildId) {
       const build = Option.getOrUndefined(yield* builds.byId(id))
       if (build === undefined) return yield* noBuild
@@ -78,7 +115,6 @@ const make = Effect.gen(function* () {
       return yield* ofJob(build.job_id)
     }),
 
-    /** The timings of a workspace's latest build. */
     ofWorkspace: Traced.fn("BuildTimings.ofWorkspace")(function* (id: WorkspaceId) {
       yield* Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(found))
       const build = Option.getOrUndefined(yield* builds.latest(id))
@@ -88,6 +124,6 @@ const make = Effect.gen(function* () {
 })
 
 /** How long builds take. */
-export class BuildTimings extends Context.Tag("@atelier/core/BuildTimings")<BuildTimings, Effect.Effect.Success<typeof make>>() {
+export class BuildTimings extends Context.Tag("@atelier/core/BuildTimings")<BuildTimings, BuildTimingsService>() {
   static readonly layer = standingOn(service(BuildTimings, make), BuildResources.layer)
 }

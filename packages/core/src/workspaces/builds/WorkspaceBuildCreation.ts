@@ -8,7 +8,7 @@ import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import { Conflict, Invalid } from "../../platform/Errors.js"
+import { Conflict, Invalid, type NotFound, type Forbidden, type Unacceptable } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -36,6 +36,8 @@ import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.
 import { WorkspaceViews } from "../views/WorkspaceViews.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { BuildView } from "./BuildView.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Whether the actor may start a workspace. */
 export const mayStart = (workspace: WorkspaceDetails): Effect.Effect<boolean, never, CurrentActor> => {
@@ -82,6 +84,21 @@ export interface NewFollowUp {
 /** A dormant workspace may be started with the right to wake it. workspaces.md §4.1 no. 4. */
 const actionFor = (transition: BuildTransition, { type }: AccessObject): ActionOn<"workspace"> =>
   transition === "start" && type === "workspace_dormant" ? "update" : transition
+
+/** The methods of {@link WorkspaceBuildCreation}. */
+export interface WorkspaceBuildCreationService {
+  /** Whether the actor may start a workspace. Fails with `NotFound` unless the actor may read it. */
+  readonly mayStart: (workspaceId: WorkspaceId) => Effect.Effect<boolean, NotFound, CurrentActor>
+
+  /**
+   * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
+   * and the others fail with `Conflict`.
+   */
+  readonly create: (
+    workspaceId: WorkspaceId,
+    asked: NewBuild
+  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
@@ -212,15 +229,10 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** Whether the actor may start a workspace. Fails with `NotFound` unless the actor may read it. */
     mayStart: Traced.fn("WorkspaceBuildCreation.mayStart")((workspaceId: WorkspaceId) =>
       Effect.flatMap(Effect.flatMap(workspaces.details(workspaceId), visibleWorkspace), mayStart)
     ),
 
-    /**
-     * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
-     * and the others fail with `Conflict`.
-     */
     create: Traced.fn("WorkspaceBuildCreation.create")(function* (workspaceId: WorkspaceId, asked: NewBuild) {
       // An empty state counts as absent
       const request: NewBuild = asked.state?.length === 0 ? { ...asked, state: undefined } : asked
@@ -261,7 +273,7 @@ const make = Effect.gen(function* () {
 /** Builds of workspaces that callers ask for. */
 export class WorkspaceBuildCreation extends Context.Tag("@atelier/core/WorkspaceBuildCreation")<
   WorkspaceBuildCreation,
-  Effect.Effect.Success<typeof make>
+  WorkspaceBuildCreationService
 >() {
   static readonly layer = standingOn(
     service(WorkspaceBuildCreation, make),

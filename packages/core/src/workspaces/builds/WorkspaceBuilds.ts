@@ -2,15 +2,15 @@ import { Context, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import { roleNames } from "../../access/actors/Subject.js"
-import { AgentTokens } from "../../agents/credentials/AgentTokens.js"
+import { AgentTokens, type ExternalAgent } from "../../agents/credentials/AgentTokens.js"
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
 import { ownerRole } from "../../identity/users/User.js"
-import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import { Forbidden, Invalid, NotFound, type Conflict, type ExpectationMismatch } from "../../platform/Errors.js"
 import type { Page } from "../../platform/lists/Pagination.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { publish, transaction } from "../../platform/store/Transactor.js"
+import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { JobLog } from "../../provisioning/logs/JobLog.js"
 import { isActive, jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
@@ -25,6 +25,10 @@ import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceReposito
 import { WorkspaceViews } from "../views/WorkspaceViews.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { BuildView } from "./BuildView.js"
+import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
@@ -34,6 +38,165 @@ export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
 
 const noBuild = new NotFound({ resource: "workspace_build" })
 const noAgent = new NotFound({ resource: "workspace_agent" })
+
+/** The methods of {@link WorkspaceBuilds}. */
+export interface WorkspaceBuildsService {
+  /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. workspaces.md §4.3. */
+  readonly list: (workspaceId: WorkspaceId, list: BuildList) => Effect.Effect<ReadonlyArray<BuildView>, Invalid | NotFound, CurrentActor>
+
+  /** One build. Fails with `NotFound` where the actor may not read the workspace. */
+  readonly get: (id: WorkspaceBuildId) => Effect.Effect<BuildView, NotFound, CurrentActor>
+
+  /** A build of a user's workspace that is not deleted, by its number. */
+  readonly getByNumber: (user: string, name: string, buildNumber: number) => Effect.Effect<BuildView, NotFound, CurrentActor>
+
+  /** The values a build was made with, by name. */
+  readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>, NotFound, CurrentActor>
+
+  /** The resources of a build, by name. Fails with `Invalid` while its job has not ended. */
+  readonly resources: (id: WorkspaceBuildId) => Effect.Effect<
+    {
+      readonly type: string
+      readonly id: Uuid
+      readonly name: string
+      readonly icon: string
+      readonly created_at: Timestamp.Timestamp
+      readonly metadata: readonly { readonly key: string; readonly value: string; readonly sensitive: boolean }[]
+      readonly job_id: Uuid
+      readonly hide: boolean
+      readonly daily_cost: number
+      readonly workspace_transition: "delete" | "start" | "stop"
+      readonly agents: readonly {
+        readonly resource_id: Uuid
+        readonly id: Uuid
+        readonly name: string
+        readonly version: string
+        readonly apps: readonly {
+          readonly group?: string | undefined
+          readonly id: Uuid
+          readonly url?: string | undefined
+          readonly healthcheck: { readonly url: string; readonly interval: number; readonly threshold: number }
+          readonly icon?: string | undefined
+          readonly external: boolean
+          readonly health: "disabled" | "initializing" | "healthy" | "unhealthy"
+          readonly hidden: boolean
+          readonly slug: string
+          readonly display_name?: string | undefined
+          readonly command?: string | undefined
+          readonly subdomain: boolean
+          readonly subdomain_name?: string | undefined
+          readonly sharing_level: "organization" | "owner" | "authenticated" | "public"
+          readonly open_in: "slim-window" | "tab"
+          readonly tooltip?: string | undefined
+          readonly statuses: readonly {
+            readonly message: string
+            readonly id: Uuid
+            readonly icon: string
+            readonly agent_id: Uuid
+            readonly workspace_id: Uuid
+            readonly created_at: Timestamp.Timestamp
+            readonly app_id: Uuid
+            readonly state: "failure" | "working" | "idle" | "complete"
+            readonly uri: string
+            readonly needs_user_attention: boolean
+          }[]
+        }[]
+        readonly health: { readonly healthy: boolean; readonly reason?: string | undefined }
+        readonly created_at: Timestamp.Timestamp
+        readonly updated_at: Timestamp.Timestamp
+        readonly parent_id: Uuid | null
+        readonly architecture: string
+        readonly operating_system: string
+        readonly directory?: string | undefined
+        readonly expanded_directory?: string | undefined
+        readonly environment_variables: { readonly [x: string]: string } | null
+        readonly api_version: string
+        readonly subsystems: readonly ("envbox" | "envbuilder" | "exectrace")[]
+        readonly display_apps: readonly ("vscode" | "vscode_insiders" | "ssh_helper" | "port_forwarding_helper" | "web_terminal")[]
+        readonly troubleshooting_url: string
+        readonly connection_timeout_seconds: number
+        readonly first_connected_at?: Timestamp.Timestamp | undefined
+        readonly last_connected_at?: Timestamp.Timestamp | undefined
+        readonly disconnected_at?: Timestamp.Timestamp | undefined
+        readonly lifecycle_state:
+          | "created"
+          | "starting"
+          | "start_timeout"
+          | "start_error"
+          | "ready"
+          | "shutting_down"
+          | "shutdown_timeout"
+          | "shutdown_error"
+          | "off"
+        readonly started_at?: Timestamp.Timestamp | undefined
+        readonly ready_at?: Timestamp.Timestamp | undefined
+        readonly logs_length: number
+        readonly logs_overflowed: boolean
+        readonly status: "timeout" | "connecting" | "connected" | "disconnected"
+        readonly instance_id?: string | undefined
+        readonly latency?: { readonly [x: string]: { readonly latency_ms: number; readonly preferred: boolean } } | undefined
+        readonly log_sources: readonly {
+          readonly id: Uuid
+          readonly icon: string
+          readonly created_at: Timestamp.Timestamp
+          readonly display_name: string
+          readonly workspace_agent_id: Uuid
+        }[]
+        readonly scripts: readonly {
+          readonly id: Uuid
+          readonly timeout: number
+          readonly status?: "ok" | "exit_failure" | "timed_out" | "pipes_left_open" | undefined
+          readonly display_name: string
+          readonly log_source_id: Uuid
+          readonly log_path: string
+          readonly script: string
+          readonly cron: string
+          readonly run_on_start: boolean
+          readonly run_on_stop: boolean
+          readonly start_blocks_login: boolean
+          readonly exit_code?: number | undefined
+        }[]
+        readonly startup_script_behavior: "blocking" | "non-blocking"
+      }[]
+    }[],
+    Invalid | NotFound,
+    CurrentActor
+  >
+
+  /**
+   * The engine's state of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key decrypts
+   * the state.
+   */
+  readonly state: (id: WorkspaceBuildId) => Effect.Effect<Uint8Array<ArrayBufferLike>, NotFound | Conflict, CurrentActor>
+
+  /** Replaces what the engine keeps of a build. Fails with `NotFound` if the actor may not update the template. §4.3. */
+  readonly setState: (id: WorkspaceBuildId, state: Uint8Array) => Effect.Effect<void, NotFound, CurrentActor>
+
+  /**
+   * Returns what an external agent of a workspace's latest build is started with. Fails with `Forbidden` if external agents are not
+   * licensed, and with `NotFound` if the actor may not read the workspace, or its latest build has no external agent of exactly this name.
+   * workspaces.md §3.8.
+   */
+  readonly externalAgent: (id: WorkspaceId, name: string) => Effect.Effect<ExternalAgent, Forbidden | NotFound, CurrentActor>
+
+  /** The log of a build behind a row, oldest first. workspaces.md §4.3. */
+  readonly logs: (id: WorkspaceBuildId, after: number) => Effect.Effect<Stream.Stream<JobLog>, NotFound, CurrentActor>
+
+  /** As `logs`, and then the rows that are written until the job has ended. workspaces.md §4.3. */
+  readonly followLogs: (
+    id: WorkspaceBuildId,
+    after: number
+  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<JobLog> }, NotFound, CurrentActor>
+
+  /**
+   * Cancels a build: at once while its job waits, else as soon as its daemon stops. Fails with `Invalid` when the job has ended or is
+   * canceled already, with `ExpectationMismatch` when its status is not the expected one. workspaces.md §4.4.
+   */
+  readonly cancel: (
+    id: WorkspaceBuildId,
+    input: { readonly expectStatus?: "running" | "pending" | undefined }
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | ExpectationMismatch, CurrentActor | EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
@@ -73,7 +236,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. workspaces.md §4.3. */
     list: Traced.fn("WorkspaceBuilds.list")(function* (workspaceId: WorkspaceId, { after_id, limit, offset, since }: BuildList) {
       const workspace = yield* readable(workspaceId)
       const after = after_id === undefined ? undefined : Option.getOrUndefined(yield* builds.byId(after_id))
@@ -83,26 +245,22 @@ const make = Effect.gen(function* () {
       return yield* views.builds(workspace, yield* builds.list(workspaceId, { after_number: after?.build_number, limit, offset, since }))
     }),
 
-    /** One build. Fails with `NotFound` where the actor may not read the workspace. */
     get: Traced.fn("WorkspaceBuilds.get")(function* (id: WorkspaceBuildId) {
       const { build, workspace } = yield* found(id)
       return yield* viewOf(workspace, build)
     }),
 
-    /** A build of a user's workspace that is not deleted, by its number. */
     getByNumber: Traced.fn("WorkspaceBuilds.getByNumber")(function* (user: string, name: string, buildNumber: number) {
       const workspace = yield* readable(yield* owners.workspaceId(user, name, false))
       const build = Option.getOrUndefined(yield* builds.byNumber(workspace.id, buildNumber))
       return build === undefined ? yield* noBuild : yield* viewOf(workspace, build)
     }),
 
-    /** The values a build was made with, by name. */
     parameters: Traced.fn("WorkspaceBuilds.parameters")(function* (id: WorkspaceBuildId) {
       yield* found(id)
       return yield* builds.parameters(id)
     }),
 
-    /** The resources of a build, by name. Fails with `Invalid` while its job has not ended. */
     resources: Traced.fn("WorkspaceBuilds.resources")(function* (id: WorkspaceBuildId) {
       const { build, workspace } = yield* found(id)
       if (isActive(jobStatus(build.job))) return yield* new Invalid({ message: "The build's job has not completed." })
@@ -110,28 +268,18 @@ const make = Effect.gen(function* () {
       return view.resources.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
     }),
 
-    /**
-     * The engine's state of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key decrypts
-     * the state.
-     */
     state: Traced.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {
       const { workspace } = yield* found(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
       return yield* states.of(id)
     }),
 
-    /** Replaces what the engine keeps of a build. Fails with `NotFound` if the actor may not update the template. §4.3. */
     setState: Traced.fn("WorkspaceBuilds.setState")(function* (id: WorkspaceBuildId, state: Uint8Array) {
       const { workspace } = yield* found(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
       yield* builds.setState(id, yield* states.seal(id, state), yield* Timestamp.now)
     }),
 
-    /**
-     * Returns what an external agent of a workspace's latest build is started with. Fails with `Forbidden` if external agents are not
-     * licensed, and with `NotFound` if the actor may not read the workspace, or its latest build has no external agent of exactly this name.
-     * workspaces.md §3.8.
-     */
     externalAgent: Traced.fn("WorkspaceBuilds.externalAgent")(function* (id: WorkspaceId, name: string) {
       yield* requireFeature("workspace_external_agent")
       const { latest_build } = yield* readable(id)
@@ -141,23 +289,17 @@ const make = Effect.gen(function* () {
       return Option.isSome(agent) ? agent.value : yield* noAgent
     }),
 
-    /** The log of a build behind a row, oldest first. workspaces.md §4.3. */
     logs: Traced.fn("WorkspaceBuilds.logs")(function* (id: WorkspaceBuildId, after: number) {
       const { build } = yield* found(id)
       const logs: Stream.Stream<JobLog> = jobs.logs(build.job_id, after)
       return logs
     }),
 
-    /** As `logs`, and then the rows that are written until the job has ended. workspaces.md §4.3. */
     followLogs: Traced.fn("WorkspaceBuilds.followLogs")(function* (id: WorkspaceBuildId, after: number) {
       const [right, { build }] = yield* rightTo(`workspace_build:${id}`, found(id))
       return { right, values: jobs.follow(build.job_id, after) } satisfies Entitled<JobLog>
     }),
 
-    /**
-     * Cancels a build: at once while its job waits, else as soon as its daemon stops. Fails with `Invalid` when the job has ended or is
-     * canceled already, with `ExpectationMismatch` when its status is not the expected one. workspaces.md §4.4.
-     */
     cancel: Traced.fn("WorkspaceBuilds.cancel")(function* (
       id: WorkspaceBuildId,
       { expectStatus }: { readonly expectStatus?: "running" | "pending" | undefined }
@@ -178,7 +320,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Builds of workspaces: what became of what was asked for. */
-export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
+export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, WorkspaceBuildsService>() {
   static readonly layer = standingOn(
     service(WorkspaceBuilds, make),
     AgentTokens.layer,

@@ -6,7 +6,16 @@ import * as Audit from "../../audit/Audit.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
-import { Conflict, Forbidden, Invalid, NotFound, refuseViolations, type Validation } from "../../platform/Errors.js"
+import {
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  refuseViolations,
+  type Validation,
+  type UpstreamFailure,
+  type Unacceptable
+} from "../../platform/Errors.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Measure from "../../platform/Measure.js"
@@ -33,6 +42,8 @@ import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceViews } from "../views/WorkspaceViews.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { WorkspaceView } from "../views/WorkspaceView.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -68,6 +79,19 @@ const creations = Measure.counter("workspace_creation_total", "Workspaces that w
   "template_name",
   "preset_name"
 ])
+
+/** The methods of {@link WorkspaceCreation}. */
+export interface WorkspaceCreationService {
+  /**
+   * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
+   * callers that race for a name, one succeeds and the others fail with `Conflict`.
+   */
+  readonly create: (
+    place: WorkspacePlace,
+    request: NewWorkspace,
+    task?: CreatedTask
+  ) => Effect.Effect<WorkspaceView, Invalid | Forbidden | NotFound | Conflict | UpstreamFailure | Unacceptable, CurrentActor | Auditing>
+}
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -156,10 +180,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
-     * callers that race for a name, one succeeds and the others fail with `Conflict`.
-     */
     create: Traced.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {
       const owner = yield* ownerOf(place)
       yield* refuseViolations(requestViolations(request))
@@ -226,10 +246,7 @@ const make = Effect.gen(function* () {
 })
 
 /** How workspaces come to be. */
-export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreation")<
-  WorkspaceCreation,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreation")<WorkspaceCreation, WorkspaceCreationService>() {
   static readonly layer = standingOn(
     service(WorkspaceCreation, make),
     Organizations.layer,

@@ -12,6 +12,35 @@ import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { Invalid, Forbidden, NotFound } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
+
+/** The methods of {@link WorkspaceForms}. */
+export interface WorkspaceFormsService {
+  /**
+   * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
+   * `Invalid` for an invalid search. workspaces.md §3.1.
+   */
+  readonly availableOwners: (
+    organization: string,
+    search: string,
+    page: Page
+  ) => Effect.Effect<
+    { readonly avatar_url?: string; readonly name?: string; readonly id: Uuid; readonly username: string }[],
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
+
+  /**
+   * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor
+   * may not read the user's personal data. identity.md §8.7.
+   */
+  readonly lastParameterValues: (
+    reference: string,
+    templateId: Uuid
+  ) => Effect.Effect<ReadonlyArray<ParameterValue>, NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -20,10 +49,6 @@ const make = Effect.gen(function* () {
   const parameters = yield* ParameterAutofillRepository
 
   return {
-    /**
-     * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
-     * `Invalid` for an invalid search. workspaces.md §3.1.
-     */
     availableOwners: Traced.fn("WorkspaceForms.availableOwners")(function* (organization: string, search: string, page: Page) {
       const { id } = yield* organizations.get(organization)
       yield* Access.authorize("create", AccessObjects.inOrganization("workspace", id))
@@ -37,10 +62,6 @@ const make = Effect.gen(function* () {
       }))
     }),
 
-    /**
-     * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor
-     * may not read the user's personal data. identity.md §8.7.
-     */
     lastParameterValues: Traced.fn("WorkspaceForms.lastParameterValues")(function* (reference: string, templateId: Uuid) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
@@ -50,6 +71,6 @@ const make = Effect.gen(function* () {
 })
 
 /** What forms for new workspaces offer. */
-export class WorkspaceForms extends Context.Tag("@atelier/core/WorkspaceForms")<WorkspaceForms, Effect.Effect.Success<typeof make>>() {
+export class WorkspaceForms extends Context.Tag("@atelier/core/WorkspaceForms")<WorkspaceForms, WorkspaceFormsService>() {
   static readonly layer = standingOn(service(WorkspaceForms, make), Users.layer, Organizations.layer)
 }

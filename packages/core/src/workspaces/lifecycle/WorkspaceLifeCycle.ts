@@ -27,6 +27,7 @@ import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
 import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Workspaces that are found at once, and those that are worked on at once. */
 const page = 500
@@ -46,6 +47,11 @@ const isSame = (one: LifeCycleAction | null, other: LifeCycleAction | null): boo
 
 /** A refusal is logged as itself, and anything else with all that is known of it. */
 const failureOf = (cause: Cause.Cause<unknown>): unknown => Option.getOrElse(Cause.failureOption(cause), () => cause)
+
+/** The methods of {@link WorkspaceLifeCycle}. */
+export interface WorkspaceLifeCycleService {
+  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceLifeCycleRepository
@@ -253,10 +259,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The life of workspaces without their users: the service's own starts, stops, dormancy and deletions. */
-export class WorkspaceLifeCycle extends Context.Tag("@atelier/core/WorkspaceLifeCycle")<
-  WorkspaceLifeCycle,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceLifeCycle extends Context.Tag("@atelier/core/WorkspaceLifeCycle")<WorkspaceLifeCycle, WorkspaceLifeCycleService>() {
   static readonly layer = standingOn(
     service(WorkspaceLifeCycle, make),
     BuildOrders.layer,

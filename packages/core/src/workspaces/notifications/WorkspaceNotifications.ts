@@ -56,6 +56,49 @@ const targetsOf = ({ id, organization_id, owner_id, template_id }: Subject): Rea
   organization_id
 ]
 
+/** The methods of {@link WorkspaceNotifications}. */
+export interface WorkspaceNotificationsService {
+  /** A workspace was created, for its owner or for a task. */
+  readonly created: (build: PreparedBuild) => Effect.Effect<void, never, CurrentActor>
+
+  /** A build of a workspace that had one before was queued. */
+  readonly buildQueued: (prepared: PreparedBuild) => Effect.Effect<void, never, CurrentActor>
+
+  /** A workspace was deleted. An owner who has deleted it knows. */
+  readonly deleted: (workspace: Subject, build: WorkspaceBuild) => Effect.Effect<void>
+
+  /** A build has ended without success. One that was canceled has not failed. */
+  readonly buildEnded: (workspace: Subject, build: WorkspaceBuild) => Effect.Effect<void>
+
+  /** A workspace has become dormant, for a reason in words. */
+  readonly dormant: (workspace: Subject & Pick<Workspace, "dormant_at" | "deleting_at">, reason: string) => Effect.Effect<void>
+
+  /** Another user than the owner has made the workspace dormant. */
+  readonly usernameOf: (id: Uuid) => Effect.Effect<string>
+
+  /** The deletion of a dormant workspace has another date. */
+  readonly markedForDeletion: (workspace: Subject, deletingAt: Timestamp.Timestamp) => Effect.Effect<void>
+
+  /** The claim of a prebuilt workspace replaced resources, and the user waited for them. */
+  readonly resourcesReplaced: (
+    workspace: Subject,
+    build: WorkspaceBuild,
+    replacements: ReadonlyArray<ResourceReplacement>
+  ) => Effect.Effect<void>
+
+  /** A running workspace will be stopped at its deadline. */
+  readonly autostopReminder: (workspace: Subject, deadline: Timestamp.Timestamp) => Effect.Effect<void>
+
+  /** The use of memory (the empty path) or of volumes has reached a threshold, in percent. */
+  readonly thresholdsReached: (
+    workspaceId: Uuid,
+    reached: ReadonlyArray<{ readonly path: string; readonly threshold: number }>
+  ) => Effect.Effect<void>
+
+  /** The program of a task has another state, which its agent reported. */
+  readonly taskState: (workspaceId: Uuid, appId: Uuid, state: keyof typeof taskStates) => Effect.Effect<void>
+}
+
 const make = Effect.gen(function* () {
   const notifications = yield* Notifications
   const workspaces = yield* WorkspaceRepository
@@ -135,7 +178,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** A workspace was created, for its owner or for a task. */
     created: ({ order, target: { owner, template, workspace } }: PreparedBuild) =>
       Effect.gen(function* () {
         const { userId } = yield* CurrentActor
@@ -155,7 +197,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** A build of a workspace that had one before was queued. */
     buildQueued: (prepared: PreparedBuild) =>
       Effect.gen(function* () {
         const { order, target, version } = prepared
@@ -167,7 +208,6 @@ const make = Effect.gen(function* () {
         if (task_id !== null && /^task_(manual_pause|auto_pause|resume)$/.test(order.reason)) yield* taskMoved(prepared, task_id)
       }),
 
-    /** A workspace was deleted. An owner who has deleted it knows. */
     deleted: (workspace: Subject, build: WorkspaceBuild) =>
       Effect.gen(function* () {
         if (build.reason === "initiator" && build.initiator_id === workspace.owner_id) return
@@ -184,7 +224,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** A build has ended without success. One that was canceled has not failed. */
     buildEnded: (workspace: Subject, { build_number, id, initiator_id, reason }: WorkspaceBuild) =>
       Effect.gen(function* () {
         const build = Option.getOrUndefined(yield* builds.byId(id))
@@ -213,7 +252,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** A workspace has become dormant, for a reason in words. */
     dormant: (workspace: Subject & Pick<Workspace, "dormant_at" | "deleting_at">, reason: string) =>
       Effect.gen(function* () {
         const { deleting_at } = workspace
@@ -229,10 +267,8 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** Another user than the owner has made the workspace dormant. */
     usernameOf,
 
-    /** The deletion of a dormant workspace has another date. */
     markedForDeletion: (workspace: Subject, deletingAt: Timestamp.Timestamp) =>
       Effect.gen(function* () {
         const rest = Timestamp.toMillis(deletingAt) - Timestamp.toMillis(yield* Timestamp.now) - 1
@@ -244,7 +280,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** The claim of a prebuilt workspace replaced resources, and the user waited for them. */
     resourcesReplaced: (workspace: Subject, build: WorkspaceBuild, replacements: ReadonlyArray<ResourceReplacement>) =>
       Effect.gen(function* () {
         const template = Option.getOrUndefined(yield* templates.byId(workspace.template_id))
@@ -278,7 +313,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** A running workspace will be stopped at its deadline. */
     autostopReminder: (workspace: Subject, deadline: Timestamp.Timestamp) =>
       Effect.gen(function* () {
         const rest = Timestamp.toMillis(deadline) - Timestamp.toMillis(yield* Timestamp.now)
@@ -292,7 +326,6 @@ const make = Effect.gen(function* () {
         })
       }),
 
-    /** The use of memory (the empty path) or of volumes has reached a threshold, in percent. */
     thresholdsReached: (workspaceId: Uuid, reached: ReadonlyArray<{ readonly path: string; readonly threshold: number }>) =>
       Effect.gen(function* () {
         const workspace = Option.getOrUndefined(yield* workspaces.byId(workspaceId))
@@ -323,7 +356,6 @@ const make = Effect.gen(function* () {
         }
       }),
 
-    /** The program of a task has another state, which its agent reported. */
     taskState: (workspaceId: Uuid, appId: Uuid, state: keyof typeof taskStates) =>
       Effect.gen(function* () {
         const workspace = Option.getOrUndefined(yield* workspaces.byId(workspaceId))
@@ -344,7 +376,7 @@ const make = Effect.gen(function* () {
 /** Notifies users of changes of workspaces and tasks. notifications-audit-insights.md §A2, workspaces.md §8. */
 export class WorkspaceNotifications extends Context.Tag("@atelier/core/WorkspaceNotifications")<
   WorkspaceNotifications,
-  Effect.Effect.Success<typeof make>
+  WorkspaceNotificationsService
 >() {
   static readonly layer = standingOn(service(WorkspaceNotifications, make), Notifications.layer)
 }

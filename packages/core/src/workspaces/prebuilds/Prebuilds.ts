@@ -8,7 +8,7 @@ import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../../deployment/licenses/Entitlements.js"
 import * as Background from "../../platform/background/Background.js"
-import { Invalid, NotModified } from "../../platform/Errors.js"
+import { Invalid, NotModified, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Measure from "../../platform/Measure.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -20,10 +20,12 @@ import { missingTemplate, type TemplateId } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { visibleTemplate } from "../../templates/VisibleTemplate.js"
 import { reconcile } from "./PrebuildReconciliation.js"
-import { type PrebuildPreset, PrebuildRepository, type StoredPrebuild } from "./PrebuildRepository.js"
+import { type PrebuildPreset, PrebuildRepository, type StoredPrebuild, type PresetNames } from "./PrebuildRepository.js"
 import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
 import { WorkspaceBuildCreation } from "../builds/WorkspaceBuildCreation.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
@@ -39,6 +41,30 @@ const cycleSeconds = Measure.histogram(
   [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
   []
 )
+
+/** The methods of {@link Prebuilds}. */
+export interface PrebuildsService {
+  /** Whether the reconciliation is paused. §5.5. */
+  readonly settings: () => Effect.Effect<{ readonly reconciliation_paused: boolean }, Forbidden>
+
+  /**
+   * Pauses or resumes the reconciliation; claims go on. Fails with `Forbidden` if the actor may not change the deployment, and with
+   * `NotModified` for what is stored. §5.5.
+   */
+  readonly changeSettings: (
+    reconciliation_paused: boolean
+  ) => Effect.Effect<{ readonly reconciliation_paused: boolean }, Forbidden | NotModified, CurrentActor | Auditing>
+
+  /**
+   * Has the prebuilt workspaces of a template's active version replaced. Returns the names of its presets. Fails with `NotFound` if the
+   * actor may not change the template. §5.5.
+   */
+  readonly invalidate: (
+    id: TemplateId
+  ) => Effect.Effect<{ readonly invalidated: ReadonlyArray<PresetNames> }, Forbidden | NotFound, CurrentActor>
+
+  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* PrebuildRepository
@@ -126,16 +152,11 @@ const make = Effect.gen(function* () {
   const measured = Effect.map(Effect.timed(cycle), ([took]) => cycleSeconds().update(Duration.toSeconds(took)))
 
   return {
-    /** Whether the reconciliation is paused. §5.5. */
     settings: Traced.fn("Prebuilds.settings")(function* () {
       yield* requireFeature("workspace_prebuilds")
       return { reconciliation_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
     }),
 
-    /**
-     * Pauses or resumes the reconciliation; claims go on. Fails with `Forbidden` if the actor may not change the deployment, and with
-     * `NotModified` for what is stored. §5.5.
-     */
     changeSettings: Traced.fn("Prebuilds.changeSettings")(function* (reconciliation_paused: boolean) {
       yield* requireFeature("workspace_prebuilds")
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
@@ -159,10 +180,6 @@ const make = Effect.gen(function* () {
       return { reconciliation_paused }
     }),
 
-    /**
-     * Has the prebuilt workspaces of a template's active version replaced. Returns the names of its presets. Fails with `NotFound` if the
-     * actor may not change the template. §5.5.
-     */
     invalidate: Traced.fn("Prebuilds.invalidate")(function* (id: TemplateId) {
       yield* requireFeature("workspace_prebuilds")
       const template = yield* Effect.flatMap(templates.byId(id), visibleTemplate)
@@ -175,7 +192,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Prebuilt workspaces: how many there are, and whether they are kept at all. */
-export class Prebuilds extends Context.Tag("@atelier/core/Prebuilds")<Prebuilds, Effect.Effect.Success<typeof make>>() {
+export class Prebuilds extends Context.Tag("@atelier/core/Prebuilds")<Prebuilds, PrebuildsService>() {
   static readonly layer = standingOn(
     service(Prebuilds, make),
     PrebuiltWorkspaces.layer,

@@ -11,7 +11,7 @@ import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
@@ -21,7 +21,10 @@ import { awake } from "../lifecycle/Dormancy.js"
 import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
 import { takenWorkspace, type Workspace } from "../Workspace.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
-import { WorkspaceRepository } from "../WorkspaceRepository.js"
+import { WorkspaceRepository, type WorkspaceDetails } from "../WorkspaceRepository.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Invalid, Forbidden, Duplicate, Conflict, Unacceptable } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 const owner_id = Uuid.make(prebuildsUserId)
 
@@ -32,6 +35,26 @@ const base32 = "abcdefghijklmnopqrstuvwxyz234567"
 const randomSuffix = (random: Uint8Array): string => {
   const bits = Array.from(random, (byte) => byte.toString(2).padStart(8, "0")).join("")
   return (bits.match(/.{1,5}/g) ?? []).map((group) => base32[Number.parseInt(group.padEnd(5, "0"), 2)]).join("")
+}
+
+/** The methods of {@link PrebuiltWorkspaces}. */
+export interface PrebuiltWorkspacesService {
+  /** Makes the owner of prebuilt workspaces a member of an organization and of its group there. */
+  readonly join: (organization_id: Uuid) => Effect.Effect<void, never, EventBus | Transactor>
+
+  /** Creates a workspace of a preset and queues its first build. Fails with `Invalid` if the preset's values make no workspace. */
+  readonly create: (
+    preset: PrebuildPreset
+  ) => Effect.Effect<void, Invalid | Forbidden | Duplicate | Conflict | Unacceptable, CurrentActor | EventBus | Transactor>
+
+  /**
+   * Gives a prebuilt workspace of the chosen preset to the owner of a new workspace, and queues the build that makes it the owner's. Runs in
+   * the caller's transaction. Returns the claimed workspace, or undefined if none waits. §5.4.
+   */
+  readonly claim: (
+    prepared: PreparedBuild,
+    workspace: Workspace
+  ) => Effect.Effect<WorkspaceDetails | undefined, Conflict, CurrentActor | EventBus>
 }
 
 const make = Effect.gen(function* () {
@@ -53,7 +76,6 @@ const make = Effect.gen(function* () {
   const groupName = `${brand.toLowerCase()}prebuiltworkspaces`
 
   return {
-    /** Makes the owner of prebuilt workspaces a member of an organization and of its group there. */
     join: (organization_id: Uuid) =>
       transaction(
         Effect.gen(function* () {
@@ -81,7 +103,6 @@ const make = Effect.gen(function* () {
         Effect.catchTag("Duplicate", () => Effect.void)
       ),
 
-    /** Creates a workspace of a preset and queues its first build. Fails with `Invalid` if the preset's values make no workspace. */
     create: (preset: PrebuildPreset) =>
       Effect.gen(function* () {
         const stored = Option.getOrUndefined(yield* templates.byId(preset.template_id))
@@ -129,10 +150,6 @@ const make = Effect.gen(function* () {
         )
       }),
 
-    /**
-     * Gives a prebuilt workspace of the chosen preset to the owner of a new workspace, and queues the build that makes it the owner's. Runs in
-     * the caller's transaction. Returns the claimed workspace, or undefined if none waits. §5.4.
-     */
     claim: (prepared: PreparedBuild, { autostart_schedule, last_used_at, name, next_start_at, owner_id: claimant, ttl_ms }: Workspace) =>
       Effect.gen(function* () {
         const { chosen, target } = prepared
@@ -157,9 +174,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Prebuilt workspaces, from their creation to the users who claim them. */
-export class PrebuiltWorkspaces extends Context.Tag("@atelier/core/PrebuiltWorkspaces")<
-  PrebuiltWorkspaces,
-  Effect.Effect.Success<typeof make>
->() {
+export class PrebuiltWorkspaces extends Context.Tag("@atelier/core/PrebuiltWorkspaces")<PrebuiltWorkspaces, PrebuiltWorkspacesService>() {
   static readonly layer = standingOn(service(PrebuiltWorkspaces, make), BuildOrders.layer, BuildStates.layer)
 }

@@ -16,6 +16,32 @@ import type { Workspace } from "../Workspace.js"
 import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { NotFound } from "../../platform/Errors.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+
+/** The methods of {@link WorkspaceQuotas}. */
+export interface WorkspaceQuotasService {
+  /**
+   * The budget and spend of a user, a member or not, in an organization. Fails with `NotFound` if the actor may not read one of them.
+   * authorization.md §10.
+   */
+  readonly inOrganization: (organization: string, user: string) => Effect.Effect<Quota, NotFound, CurrentActor>
+
+  /** As `inOrganization`, in the default one, which the actor need not be able to read. */
+  readonly inDefault: (user: string) => Effect.Effect<Quota, NotFound, CurrentActor>
+
+  /**
+   * Charges a planned build to its workspace's owner, and tells the log. An owner's builds are judged one at a time, so that together
+   * they exceed no budget. A build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build
+   * lowers the cost or is a stop, and without a charge where the job has been taken away. authorization.md §10.
+   */
+  readonly charge: (
+    build: WorkspaceBuild,
+    workspace: Workspace,
+    cost: number,
+    work: JobWork
+  ) => Effect.Effect<void, ProvisionFailure | ClaimLost, EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -36,26 +62,16 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * The budget and spend of a user, a member or not, in an organization. Fails with `NotFound` if the actor may not read one of them.
-     * authorization.md §10.
-     */
     inOrganization: Traced.fn("WorkspaceQuotas.inOrganization")(function* (organization: string, user: string) {
       const { id } = yield* organizations.get(organization)
       return yield* quotaOf(id, user)
     }),
 
-    /** As `inOrganization`, in the default one, which the actor need not be able to read. */
     inDefault: Traced.fn("WorkspaceQuotas.inDefault")(function* (user: string) {
       const { id } = yield* Effect.flatMap(organizationRepository.default, Effect.orDie)
       return yield* quotaOf(id, user)
     }),
 
-    /**
-     * Charges a planned build to its workspace's owner, and tells the log. An owner's builds are judged one at a time, so that together
-     * they exceed no budget. A build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build
-     * lowers the cost or is a stop, and without a charge where the job has been taken away. authorization.md §10.
-     */
     charge: (
       build: WorkspaceBuild,
       { organization_id, owner_id }: Workspace,
@@ -85,6 +101,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Limits on users' spend on workspaces. */
-export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, Effect.Effect.Success<typeof make>>() {
+export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, WorkspaceQuotasService>() {
   static readonly layer = standingOn(service(WorkspaceQuotas, make), Users.layer, Organizations.layer)
 }

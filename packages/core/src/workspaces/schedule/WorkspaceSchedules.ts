@@ -6,13 +6,13 @@ import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import { Conflict, Invalid } from "../../platform/Errors.js"
+import { Conflict, Invalid, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { storedSchedule } from "../../platform/time/Schedule.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
-import { deadlines, extensionViolation, noDeadlines, quietHoursInForce } from "./Deadline.js"
+import { deadlines, extensionViolation, noDeadlines, quietHoursInForce, type Deadlines } from "./Deadline.js"
 import { lockedTemplate } from "../LockedTemplate.js"
 import { nextScheduledStart } from "./NextScheduledStart.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
@@ -23,6 +23,30 @@ import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+
+/** The methods of {@link WorkspaceSchedules}. */
+export interface WorkspaceSchedulesService {
+  /**
+   * Returns when a build that completes now ends, and when its workspace starts by itself next. The template is locked, so that a change of
+   * its schedule either comes first or finds the build running.
+   */
+  readonly afterBuild: (
+    workspace: Workspace,
+    build: Pick<WorkspaceBuild, "created_at" | "transition">,
+    now: Timestamp.Timestamp
+  ) => Effect.Effect<{ readonly deadlines: Deadlines; readonly next_start_at: Timestamp.Timestamp | null }>
+
+  /**
+   * Moves the deadline of a running workspace, to an earlier or later time, and answers it. Fails with `Conflict` if the workspace does not
+   * run or has no deadline, and with `Invalid` for a time that is too early or later than the template's required stop. Watchers are told
+   * of an attempt too. workspaces.md §3.5.
+   */
+  readonly extend: (
+    id: WorkspaceId,
+    wanted: Timestamp.Timestamp | undefined
+  ) => Effect.Effect<Timestamp.Timestamp, Invalid | Forbidden | NotFound | Conflict, CurrentActor | EventBus | Transactor>
+}
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -44,10 +68,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Returns when a build that completes now ends, and when its workspace starts by itself next. The template is locked, so that a change of
-     * its schedule either comes first or finds the build running.
-     */
     afterBuild: (workspace: Workspace, build: Pick<WorkspaceBuild, "created_at" | "transition">, now: Timestamp.Timestamp) =>
       Effect.gen(function* () {
         const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
@@ -67,11 +87,6 @@ const make = Effect.gen(function* () {
         return { deadlines: ends, next_start_at: nextScheduledStart(workspace, template, from) }
       }),
 
-    /**
-     * Moves the deadline of a running workspace, to an earlier or later time, and answers it. Fails with `Conflict` if the workspace does not
-     * run or has no deadline, and with `Invalid` for a time that is too early or later than the template's required stop. Watchers are told
-     * of an attempt too. workspaces.md §3.5.
-     */
     extend: Traced.fn("WorkspaceSchedules.extend")(function* (id: WorkspaceId, wanted: Timestamp.Timestamp | undefined) {
       const workspace = yield* extendable(id)
       const attempt = Effect.gen(function* () {
@@ -99,9 +114,6 @@ const make = Effect.gen(function* () {
 })
 
 /** When workspaces start and stop by themselves. */
-export class WorkspaceSchedules extends Context.Tag("@atelier/core/WorkspaceSchedules")<
-  WorkspaceSchedules,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceSchedules extends Context.Tag("@atelier/core/WorkspaceSchedules")<WorkspaceSchedules, WorkspaceSchedulesService>() {
   static readonly layer = service(WorkspaceSchedules, make)
 }

@@ -13,6 +13,8 @@ import type { WorkspaceId } from "../Workspace.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** Programs whose sessions count as use. */
 const UsageApp = Schema.Literal("vscode", "jetbrains", "reconnecting-pty", "ssh")
@@ -34,6 +36,19 @@ export interface Usage {
   readonly app_name: string
 }
 
+/** The methods of {@link WorkspaceUsage}. */
+export interface WorkspaceUsageService {
+  /**
+   * Notes that a workspace is in use. With the experiment `workspace-usage`, a session of an app counts as activity: it puts the deadline
+   * off. Fails with `Invalid` for half a session or another app, and with `NotFound` for an agent that is not the workspace's.
+   * Without the experiment the usage is not read. workspaces.md §3.6.
+   */
+  readonly report: <E, R>(
+    id: WorkspaceId,
+    usage: Effect.Effect<Usage, E, R>
+  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound | E, CurrentActor | EventBus | R>
+}
+
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const agents = yield* AgentRepository
@@ -41,11 +56,6 @@ const make = Effect.gen(function* () {
   const stats = yield* StatReports
 
   return {
-    /**
-     * Notes that a workspace is in use. With the experiment `workspace-usage`, a session of an app counts as activity: it puts the deadline
-     * off. Fails with `Invalid` for half a session or another app, and with `NotFound` for an agent that is not the workspace's.
-     * Without the experiment the usage is not read. workspaces.md §3.6.
-     */
     report: Traced.fn("WorkspaceUsage.report")(function* <E, R>(id: WorkspaceId, usage: Effect.Effect<Usage, E, R>) {
       const workspace = yield* Effect.flatMap(workspaces.byId(id), visibleWorkspace)
       if (!(yield* Access.canAsWorkspace("update", AccessObjects.workspace(workspace)))) return yield* new Forbidden()
@@ -76,6 +86,6 @@ const make = Effect.gen(function* () {
 })
 
 /** What clients report of how workspaces are used. */
-export class WorkspaceUsage extends Context.Tag("@atelier/core/WorkspaceUsage")<WorkspaceUsage, Effect.Effect.Success<typeof make>>() {
+export class WorkspaceUsage extends Context.Tag("@atelier/core/WorkspaceUsage")<WorkspaceUsage, WorkspaceUsageService>() {
   static readonly layer = standingOn(service(WorkspaceUsage, make), StatReports.layer)
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, type Redacted } from "effect"
 import { unrestrictedAllowList } from "../../access/scopes/AllowList.js"
 import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { allScope } from "../../access/scopes/Scope.js"
@@ -13,6 +13,15 @@ import { transaction, Transactor } from "../../platform/store/Transactor.js"
 import { isPrebuild, type Workspace } from "../Workspace.js"
 import { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
 import { service } from "../../platform/wiring/Standing.js"
+
+/** The methods of {@link WorkspaceSessions}. */
+export interface WorkspaceSessionsService {
+  /** Replaces the workspace's key. Returns what its programs present, which is shown only here. Prebuilt workspaces have none. workspaces.md §4.5. */
+  readonly open: (workspace: Workspace, owner: Pick<User, "id" | "username">) => Effect.Effect<Redacted.Redacted<string> | undefined>
+
+  /** Ends the session of the workspace's programs, if they have one. */
+  readonly close: (workspace: Pick<Workspace, "id" | "owner_id">) => Effect.Effect<void>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceSessionRepository
@@ -29,7 +38,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Replaces the workspace's key. Returns what its programs present, which is shown only here. Prebuilt workspaces have none. workspaces.md §4.5. */
     open: (workspace: Workspace, owner: Pick<User, "id" | "username">) =>
       Effect.gen(function* () {
         if (isPrebuild(workspace)) return undefined
@@ -58,15 +66,11 @@ const make = Effect.gen(function* () {
         return key
       }).pipe(Effect.provide(services)),
 
-    /** Ends the session of the workspace's programs, if they have one. */
     close: (workspace: Pick<Workspace, "id" | "owner_id">) => Effect.provide(transaction(close(workspace)), services)
   }
 })
 
 /** Tokens with which a workspace's programs act as its owner, from a start to the next stop. workspaces.md §4.5. */
-export class WorkspaceSessions extends Context.Tag("@atelier/core/WorkspaceSessions")<
-  WorkspaceSessions,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceSessions extends Context.Tag("@atelier/core/WorkspaceSessions")<WorkspaceSessions, WorkspaceSessionsService>() {
   static readonly layer = service(WorkspaceSessions, make)
 }

@@ -4,8 +4,8 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
-import { Invalid, NotFound } from "../../platform/Errors.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { Invalid, NotFound, type Forbidden } from "../../platform/Errors.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
 import { isPortShareLevel } from "../../templates/Template.js"
@@ -18,6 +18,8 @@ import type { WorkspaceId } from "../Workspace.js"
 import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 
 /** A share as it was sent. */
 export interface NewPortShare {
@@ -28,6 +30,27 @@ export interface NewPortShare {
 }
 
 const missingShare = new NotFound({ resource: "port_share" })
+
+/** The methods of {@link PortShares}. */
+export interface PortSharesService {
+  /** The shares of a workspace, by port. workspaces.md §7.2. */
+  readonly list: (id: WorkspaceId) => Effect.Effect<ReadonlyArray<PortShare>, NotFound, CurrentActor>
+
+  /**
+   * Shares a port of an agent, or changes how far it is shared. Fails with `Invalid` for an unknown level or one above the template's
+   * maximum, a port out of bounds, and an agent that the latest build has not.
+   */
+  readonly share: (
+    id: WorkspaceId,
+    share: NewPortShare
+  ) => Effect.Effect<PortShare, Invalid | Forbidden | NotFound, CurrentActor | EventBus | Transactor>
+
+  /** Ends a share: the port is its owner's again. Fails with `NotFound` if the port is not shared. */
+  readonly unshare: (
+    id: WorkspaceId,
+    share: Pick<PortShare, "agent_name" | "port">
+  ) => Effect.Effect<undefined, Forbidden | NotFound, CurrentActor | EventBus>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* PortShareRepository
@@ -48,15 +71,10 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The shares of a workspace, by port. workspaces.md §7.2. */
     list: Traced.fn("PortShares.list")(function* (id: WorkspaceId) {
       return yield* repository.ofWorkspace((yield* readable(id)).id)
     }),
 
-    /**
-     * Shares a port of an agent, or changes how far it is shared. Fails with `Invalid` for an unknown level or one above the template's
-     * maximum, a port out of bounds, and an agent that the latest build has not.
-     */
     share: Traced.fn("PortShares.share")(function* (id: WorkspaceId, { agent_name, port, protocol, share_level }: NewPortShare) {
       const workspace = yield* readable(id)
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
@@ -85,7 +103,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Ends a share: the port is its owner's again. Fails with `NotFound` if the port is not shared. */
     unshare: Traced.fn("PortShares.unshare")(function* (id: WorkspaceId, { agent_name, port }: Pick<PortShare, "agent_name" | "port">) {
       const workspace = yield* readable(id)
       const shares = yield* repository.ofWorkspace(id)
@@ -99,6 +116,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Who else reaches the ports of workspaces. */
-export class PortShares extends Context.Tag("@atelier/core/PortShares")<PortShares, Effect.Effect.Success<typeof make>>() {
+export class PortShares extends Context.Tag("@atelier/core/PortShares")<PortShares, PortSharesService>() {
   static readonly layer = standingOn(service(PortShares, make), BuildResources.layer)
 }

@@ -6,7 +6,7 @@ import * as Audit from "../../audit/Audit.js"
 import { type AclChanges, Grantees } from "../../groups/Grantees.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { withCurrentRights } from "../../organizations/CurrentRights.js"
-import { Conflict, Forbidden, Invalid } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, type NotFound } from "../../platform/Errors.js"
 import { parse } from "../../platform/texts/Uuid.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
 import { isPrebuild, missingWorkspace, type Workspace, type WorkspaceId } from "../Workspace.js"
@@ -16,11 +16,40 @@ import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { UserWithOrganizations } from "../../identity/users/User.js"
+import type { GroupWithNames } from "../../groups/Group.js"
+import type { Auditing } from "../../audit/Audit.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface WorkspaceRoles {
   readonly user_roles: Readonly<Record<string, string>>
   readonly group_roles: Readonly<Record<string, string>>
+}
+
+/** The methods of {@link WorkspaceSharing}. */
+export interface WorkspaceSharingService {
+  /** With whom a workspace is shared: users who are not deleted, and groups without their members. authorization.md §12.2. */
+  readonly get: (id: WorkspaceId) => Effect.Effect<
+    {
+      readonly users: { readonly user: UserWithOrganizations; readonly role: "" | "use" | "admin" }[]
+      readonly groups: { readonly group: GroupWithNames; readonly role: "" | "use" | "admin" }[]
+    },
+    NotFound,
+    CurrentActor
+  >
+
+  /**
+   * Gives and takes roles on a workspace; users and groups that are not named keep theirs. Fails with `Forbidden` if the organization
+   * shares no workspaces or the actor may not share this one, and `Invalid` with an entry for each error, or for the actor's own role.
+   * authorization.md §12.2.
+   */
+  readonly change: (
+    id: WorkspaceId,
+    roles: WorkspaceRoles
+  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /** Removes all shares of a workspace. Fails with `Forbidden` as `change` does. */
+  readonly clear: (id: WorkspaceId) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {
@@ -56,7 +85,6 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** With whom a workspace is shared: users who are not deleted, and groups without their members. authorization.md §12.2. */
     get: Traced.fn("WorkspaceSharing.get")(function* (id: WorkspaceId) {
       const workspace = yield* load(id)
       const { groups, users } = yield* grantees.of(workspace)
@@ -66,11 +94,6 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /**
-     * Gives and takes roles on a workspace; users and groups that are not named keep theirs. Fails with `Forbidden` if the organization
-     * shares no workspaces or the actor may not share this one, and `Invalid` with an entry for each error, or for the actor's own role.
-     * authorization.md §12.2.
-     */
     change: Traced.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
       const found = yield* load(id)
       const { userId } = yield* CurrentActor
@@ -90,7 +113,6 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Removes all shares of a workspace. Fails with `Forbidden` as `change` does. */
     clear: Traced.fn("WorkspaceSharing.clear")(function* (id: WorkspaceId) {
       yield* write(yield* load(id), grantees.clearing)
     })
@@ -98,9 +120,6 @@ const make = Effect.gen(function* () {
 })
 
 /** With whom workspaces are shared. */
-export class WorkspaceSharing extends Context.Tag("@atelier/core/WorkspaceSharing")<
-  WorkspaceSharing,
-  Effect.Effect.Success<typeof make>
->() {
+export class WorkspaceSharing extends Context.Tag("@atelier/core/WorkspaceSharing")<WorkspaceSharing, WorkspaceSharingService>() {
   static readonly layer = standingOn(service(WorkspaceSharing, make), Grantees.layer)
 }

@@ -9,15 +9,30 @@ import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
-import { type BuildParts, buildView } from "../builds/BuildView.js"
+import { type BuildParts, buildView, type BuildView } from "../builds/BuildView.js"
 import type { BuildDetails } from "../builds/WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "../WorkspaceRepository.js"
-import { workspaceView } from "./WorkspaceView.js"
+import { workspaceView, type WorkspaceView } from "./WorkspaceView.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Jobs whose resources are read at once: statements have a limited number of parameters. */
 const jobsAtOnce = 1000
+
+/** The methods of {@link WorkspaceViews}. */
+export interface WorkspaceViewsService {
+  /** Workspaces as the actor sees them. */
+  readonly workspaces: (found: ReadonlyArray<WorkspaceDetails>) => Effect.Effect<ReadonlyArray<WorkspaceView>, never, CurrentActor>
+
+  /** Builds of one workspace. */
+  readonly builds: (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) => Effect.Effect<ReadonlyArray<BuildView>>
+
+  /** A workspace as the answer to its creation shows it. */
+  readonly newWorkspace: (created: WorkspaceDetails) => Effect.Effect<WorkspaceView, never, CurrentActor>
+
+  /** A build as the answer to its creation shows it. */
+  readonly newBuild: (workspace: WorkspaceDetails, created: BuildDetails) => Effect.Effect<BuildView>
+}
 
 const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobs
@@ -60,25 +75,21 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Workspaces as the actor sees them. */
     workspaces: Traced.fn("WorkspaceViews.workspaces")(function* (found: ReadonlyArray<WorkspaceDetails>) {
       const view = yield* viewer
       return (yield* withParts(found, ({ latest_build }) => latest_build)).map(([workspace, parts]) => view(workspace, parts))
     }),
 
-    /** Builds of one workspace. */
     builds: Traced.fn("WorkspaceViews.builds")(function* (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) {
       const context = yield* viewContext(null)
       return (yield* withParts(found, (build) => build)).map(([build, parts]) => buildView(workspace, build, parts, context))
     }),
 
-    /** A workspace as the answer to its creation shows it. */
     newWorkspace: Traced.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
       const latest_build = { ...created.latest_build, template_version_name: "" }
       return (yield* viewer)({ ...created, latest_build }, yield* newParts(latest_build))
     }),
 
-    /** A build as the answer to its creation shows it. */
     newBuild: Traced.fn("WorkspaceViews.newBuild")(function* (workspace: WorkspaceDetails, created: BuildDetails) {
       return buildView(workspace, { ...created, template_version_name: "" }, yield* newParts(created), yield* viewContext(null))
     })
@@ -86,6 +97,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Builds the views of workspaces and builds, with a number of statements independent of their number. */
-export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, Effect.Effect.Success<typeof make>>() {
+export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, WorkspaceViewsService>() {
   static readonly layer = standingOn(service(WorkspaceViews, make), ProvisionerJobs.layer, BuildResources.layer)
 }

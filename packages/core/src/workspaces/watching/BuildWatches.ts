@@ -1,11 +1,11 @@
 import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { rightTo } from "../../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import { AgentLifecycle } from "../../agents/AgentLifecycle.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Forbidden } from "../../platform/Errors.js"
+import { Forbidden, type NotFound } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import { uuidV7 } from "../../platform/Ids.js"
 import * as Numbers from "../../platform/Numbers.js"
@@ -20,6 +20,7 @@ import { type BuildDetails, WorkspaceBuildRepository } from "../builds/Workspace
 import { buildEnds, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** Events that a slow client may fall behind; those that come then are read from the store. */
 const capacity = 256
@@ -57,6 +58,24 @@ const storeAway = failed(5, "The store is not available.", true)
 const broken = failed(6, "An internal error occurred.")
 
 const equal = (one: ConnectionWatchEvent | undefined, other: ConnectionWatchEvent): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** The methods of {@link BuildWatches}. */
+export interface BuildWatchesService {
+  /**
+   * Each build of the deployment that has ended, from now on. Fails with `Forbidden` without the experiment `workspace-build-updates`, or
+   * if the actor may not read all workspaces. workspaces.md §6.4.
+   */
+  readonly ended: () => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<EndedBuild> }, Forbidden, CurrentActor>
+
+  /**
+   * What stands between a client and an agent: the state of the latest build, and once it runs, of the agent. Without a name it is the only
+   * agent. Ends with an error if that agent cannot be told. Fails with `NotFound` if the actor may not read the workspace. §6.3.
+   */
+  readonly agentConnection: (
+    id: WorkspaceId,
+    agentName: string
+  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<ConnectionWatchEvent> }, NotFound, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -100,10 +119,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /**
-     * Each build of the deployment that has ended, from now on. Fails with `Forbidden` without the experiment `workspace-build-updates`, or
-     * if the actor may not read all workspaces. workspaces.md §6.4.
-     */
     ended: Traced.fn("BuildWatches.ended")(function* () {
       const permission = Effect.gen(function* () {
         const { experiments } = yield* DeploymentOptions
@@ -170,10 +185,6 @@ const make = Effect.gen(function* () {
       return { right, values }
     }),
 
-    /**
-     * What stands between a client and an agent: the state of the latest build, and once it runs, of the agent. Without a name it is the only
-     * agent. Ends with an error if that agent cannot be told. Fails with `NotFound` if the actor may not read the workspace. §6.3.
-     */
     agentConnection: Traced.fn("BuildWatches.agentConnection")(function* (id: WorkspaceId, agentName: string) {
       const [right, { owner_id }] = yield* rightTo(
         `workspace:${id}`,
@@ -204,6 +215,6 @@ const make = Effect.gen(function* () {
 })
 
 /** The progress of builds, for clients that wait for them. */
-export class BuildWatches extends Context.Tag("@atelier/core/BuildWatches")<BuildWatches, Effect.Effect.Success<typeof make>>() {
+export class BuildWatches extends Context.Tag("@atelier/core/BuildWatches")<BuildWatches, BuildWatchesService>() {
   static readonly layer = standingOn(service(BuildWatches, make), BuildResources.layer)
 }

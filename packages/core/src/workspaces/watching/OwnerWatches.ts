@@ -8,6 +8,7 @@ import { type WorkspaceEventKind, workspaceEvents } from "./WorkspaceEvents.js"
 import { changesBetween, isUnchanged, type WorkspaceChanges, type WorkspaceOutline } from "../views/WorkspaceOutline.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { service } from "../../platform/wiring/Standing.js"
+import type { Unauthenticated, Forbidden } from "../../platform/Errors.js"
 
 /** How often the store is read without an event: events may be lost. */
 const recheck = "60 seconds"
@@ -20,6 +21,15 @@ const telling: ReadonlySet<WorkspaceEventKind> = new Set([
   "agt_timeout",
   "agt_lifecycle_update"
 ])
+
+/** The methods of {@link OwnerWatches}. */
+export interface OwnerWatchesService {
+  /**
+   * Streams what the actor may know of an owner's workspaces: first the whole list, which may be empty, then each difference. Fails
+   * with `Unauthenticated` when the credential has ended. agents-and-apps.md §15.
+   */
+  readonly changes: (owner: Uuid) => Stream.Stream<WorkspaceChanges, Unauthenticated | Forbidden, CurrentActor>
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
@@ -35,10 +45,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Streams what the actor may know of an owner's workspaces: first the whole list, which may be empty, then each difference. Fails
-     * with `Unauthenticated` when the credential has ended. agents-and-apps.md §15.
-     */
     changes: (owner: Uuid) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
@@ -65,6 +71,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Watches of all workspaces of an owner, by clients that reach them through the private network. */
-export class OwnerWatches extends Context.Tag("@atelier/core/OwnerWatches")<OwnerWatches, Effect.Effect.Success<typeof make>>() {
+export class OwnerWatches extends Context.Tag("@atelier/core/OwnerWatches")<OwnerWatches, OwnerWatchesService>() {
   static readonly layer = service(OwnerWatches, make)
 }
