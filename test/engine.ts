@@ -228,7 +228,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
 export const testEngine: Engine = {
   name: "test",
   repeatable: new Set(["parse", "plan"]),
-  understands: (paths) => paths.includes(templateFile),
+  understands: ({ paths }) => paths.includes(templateFile),
   open: (source, log) =>
     Effect.map(
       Effect.promise(() => read(source)),

@@ -1,5 +1,5 @@
 /** Archives on Node's zlib, with `yauzl` for zip and `tar-stream` for tar. templates-and-provisioning.md §1. */
-import { Archives } from "@atelier/core/provisioning"
+import { Archives, type SourceFiles } from "@atelier/core/provisioning"
 import { Invalid, TooLarge } from "@atelier/core/platform"
 import { Effect, Layer, Stream } from "effect"
 import { Readable } from "node:stream"
@@ -125,13 +125,36 @@ const readTar = async function* (tar: AsyncIterable<Uint8Array>) {
   }
 }
 
-const pathsOf = async (tar: AsyncIterable<Uint8Array>): Promise<ReadonlyArray<string>> => {
+/** Bytes that are kept of a file at the root, for the choice of its engine. */
+const keptOfFile = 64 * 1024
+/** Files at the root that are kept. */
+const keptFiles = 100
+
+/** The first bytes of a file, which is read to its end. */
+const beginningOf = async (content: AsyncIterable<unknown>): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  for await (const chunk of content) {
+    if (!(chunk instanceof Buffer)) continue
+    if (size < keptOfFile) chunks.push(chunk)
+    size += chunk.length
+  }
+  return Buffer.concat(chunks).subarray(0, keptOfFile)
+}
+
+const outlineOf = async (tar: AsyncIterable<Uint8Array>): Promise<SourceFiles> => {
   const paths: Array<string> = []
+  const kept = new Map<string, Buffer>()
   for await (const { content, isFolder, path } of readTar(tar)) {
     if (!isFolder) paths.push(path)
-    content.resume()
+    if (isFolder || path.includes("/") || kept.size >= keptFiles) content.resume()
+    else kept.set(path, await beginningOf(content))
   }
-  return paths
+  return { paths, text: (path) => kept.get(path)?.toString("utf8") }
+}
+
+const readWhole = async (tar: AsyncIterable<Uint8Array>): Promise<void> => {
+  for await (const { content } of readTar(tar)) content.resume()
 }
 
 /** Bytes that are read before others have their turn: the headers of 128 entries. */
@@ -150,7 +173,7 @@ export const layer = Layer.succeed(Archives, {
       Effect.flatMap((result) => (result instanceof TooLarge ? result : Effect.succeed(result)))
     ),
   zipFromTar: (tar) => Stream.fromAsyncIterable(writeZip(readTar(Stream.toAsyncIterable(tar))), unreadableTar),
-  checkTar: (tar) => Effect.asVoid(Effect.tryPromise({ try: () => pathsOf(Stream.toAsyncIterable(tar)), catch: unreadableTar })),
+  checkTar: (tar) => Effect.tryPromise({ try: () => readWhole(Stream.toAsyncIterable(tar)), catch: unreadableTar }),
   tarOf: (files) =>
     Effect.promise(() => {
       const tar = pack()
@@ -159,5 +182,5 @@ export const layer = Layer.succeed(Archives, {
       tar.finalize()
       return buffer(tar)
     }),
-  paths: (tar) => Effect.tryPromise({ try: () => pathsOf(piecesOf(tar)), catch: unreadableTar })
+  outline: (tar) => Effect.tryPromise({ try: () => outlineOf(piecesOf(tar)), catch: unreadableTar })
 })

@@ -22,10 +22,7 @@ const toZip = (tar: Uint8Array) =>
   ).pipe(Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks))))
 
 const pathsOf = (tar: Uint8Array) =>
-  Effect.provide(
-    Effect.flatMap(Archives, ({ paths }) => paths(tar)),
-    NodeArchives.layer
-  )
+  Effect.provide(Effect.flatMap(Archives, ({ outline }) => outline(tar)).pipe(Effect.map(({ paths }) => paths)), NodeArchives.layer)
 
 interface Read {
   readonly name: string
@@ -147,6 +144,17 @@ describe("a tar as a zip", () => {
       const zip = yield* toZip(tar)
       expect((yield* Effect.promise(() => readZip(zip))).map(({ name }) => name)).toStrictEqual(["inside"])
       expect(yield* pathsOf(tar)).toStrictEqual(["inside"])
+    })
+  )
+
+  it.effect("gives the beginning of files at the root", () =>
+    Effect.gen(function* () {
+      const tar = yield* Effect.promise(() => aTar({ "a.txt": "engine: a", "b/c.txt": "deep", "long.txt": "x".repeat(200_000) }))
+      const { text } = yield* Effect.provide(
+        Effect.flatMap(Archives, ({ outline }) => outline(tar)),
+        NodeArchives.layer
+      )
+      expect(["a.txt", "b/c.txt", "none", "long.txt"].map((path) => text(path)?.length)).toStrictEqual([9, undefined, undefined, 65_536])
     })
   )
 

@@ -4,7 +4,16 @@ import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Effect, Layer, Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { attempt, attemptUnless, DirectoryOwner, openLater, prepareRoot, ProcessTable, ProcessTree } from "@atelier/provisioner/engine"
+import {
+  attempt,
+  attemptUnless,
+  DirectoryOwner,
+  openLater,
+  prepareRoot,
+  ProcessTable,
+  ProcessTree,
+  templateEngine
+} from "@atelier/provisioner/engine"
 import { mark, type Options } from "./Machine.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
 
@@ -15,7 +24,7 @@ const makeEngine = (options: Options, cacheLock: Effect.Semaphore): Engine => ({
   name: "terraform",
   // An apply that died has changed the world, and no state says how
   repeatable: new Set(["parse", "plan"]),
-  understands: (paths) => configurationFiles(paths).length > 0,
+  understands: (source) => templateEngine(source) === undefined && configurationFiles(source.paths).length > 0,
   open: openLater(async () => (await import("./TerraformEngine.js")).open({ options, cacheLock }))
 })
 

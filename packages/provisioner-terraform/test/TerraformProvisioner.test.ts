@@ -40,9 +40,9 @@ describe("the engine", () => {
   it.scoped("is for sources with a file of Terraform at their root", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine()
-      const isFor = (...paths: ReadonlyArray<string>) => engine.understands(paths)
+      const isFor = (...paths: ReadonlyArray<string>) => engine.understands({ paths, text: () => "" })
       expect([isFor("main.tf"), isFor("README.md", "a.tf.json")]).toEqual([true, true])
-      expect([isFor("modules/main.tf"), isFor("template.yaml"), isFor(".hidden.tf")]).toEqual([false, false, false])
+      expect([isFor("modules/main.tf"), isFor(".hidden.tf"), isFor("main.tf", "template.yaml")]).toEqual([false, false, false])
     })
   )
 

@@ -42,6 +42,14 @@ const say = (log: LogSink, stage: string, output: string, level: LogLevel = "inf
 
 const refusal = (problems: ReadonlyArray<Problem>) => new ProvisionFailure({ message: formatProblems(problems) })
 
+/** Which engine a template is for is looked up in its lines: a template that names another in a way of its own would be built here. */
+const readLocal = (files: ReadonlyMap<string, ArchiveFile>) =>
+  Effect.filterOrFail(
+    readTemplate(files),
+    ({ definition }) => definition.engine === "local",
+    ({ definition, yaml }) => [yaml.problem(["engine"], `engine: must be a line of its own, "engine: ${definition.engine}"`)]
+  )
+
 const evaluationFailure = (failure: EvaluationFailure): ProvisionFailure =>
   failure._tag === "Problems"
     ? refusal(failure.problems)
@@ -161,7 +169,7 @@ export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Eng
         ({ message }) => new ProvisionFailure({ message: `the template's ${message}` })
       )
       yield* say(log, "Setting up", `The template's source has ${files.size} files.`)
-      const template = yield* madeOnce(Effect.mapError(readTemplate(files), refusal))
+      const template = yield* madeOnce(Effect.mapError(readLocal(files), refusal))
 
       return {
         parse: Effect.gen(function* () {

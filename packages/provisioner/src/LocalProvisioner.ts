@@ -7,14 +7,14 @@ import { Effect, Layer, Schema } from "effect"
 import { LocalWorkspaces, type LocalWorkspacesOptions } from "./LocalWorkspaces.js"
 import * as LoopbackDialer from "./LoopbackDialer.js"
 import { openLater } from "./openLater.js"
-import { templatePath } from "./TemplatePath.js"
+import { templateEngine } from "./TemplatePath.js"
 import type { AgentOptions } from "./WorkspaceAgents.js"
 
 const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine => ({
   name: "local",
   // Every action first ends the workspace's running processes, of any origin
   repeatable: new Set(["parse", "plan", "apply"]),
-  understands: (paths) => templatePath(paths) !== undefined,
+  understands: (source) => templateEngine(source) === "local",
   open: openLater(async () => (await import("./LocalEngine.js")).open(workspaces, ids)),
   recover: workspaces.recover,
   tellOutages: workspaces.tellOutages

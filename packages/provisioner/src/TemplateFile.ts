@@ -387,6 +387,7 @@ const File = Schema.Struct({
 export type File = typeof File.Type
 
 export const TemplateFile = Schema.Struct({
+  engine: orElse(named(/^[a-z][a-z0-9-]*$/, 32, "a name of lower-case letters, digits and hyphens"), "local"),
   metadata: optional(Metadata),
   variables: list(Variable, 256),
   parameters: list(Parameter, 256),

@@ -71,8 +71,19 @@ describe("an engine", () => {
     Effect.gen(function* () {
       const { engine } = yield* aServer(yield* aFolder)
       expect(engine.name).toBe("local")
-      expect(engine.understands(["README.md", "template.yaml"])).toBe(true)
-      expect(engine.understands(["main.tf", "x/template.yaml"])).toBe(false)
+      const isFor = (files: Readonly<Record<string, string>>) =>
+        engine.understands({ paths: Object.keys(files), text: (path) => files[path] })
+      expect([{ "README.md": "", "template.yaml": "" }, { "template.yml": "agents: []\nengine: 'local' # here\n" }].map(isFor)).toEqual([
+        true,
+        true
+      ])
+      expect(
+        [
+          { "main.tf": "", "x/template.yaml": "" },
+          { "template.yaml": "engine: docker\n" },
+          { "template.yaml": "a: 1\r\nengine: docker\r\n" }
+        ].map(isFor)
+      ).toEqual([false, false, false])
     })
   )
 })

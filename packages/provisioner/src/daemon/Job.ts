@@ -12,7 +12,7 @@ import {
   quotaStage
 } from "@atelier/core/provisioning"
 import { Cause, Effect, Exit, Fiber, Option, Stream } from "effect"
-import { readFiles } from "../Archive.js"
+import { type ArchiveFile, readFiles } from "../Archive.js"
 import { inputOf, parameterMessage, presetMessage, resourceMessage, timingMessage } from "./messages.js"
 import * as RemoteLog from "./RemoteLog.js"
 
@@ -26,6 +26,9 @@ const malformed = new ProvisionFailure({ message: "The server has sent a job tha
 
 const asked = <A>(call: Effect.Effect<A, DrpcClient.ClientError>): Effect.Effect<A, ProvisionFailure> =>
   Effect.mapError(call, ({ message }) => new ProvisionFailure({ message }))
+
+const textOf = (file: ArchiveFile | undefined): string | undefined =>
+  file === undefined ? undefined : new TextDecoder().decode(file.bytes.subarray(0, 64 * 1024))
 
 /** The work on a job. The server knows with the first answer to `CommitQuota` that the plan of a build has ended. */
 const work = (
@@ -47,7 +50,10 @@ const work = (
     const announce = (stage: string) => log({ source: "provisioner_daemon", level: "info", stage, output: "" })
     yield* announce("Setting up")
     const files = yield* Effect.mapError(readFiles(template_source_archive), ({ message }) => new ProvisionFailure({ message }))
-    const engine = yield* engineFor(engines, [...files.keys()])
+    const engine = yield* engineFor(engines, {
+      paths: [...files.keys()],
+      text: (path) => textOf(files.get(path))
+    })
     const session = yield* engine.open(template_source_archive, log, yield* modulesFor(type, client))
     switch (type.case) {
       case "template_import": {

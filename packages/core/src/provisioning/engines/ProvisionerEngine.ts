@@ -200,6 +200,14 @@ export type TellOutage = (outage: AgentOutage) => Effect.Effect<void>
 /** The engine's work on a source. */
 export type Phase = "parse" | "plan" | "apply"
 
+/** The files of a source, by which its engine is chosen. */
+export interface SourceFiles {
+  /** Relative and `/`-separated. */
+  readonly paths: ReadonlyArray<string>
+  /** The first 64 KiB of a file at the root, as text; undefined where there is no such file. */
+  readonly text: (path: string) => string | undefined
+}
+
 /**
  * The port that an engine implements: one value for the life of its process, which opens each source that a job works on. Cancelling is
  * interruption: an operation of a session that is interrupted ends what it started. `docs/extending.md` shows how to write an engine.
@@ -212,8 +220,11 @@ export interface Engine {
    * taken again; a job that is lost in another phase fails.
    */
   readonly repeatable: ReadonlySet<Phase>
-  /** Whether it understands a source with these file paths (relative, `/`-separated). */
-  readonly understands: (paths: ReadonlyArray<string>) => boolean
+  /**
+   * Whether it understands a source with these files. At most one engine of a process should say so, whatever their order: the source decides. It is
+   * asked for each source that the process reads, so it must be fast.
+   */
+  readonly understands: (source: SourceFiles) => boolean
   /**
    * Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. `modules` are those that the source's import has
    * downloaded: they are not downloaded again.

@@ -7,7 +7,14 @@ import * as Lru from "../../platform/collections/Lru.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Charge } from "../jobs/WorkspaceBuildJobs.js"
-import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
+import {
+  type Engine,
+  type LogSink,
+  ProvisionerEngines,
+  type ProvisionerSession,
+  ProvisionFailure,
+  type SourceFiles
+} from "./ProvisionerEngine.js"
 
 /** A source that an engine works on, and what of that work can be done again. */
 export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<Engine, "repeatable"> {
@@ -19,11 +26,11 @@ export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<En
   readonly size: number
 }
 
-/** The first engine that understands a source with these file paths. Fails without such an engine. */
-export const engineFor = (engines: ReadonlyArray<Engine>, paths: ReadonlyArray<string>): Effect.Effect<Engine, ProvisionFailure> => {
-  const engine = engines.find(({ understands }) => understands(paths))
+/** The first engine that understands a source with these files. Fails without such an engine. */
+export const engineFor = (engines: ReadonlyArray<Engine>, source: SourceFiles): Effect.Effect<Engine, ProvisionFailure> => {
+  const engine = engines.find(({ understands }) => understands(source))
   if (engine !== undefined) return Effect.succeed(engine)
-  const shown = paths.slice(0, 10).join(", ") || "none"
+  const shown = source.paths.slice(0, 10).join(", ") || "none"
   return new ProvisionFailure({ message: `No provisioner of this server understands the template. Its files are: ${shown}.` })
 }
 
@@ -93,11 +100,11 @@ const make = Effect.gen(function* () {
   const open = (id: FileId, log: LogSink, modules?: FileId): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
     Effect.gen(function* () {
       const source = yield* read(id)
-      const paths = yield* Effect.mapError(
-        archives.paths(source),
+      const outline = yield* Effect.mapError(
+        archives.outline(source),
         ({ detail = "", message }) => new ProvisionFailure({ message, validations: [{ field: "file_id", detail: detail || message }] })
       )
-      const engine = yield* engineFor(engines, paths)
+      const engine = yield* engineFor(engines, outline)
       const downloaded = modules === undefined ? undefined : yield* read(modules)
       const session = yield* engine.open(source, log, downloaded)
       return {
@@ -121,8 +128,8 @@ const make = Effect.gen(function* () {
 
     judge: (id: FileId): Effect.Effect<Opinion> =>
       Effect.gen(function* () {
-        const paths = yield* Effect.option(Effect.flatMap(read(id), archives.paths))
-        const engine = Option.isNone(paths) ? Either.right(undefined) : yield* Effect.either(engineFor(engines, paths.value))
+        const outline = yield* Effect.option(Effect.flatMap(read(id), archives.outline))
+        const engine = Option.isNone(outline) ? Either.right(undefined) : yield* Effect.either(engineFor(engines, outline.value))
         const opinion: Opinion = Either.isRight(engine) ? understood : { refusal: engine.left.message }
         opinions.set(id, opinion)
         return opinion

@@ -1,5 +1,6 @@
 import { Context, type Effect, type Stream } from "effect"
 import type { Invalid, TooLarge } from "../../platform/Errors.js"
+import type { SourceFiles } from "../engines/ProvisionerEngine.js"
 
 /** Reads and converts archives. Nothing in them is trusted: names are not resolved, sizes are counted. */
 export class Archives extends Context.Tag("@atelier/core/Archives")<
@@ -16,7 +17,7 @@ export class Archives extends Context.Tag("@atelier/core/Archives")<
     readonly checkTar: (tar: Stream.Stream<Uint8Array>) => Effect.Effect<void, Invalid>
     /** A tar of texts by path, in the order of their paths. The same files give the same bytes. */
     readonly tarOf: (files: Readonly<Record<string, string>>) => Effect.Effect<Uint8Array>
-    /** The relative paths of a tar's regular files. Fails for what is not a tar. */
-    readonly paths: (tar: Uint8Array) => Effect.Effect<ReadonlyArray<string>, Invalid>
+    /** The regular files of a tar. Fails for what is not a tar. */
+    readonly outline: (tar: Uint8Array) => Effect.Effect<SourceFiles, Invalid>
   }
 >() {}

@@ -39,7 +39,7 @@ const tagsOf = (answers: Partial<ProvisionerSession>) => {
       Layer.mock(ModuleArchiveRepository, {}),
       Layer.provide(Ids.layer, Cryptography.layerWeb),
       Cryptography.layerWeb,
-      Layer.mock(Archives, { paths: () => Effect.succeed(["main.tf"]) }),
+      Layer.mock(Archives, { outline: () => Effect.succeed({ paths: ["main.tf"], text: () => undefined }) }),
       Layer.mock(TemplateVersionRepository, {})
     ])
   )
