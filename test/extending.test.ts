@@ -30,7 +30,8 @@ describe("the page about extending", () => {
     expect(sections.map((section) => section.split("\n", 1)[0])).toStrictEqual([
       "An endpoint",
       "A worker",
-      "A notification",
+      "A notification event",
+      "An engine",
       "A storage backend",
       "An option"
     ])

@@ -5,6 +5,8 @@ import { Effect, Schema } from "effect"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
 import { describeServerOnEach, startServer } from "../../../../test/server.js"
+import { testEngines } from "../../../../test/engine.js"
+import { aTemplate } from "../../../../test/templates.js"
 import { type AgentServer, describeAgentInterface, describeAgents } from "../agents/AgentServer.js"
 
 const delivered: Array<OutgoingNotification> = []
@@ -74,6 +76,19 @@ describeServerOnEach(
       expect([page.unread_count, page.notifications[0]?.icon]).toStrictEqual([4, "DEFAULT_ICON_ACCOUNT"])
     })
 
+    once("tells the administrators of templates who has deleted one", async () => {
+      const { call } = server()
+      const owner = server().owner()
+      const admin = await server().aMember({ rbac_roles: ["template-admin"] })
+      const { id } = await aTemplate(server(), {}, { name: "gone" })
+      expect((await call("DELETE", `/templates/${id}`, { token: owner.token })).status).toBe(200)
+      const [message] = await sentTo(admin.user.id, 1)
+      expect(message).toMatchObject({
+        title: "Template 'gone' was deleted",
+        body: `The template **gone** was deleted by **${owner.user.username}**.`
+      })
+    })
+
     once("is not sent to users who have switched it off", async () => {
       const { call } = server()
       const owner = server().owner()
@@ -121,7 +136,7 @@ describeServerOnEach(
       expect(new Set(titles)).toStrictEqual(new Set(["same", "other", "last"]))
     })
   },
-  { dispatchers: [recording], options: { notificationsMethod: "recording" } }
+  { dispatchers: [recording], provisioner: testEngines, options: { notificationsMethod: "recording" } }
 )
 
 /** The methods and states of the messages in the queue, and how often they were tried. */
@@ -175,7 +190,7 @@ describeAgentInterface(
       )
     })
   },
-  { dispatchers: [recording], options: { notificationsMethod: "recording" } }
+  { dispatchers: [recording], provisioner: testEngines, options: { notificationsMethod: "recording" } }
 )
 
 describe("a server", () => {
