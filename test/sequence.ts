@@ -30,7 +30,7 @@ export const longest: ReadonlyArray<string> = [
   "test/seed.test.ts",
   "examples/standalone/test/pair.test.ts",
   "packages/http/test/provisioning/daemons/SilentDaemons.test.ts",
-  "packages/agent/test/Reports.test.ts"
+  "packages/agent/test/reports/Reports.test.ts"
 ]
 
 /** Begins with the longest files: of one that begins last, the other workers would await the end. Without an earlier run, vitest knows only their sizes. */

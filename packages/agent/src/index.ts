@@ -9,5 +9,5 @@
 export * as Agent from "./Agent.js"
 export * as AgentConfig from "./AgentConfig.js"
 export * as Brand from "./Brand.js"
-export * as OwnPorts from "./OwnPorts.js"
+export * as OwnPorts from "./streams/OwnPorts.js"
 export { version } from "./Version.js"

@@ -4,9 +4,9 @@ import { parseArgs } from "node:util"
 import { Cause, Effect, Either, Fiber, Logger } from "effect"
 import * as Agent from "./Agent.js"
 import { fromEnvironment, InvalidConfig } from "./AgentConfig.js"
-import * as GitAskpass from "./GitAskpass.js"
-import * as Marks from "./Marks.js"
-import * as ProcessTree from "./ProcessTree.js"
+import * as GitAskpass from "./environment/GitAskpass.js"
+import * as Marks from "./scripts/Marks.js"
+import * as ProcessTree from "./scripts/ProcessTree.js"
 import { version } from "./Version.js"
 
 const usage = `Usage: atelier-agent [--environment-prefix PREFIX] [--brand BRAND] [git-askpass PROMPT]

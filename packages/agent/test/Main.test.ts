@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { version } from "@atelier/agent"
-import * as ProcessTree from "../src/ProcessTree.js"
+import * as ProcessTree from "../src/scripts/ProcessTree.js"
 import { until } from "./Advancing.js"
 import { aScript, folder, serve, type TestServer } from "./TestServer.js"
 

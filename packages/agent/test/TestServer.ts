@@ -16,7 +16,7 @@ import {
 } from "@atelier/agent-protocol"
 import { Deferred, Effect, Exit, Fiber, Logger, LogLevel, Redacted, Scope } from "effect"
 import { WebSocketServer, type WebSocket } from "ws"
-import { emptyTraffic, overSocket } from "../src/WebSocketTransport.js"
+import { emptyTraffic, overSocket } from "../src/connection/WebSocketTransport.js"
 
 /** What the server was asked, in order. */
 export type Call =

@@ -2,7 +2,7 @@
 import { DrpcClient, ProvisionerDaemonService, Session } from "@atelier/agent-protocol"
 import { provisioning, templateVersions } from "@atelier/client"
 import { Effect, Exit, Option, Scope, Stream } from "effect"
-import { connect, emptyTraffic } from "../../../packages/agent/dist/WebSocketTransport.js"
+import { connect, emptyTraffic } from "../../../packages/agent/dist/connection/WebSocketTransport.js"
 import { startDeployment } from "../deployment.mjs"
 
 const daemons = 50

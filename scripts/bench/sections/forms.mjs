@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { buffer } from "node:stream/consumers"
 import { pack } from "tar-stream"
 import { WebSocket } from "ws"
-import { connect, emptyTraffic } from "../../../packages/agent/dist/WebSocketTransport.js"
+import { connect, emptyTraffic } from "../../../packages/agent/dist/connection/WebSocketTransport.js"
 import { startDeployment } from "../deployment.mjs"
 
 /** Parameters of a form. */

@@ -1,7 +1,7 @@
 // Lines of agents' logs, over both ways they come in.
 import { AgentService, DrpcClient, Session, Timestamp, Uuid } from "@atelier/agent-protocol"
 import { Effect, Option } from "effect"
-import { connect, emptyTraffic } from "../../../packages/agent/dist/WebSocketTransport.js"
+import { connect, emptyTraffic } from "../../../packages/agent/dist/connection/WebSocketTransport.js"
 import { authenticated } from "../deployment.mjs"
 import { load } from "../load.mjs"
 import { idOf, runningOf } from "../seed.mjs"

@@ -21,7 +21,7 @@ import { anAgent, aResource } from "../../../../test/resources.js"
 import { type Once, onceOn, type Person, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 import { runtime } from "../../../../test/services.js"
 import { aBuild, aWorkspace, type StoredBuild, type StoredWorkspace } from "../../../../test/agentWorkspaces.js"
-import { connect, emptyTraffic } from "../../../agent/src/WebSocketTransport.js"
+import { connect, emptyTraffic } from "../../../agent/src/connection/WebSocketTransport.js"
 
 /** A workspace whose latest build has started one agent. */
 export interface RunningAgent extends StoredWorkspace {

@@ -1,7 +1,7 @@
 /** A daemon of another program, as far as it is needed to talk. */
 import { DrpcClient, type ProvisionerDaemonClient, ProvisionerDaemonService, Session } from "@atelier/agent-protocol"
 import { Effect, Exit, Schema, Scope, Stream } from "effect"
-import { connect, emptyTraffic } from "../../../../agent/src/WebSocketTransport.js"
+import { connect, emptyTraffic } from "../../../../agent/src/connection/WebSocketTransport.js"
 import type { AgentServer } from "../../agents/AgentServer.js"
 
 type Acquired = Effect.Effect.Success<ReturnType<ProvisionerDaemonClient["AcquireJob"]>>

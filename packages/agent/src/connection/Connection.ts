@@ -1,0 +1,174 @@
+import { Cause, Clock, Duration, Effect, Fiber, Option, Redacted, type Scope } from "effect"
+import {
+  AgentService,
+  CallFailed,
+  DrpcClient,
+  ReverseStream,
+  Session,
+  type AgentClient,
+  type RpcError,
+  type SessionEnded
+} from "@atelier/agent-protocol"
+import type { AgentConfig } from "../AgentConfig.js"
+import * as Backoff from "./Backoff.js"
+import * as OutageReport from "./OutageReport.js"
+import * as ReverseStreams from "../streams/ReverseStreams.js"
+import { rpcVersion } from "../Version.js"
+import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
+
+/** Milliseconds between attempts of a call, at most. */
+const maximumPause = 10_000
+
+/** How a server answers a token that it does not take. */
+const unauthorized = 401
+
+/** How long the server may take to answer a call. Slower answers count as none. */
+const answerWithin = Duration.seconds(60)
+
+type Use<A> = (client: AgentClient) => Effect.Effect<A, DrpcClient.ClientError>
+
+/** The agent's way to the server, which comes and goes. */
+export interface Connection {
+  /**
+   * Makes a call, on the next connection if currently disconnected. A call without an answer is repeated, so the server may see it twice; an
+   * error that it answered is not retried.
+   */
+  readonly call: <A>(use: Use<A>) => Effect.Effect<A, RpcError>
+  /** Makes a call until the server accepts it. */
+  readonly deliver: <A>(what: string, use: Use<A>) => Effect.Effect<A>
+  /** Connects at once when there is no connection, and from now on after short pauses. */
+  readonly hurry: Effect.Effect<void>
+  /** Completes once the server refuses a token that it has taken before: its build has been replaced, and nothing more will be taken. */
+  readonly refused: Effect.Effect<void>
+  readonly traffic: Readonly<Traffic>
+}
+
+const addressOf = (url: URL): URL => {
+  const address = new URL(url)
+  address.protocol = url.protocol === "https:" ? "wss:" : "ws:"
+  address.pathname = `${url.pathname.replace(/\/+$/, "")}/api/v2/workspaceagents/me/rpc`
+  address.search = new URLSearchParams({ version: rpcVersion, role: "agent", streams: ReverseStream.offered }).toString()
+  address.hash = ""
+  return address
+}
+
+const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): string =>
+  error._tag === "ConnectFailed" && error.status !== undefined ? `the server answered ${error.status}: ${error.message}` : error.message
+
+/**
+ * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first; when it fails, the
+ * connection is given up.
+ */
+export const make = (
+  config: AgentConfig,
+  services: ReverseStreams.Services,
+  greet: (client: AgentClient) => Effect.Effect<void, DrpcClient.ClientError>
+): Effect.Effect<Connection, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const traffic = emptyTraffic()
+    const connected = yield* Effect.makeLatch()
+    const refused = yield* Effect.makeLatch()
+    const pausing = yield* Effect.makeLatch()
+    const outage = yield* OutageReport.make(config)
+    const launchedAt = yield* Clock.currentTimeMillis
+    let everConnected = false
+    let isHurried = false
+    let connectedAt: number | undefined
+    let current: AgentClient | undefined
+
+    const once: Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> = Effect.gen(function* () {
+      const transport = yield* connect({
+        url: addressOf(config.url),
+        headers: { [config.brand.sessionHeader]: Redacted.value(config.token) },
+        traffic
+      })
+      const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
+      const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, services))
+      const client = DrpcClient.make(AgentService, session)
+      yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
+      connectedAt = yield* Clock.currentTimeMillis
+      yield* Effect.acquireRelease(
+        Effect.suspend(() => {
+          everConnected = true
+          current = client
+          refused.unsafeClose()
+          return connected.open
+        }),
+        () =>
+          Effect.suspend(() => {
+            current = undefined
+            return connected.close
+          })
+      )
+      yield* outage.reached
+      yield* Effect.logInfo(`Connected to ${config.url.host}`)
+      // An agent that takes no streams any more must not take itself for connected
+      yield* Effect.raceFirst(session.closed, Fiber.join(serving))
+    }).pipe(Effect.scoped)
+
+    const reconnecting = Effect.gen(function* () {
+      for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
+        connectedAt = undefined
+        const reason = yield* Effect.matchCauseEffect(once, {
+          onFailure: (cause) =>
+            Effect.sync(() => {
+              const error = Option.getOrUndefined(Cause.failureOption(cause))
+              // A defect ends this connection, and not the agent's way to the server
+              if (error === undefined) return Cause.pretty(cause)
+              if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
+              return explain(error)
+            }),
+          onSuccess: () => Effect.succeed("closed by the server")
+        })
+        const now = yield* Clock.currentTimeMillis
+        tries = Backoff.after(tries, { connectedAt, now })
+        yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
+        yield* outage.failed(reason)
+        const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
+        yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
+      }
+    })
+    yield* Effect.forkScoped(reconnecting)
+
+    const call = <A>(use: Use<A>): Effect.Effect<A, RpcError> => {
+      const attempting = (attempt: number): Effect.Effect<A, RpcError> =>
+        Effect.suspend(() => {
+          const client = current
+          if (client === undefined) return Effect.zipRight(connected.await, attempting(attempt))
+          return answeredInTime(use(client)).pipe(
+            Effect.catchTag("CallFailed", (error) =>
+              Effect.logDebug(`A call is made again: ${error.message}`).pipe(
+                // Where the connection lives on, the call would fail again at once.
+                Effect.zipRight(client === current ? Backoff.wait(attempt, maximumPause) : Effect.void),
+                Effect.zipRight(attempting(attempt + 1))
+              )
+            )
+          )
+        })
+      return attempting(0)
+    }
+
+    const deliver = <A>(what: string, use: Use<A>): Effect.Effect<A> => {
+      const attempting = (attempt: number): Effect.Effect<A> =>
+        Effect.catchTag(call(use), "RpcError", (error) =>
+          Effect.logWarning(`The server does not take ${what}: ${error.message}`).pipe(
+            Effect.zipRight(Backoff.wait(attempt, maximumPause)),
+            Effect.zipRight(attempting(attempt + 1))
+          )
+        )
+      return attempting(0)
+    }
+
+    const hurry = Effect.suspend(() => {
+      isHurried = true
+      return pausing.release
+    })
+
+    return { call, deliver, hurry, refused: refused.await, traffic }
+  })
+
+const answeredInTime = <A>(answer: Effect.Effect<A, DrpcClient.ClientError>) =>
+  Effect.timeoutFail(answer, {
+    duration: answerWithin,
+    onTimeout: () => new CallFailed({ reason: "connection", message: "The server did not answer in time" })
+  })

@@ -1,0 +1,193 @@
+import { join, sep } from "node:path"
+import { Duration, Effect, Either, Option, Schedule, type Scope } from "effect"
+import { Duration as WireDuration, Timestamp, type AgentMessages } from "@atelier/agent-protocol"
+import type { AgentConfig } from "../AgentConfig.js"
+import * as Command from "./Command.js"
+import type { Connection } from "../connection/Connection.js"
+import * as Cron from "./Cron.js"
+import type { Outcome } from "../reports/Lifecycle.js"
+import { Lines } from "./Lines.js"
+import * as LogFile from "./LogFile.js"
+import type { Level, LogQueue, LogSource } from "../reports/LogQueue.js"
+import type { Marks } from "./Marks.js"
+import * as Outbox from "../reports/Outbox.js"
+import type { Place } from "../environment/Place.js"
+
+type Stage = "START" | "STOP" | "CRON"
+
+/** Timings waiting for a connection. */
+const maximumTimings = 1000
+
+/** How often an error answered to a timing is tried again. */
+const timingAttempts = 5
+
+/** How long a stop script without a timeout of its own may take: who stops a workspace does not wait for ever. */
+const defaultStopTimeout = Duration.minutes(5)
+
+/** A script with where its output goes. */
+interface Script {
+  readonly manifest: AgentMessages.WorkspaceAgentScript
+  readonly logs: LogSource
+}
+
+/** The workspace's scripts. Spec: agents-and-apps.md §7. */
+export interface Scripts {
+  /** Runs the scripts of the start side by side. Those that do not block a login count, too: clients decide what they wait for. */
+  readonly start: Effect.Effect<Outcome>
+  /** Runs scripts by their schedules, until interrupted. */
+  readonly schedule: Effect.Effect<void>
+  /** Runs the scripts of the stop side by side. */
+  readonly stop: Effect.Effect<Outcome>
+  /** Completes when the server knows how all scripts ended. */
+  readonly drain: Effect.Effect<void>
+}
+
+const outcomeOf = (statuses: ReadonlyArray<Command.Status>): Outcome => {
+  if (statuses.includes("EXIT_FAILURE")) return "error"
+  return statuses.includes("TIMED_OUT") ? "timeout" : "ok"
+}
+
+const nothing: LogFile.LogFile = { write: () => undefined, end: () => undefined }
+
+export const make = (options: {
+  readonly config: AgentConfig
+  readonly connection: Connection
+  readonly logs: LogQueue
+  readonly marks: Marks
+  readonly place: Place
+  readonly manifest: AgentMessages.Manifest
+}): Effect.Effect<Scripts, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { config, connection, logs, manifest, marks, place } = options
+    const scripts = yield* Effect.forEach(manifest.scripts, (script) =>
+      Effect.map(logs.source(script.log_source_id), (source): Script => ({ manifest: script, logs: source }))
+    )
+
+    const timings = yield* Outbox.make<AgentMessages.Timing>({
+      capacity: maximumTimings,
+      deliver: (timing) =>
+        connection
+          .call((client) => client.ScriptCompleted({ timing }))
+          .pipe(
+            Effect.retry({ times: timingAttempts, schedule: Schedule.exponential("200 millis") }),
+            Effect.catchAll((error) => Effect.logWarning(`The server does not take how a script ended: ${error.message}`))
+          )
+    })
+
+    const openFile = ({ logs, manifest: { log_path } }: Script): LogFile.LogFile => {
+      if (log_path === "") return nothing
+      const path = place.resolve(log_path, config.logDirectory)
+      return Either.getOrElse(LogFile.open(path, { inSharedFolder: path.startsWith(join(config.logDirectory, sep)) }), (message) => {
+        logs.write("WARN", `The log file cannot be written: ${message}`)
+        return nothing
+      })
+    }
+
+    const outputOf = (script: Script): Command.Output => {
+      const file = openFile(script)
+      const stream = (level: Level) => {
+        const lines = new Lines((line) => script.logs.write(level, line))
+        return {
+          lines,
+          take: (chunk: Uint8Array) => {
+            file.write(chunk)
+            lines.add(chunk)
+          }
+        }
+      }
+      const stdout = stream("INFO")
+      const stderr = stream("ERROR")
+      return {
+        stdout: stdout.take,
+        stderr: stderr.take,
+        end: () => {
+          stdout.lines.end()
+          stderr.lines.end()
+          file.end()
+        }
+      }
+    }
+
+    const run = (stage: Stage, script: Script, timeout: Option.Option<Duration.Duration>): Effect.Effect<Command.Status> =>
+      Effect.gen(function* () {
+        const { id, display_name } = script.manifest
+        const completion = yield* Command.run(
+          {
+            script: script.manifest.script,
+            shell: place.shell,
+            directory: place.directory,
+            environment: place.variables,
+            mark: marks.next(),
+            timeout,
+            // Engines ask everything in the agent's group to end, perhaps several times, while these do their work.
+            ownGroup: stage === "STOP"
+          },
+          outputOf(script)
+        )
+        if (completion.status === "PIPES_LEFT_OPEN")
+          script.logs.write("WARN", "The script ended, but a process that it left behind keeps its output open.")
+        if (completion.status === "TIMED_OUT") script.logs.write("ERROR", "The script took too long and was killed.")
+        yield* Effect.logInfo(`The script "${display_name}" ended: ${completion.status} (${completion.exitCode})`)
+        timings.add({
+          script_id: id,
+          start: Timestamp.fromMillis(completion.startedAt),
+          end: Timestamp.fromMillis(completion.endedAt),
+          exit_code: completion.exitCode,
+          stage,
+          status: completion.status
+        })
+        return completion.status
+      })
+
+    const ownTimeout = ({ manifest: { timeout } }: Script): Option.Option<Duration.Duration> =>
+      Option.filter(Option.map(Option.fromNullable(timeout), WireDuration.toDuration), (duration) => Duration.toMillis(duration) > 0)
+
+    const stage = (name: Stage, chosen: ReadonlyArray<Script>, fallback: Option.Option<Duration.Duration>) =>
+      Effect.forEach(
+        chosen,
+        (script) =>
+          run(
+            name,
+            script,
+            Option.orElse(ownTimeout(script), () => fallback)
+          ),
+        {
+          concurrency: "unbounded"
+        }
+      ).pipe(Effect.map(outcomeOf))
+
+    const scheduled = (script: Script): Effect.Effect<void> =>
+      Either.match(Cron.parse(script.manifest.cron), {
+        onLeft: (message) =>
+          Effect.sync(() => script.logs.write("ERROR", `The schedule "${script.manifest.cron}" cannot be read: ${message}`)),
+        onRight: (schedule) =>
+          Cron.at(
+            schedule,
+            Effect.catchAllCause(Effect.asVoid(run("CRON", script, ownTimeout(script))), (cause) =>
+              Effect.logError(`The script "${script.manifest.display_name}" could not be run`, cause)
+            )
+          )
+      })
+
+    const chosen = (isChosen: (script: AgentMessages.WorkspaceAgentScript) => boolean) =>
+      scripts.filter(({ manifest }) => isChosen(manifest))
+
+    return {
+      start: stage(
+        "START",
+        chosen(({ run_on_start }) => run_on_start),
+        Option.none()
+      ),
+      schedule: Effect.forEach(
+        chosen(({ cron }) => cron !== ""),
+        scheduled,
+        { concurrency: "unbounded", discard: true }
+      ),
+      stop: stage(
+        "STOP",
+        chosen(({ run_on_stop }) => run_on_stop),
+        Option.some(defaultStopTimeout)
+      ),
+      drain: timings.drain
+    }
+  })

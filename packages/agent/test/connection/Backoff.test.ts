@@ -1,0 +1,79 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import { createServer, type Socket } from "node:net"
+import { after, first, longestPause, next } from "../../src/connection/Backoff.js"
+import { eventLoop, until } from "../Advancing.js"
+import { runAgent } from "../TestServer.js"
+
+const minute = 60_000
+
+describe("the pause between attempts to connect", () => {
+  const now = 10 * minute
+  const attempts = { now, launchedAt: undefined, lostAt: undefined, isHurried: false }
+
+  it("is short until the first connection, for a minute", () => {
+    expect(longestPause({ ...attempts, launchedAt: now - minute + 1 })).toBe(1_000)
+    expect(longestPause({ ...attempts, launchedAt: now - minute })).toBe(10_000)
+  })
+
+  it("is short for ten minutes after a lost connection", () => {
+    expect(longestPause({ ...attempts, lostAt: now })).toBe(1_500)
+    expect(longestPause({ ...attempts, lostAt: now - 10 * minute })).toBe(10_000)
+    expect(longestPause(attempts)).toBe(10_000)
+  })
+
+  it("is short when the agent ends", () => {
+    expect(longestPause({ ...attempts, lostAt: now - minute, isHurried: true })).toBe(1_000)
+  })
+})
+
+describe("the count of attempts", () => {
+  const tries = next(next(first))
+
+  it("begins anew after a connection of ten seconds", () => {
+    expect(after(tries, { connectedAt: 0, now: 10_000 })).toStrictEqual({ attempt: 0, lostAt: 10_000 })
+    expect(after(tries, { connectedAt: 0, now: 9_999 })).toStrictEqual({ ...tries, lostAt: 9_999 })
+    expect(after({ ...tries, lostAt: 1 }, { connectedAt: 0, now: 9_999 })).toStrictEqual({ ...tries, lostAt: 1 })
+  })
+
+  it("goes on after an attempt that hung", () => {
+    expect(after(tries, { connectedAt: undefined, now: minute })).toStrictEqual(tries)
+  })
+})
+
+/** A server that takes connections and answers none. */
+const aSilentServer = Effect.acquireRelease(
+  Effect.async<{ readonly url: URL; readonly sockets: ReadonlyArray<Socket>; readonly close: () => void }>((resume) => {
+    const sockets: Array<Socket> = []
+    const server = createServer((socket) => void sockets.push(socket.on("error", () => undefined).resume()))
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      if (address === null || typeof address === "string") throw new Error("the server listens on no port")
+      resume(Effect.succeed({ url: new URL(`http://127.0.0.1:${address.port}`), sockets, close: () => server.close() }))
+    })
+  }),
+  ({ close, sockets }) =>
+    Effect.sync(() => {
+      for (const socket of sockets) socket.destroy()
+      close()
+    })
+)
+
+it.scoped("a server that never answers is tried less and less often", () =>
+  Effect.gen(function* () {
+    const { sockets, url } = yield* aSilentServer
+    yield* runAgent({ url })
+    for (let count = 1; count <= 9; count++) {
+      while (sockets.length < count) {
+        yield* TestClock.adjust("1 second")
+        // An attempt is given up after fifteen seconds, and takes some turns to arrive
+        yield* Effect.repeatN(eventLoop, 20)
+      }
+      yield* TestClock.adjust("15 seconds")
+      yield* until(() => sockets[count - 1]?.closed === true)
+    }
+    yield* TestClock.adjust("2 seconds")
+    yield* Effect.repeatN(eventLoop, 50)
+    expect(sockets).toHaveLength(9)
+  })
+)

@@ -1,0 +1,109 @@
+import { createServer, type Server, type Socket } from "node:net"
+import { expect, it } from "@effect/vitest"
+import { ReverseStream } from "@atelier/agent-protocol"
+import { Effect, type Scope } from "effect"
+import { runAgent, serve } from "../TestServer.js"
+import { readAll } from "../../../../test/streams.js"
+
+/** A program that listens on the loopback interface; answers its port. */
+const program = (onConnection: (socket: Socket) => void): Effect.Effect<number, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.async<Server>((resume) => {
+        const server = createServer({ allowHalfOpen: true }, (socket) => {
+          socket.on("error", () => undefined)
+          onConnection(socket)
+        })
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) => Effect.sync(() => void server.close())
+    ),
+    (server) => {
+      const address = server.address()
+      return typeof address === "object" && address !== null ? address.port : 0
+    }
+  )
+
+/** The session with an agent that is ready. */
+const connectedAgent = Effect.gen(function* () {
+  const server = yield* serve({})
+  yield* runAgent(server)
+  yield* server.until(() => server.states().includes("READY"))
+  return yield* Effect.fromNullable(server.session())
+})
+
+it.scopedLive("a stream carries bytes to a port and back, each direction with an end of its own", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    const port = yield* program((socket) => {
+      const chunks: Array<Buffer> = []
+      socket.on("data", (chunk: Buffer) => chunks.push(chunk))
+      socket.on("end", () => socket.end(Buffer.concat(chunks)))
+    })
+    const stream = yield* ReverseStream.open(session, { kind: "tcp", port })
+    const sent = Buffer.alloc(1_000_000, "atelier")
+    yield* stream.write(sent)
+    yield* stream.finish
+    expect((yield* readAll(stream)).equals(sent)).toBe(true)
+  })
+)
+
+it.scopedLive("a stream to a port without a program is refused with the reason", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    const port = yield* Effect.scoped(program(() => undefined))
+    const error = yield* Effect.flip(ReverseStream.open(session, { kind: "tcp", port }))
+    expect(error).toMatchObject({ _tag: "Unreachable", message: `No program listens on port ${port} of the workspace.` })
+  })
+)
+
+it.scopedLive("a stream that is not read stalls no other stream, and stops its program", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    const size = 64 * 1024 * 1024
+    let written = 0
+    const endless = yield* program((socket) => {
+      const push = () => {
+        while (written < size) {
+          written += 65_536
+          if (!socket.write(Buffer.alloc(65_536))) return void socket.once("drain", push)
+        }
+        socket.end()
+      }
+      push()
+    })
+    const echo = yield* program((socket) => void socket.pipe(socket))
+    yield* ReverseStream.open(session, { kind: "tcp", port: endless })
+    const other = yield* ReverseStream.open(session, { kind: "tcp", port: echo })
+    yield* other.write(Buffer.from("hello"))
+    yield* other.finish
+    expect((yield* readAll(other)).toString()).toBe("hello")
+    expect(written).toBeLessThan(size)
+  })
+)
+
+it.scopedLive("closing a stream closes its connection to the program", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    let closed = () => {}
+    const closing = new Promise<void>((resolve) => (closed = resolve))
+    const port = yield* program((socket) => void socket.on("end", closed).resume())
+    yield* Effect.scoped(ReverseStream.open(session, { kind: "tcp", port }))
+    yield* Effect.promise(() => closing)
+  })
+)
+
+it.scopedLive("a malformed request resets its stream and leaves the session whole", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    for (const text of ["{}", '{"kind":"tcp","port":0}', '{"kind":"file","port":80}', "x".repeat(2000)]) {
+      const stream = yield* session.open
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(text.length)
+      yield* stream.write(Buffer.concat([length, Buffer.from(text)]))
+      expect(yield* Effect.flip(stream.read)).toMatchObject({ _tag: "StreamReset", by: "peer" })
+    }
+    const port = yield* program((socket) => void socket.end("here"))
+    expect((yield* readAll(yield* ReverseStream.open(session, { kind: "tcp", port }))).toString()).toBe("here")
+  })
+)
