@@ -16,7 +16,7 @@ export const longest: ReadonlyArray<string> = [
   "packages/http/test/templates/TerraformRules.test.ts",
   "examples/embed-express/test/mount.test.ts",
   "packages/http/test/platform/Fuzz.test.ts",
-  "packages/provisioner/test/LocalProvisioner.test.ts",
+  "packages/provisioner/test/local/LocalProvisioner.test.ts",
   "examples/standalone/test/browser.test.ts",
   "examples/standalone/test/proxy.test.ts",
   "examples/standalone/test/processes.test.ts",

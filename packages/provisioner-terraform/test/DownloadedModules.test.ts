@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { aLog, aPlanInput, tarOf } from "../../provisioner/test/builders.js"
-import { readArchive } from "../../provisioner/src/Archive.js"
+import { readArchive } from "../../provisioner/src/engine/Archive.js"
 import { anEngine, aProgram } from "./engine.js"
 
 const nothing = `show) echo '{"format_version":"1.0"}' ;; graph) echo 'digraph {}' ;;`

@@ -1,2 +1,8 @@
-export * as LocalProvisioner from "./LocalProvisioner.js"
-export { LocalWorkspaceError, LocalWorkspaces, type LocalWorkspacesOptions, type Report, type WorkspaceStart } from "./LocalWorkspaces.js"
+export * as LocalProvisioner from "./local/LocalProvisioner.js"
+export {
+  LocalWorkspaceError,
+  LocalWorkspaces,
+  type LocalWorkspacesOptions,
+  type Report,
+  type WorkspaceStart
+} from "./local/LocalWorkspaces.js"

@@ -1,10 +1,10 @@
 import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { evaluate } from "../src/Evaluation.js"
-import { parseCondition } from "../src/ExpressionParser.js"
-import { readTemplate } from "../src/TemplateSource.js"
-import { formatProblems } from "../src/YamlSource.js"
+import { evaluate } from "../src/template/Evaluation.js"
+import { parseCondition } from "../src/template/ExpressionParser.js"
+import { readTemplate } from "../src/template/TemplateSource.js"
+import { formatProblems } from "../src/template/YamlSource.js"
 import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 
 const page = readFileSync(new URL("../../../docs/templates.md", import.meta.url), "utf8")

@@ -12,7 +12,7 @@ import {
   quotaStage
 } from "@atelier/core/provisioning"
 import { Cause, Effect, Exit, Fiber, Option, Stream } from "effect"
-import { type ArchiveFile, readFiles } from "../Archive.js"
+import { type ArchiveFile, readFiles } from "../engine/Archive.js"
 import { inputOf, parameterMessage, presetMessage, resourceMessage, timingMessage } from "./messages.js"
 import * as RemoteLog from "./RemoteLog.js"
 

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as LocalProvisioner from "../LocalProvisioner.js"
+import * as LocalProvisioner from "../local/LocalProvisioner.js"
 import * as DaemonEngine from "./DaemonEngine.js"
 
 /** The local engine, which needs no package besides this one. */

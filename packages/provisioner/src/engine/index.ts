@@ -1,7 +1,7 @@
 /**
  * What engines share: how a source is read, a directory owned, and processes found and ended. `docs/extending.md` shows how to write an engine.
  */
-export { findProgram, LaunchError } from "../AgentProcess.js"
+export { findProgram, LaunchError } from "./AgentProcess.js"
 export {
   type ArchiveEntry,
   ArchiveError,
@@ -12,13 +12,13 @@ export {
   maximumFileSize,
   readArchive,
   readFiles
-} from "../Archive.js"
-export * as DirectoryOwner from "../DirectoryOwner.js"
-export { localPath } from "../LocalPath.js"
-export { madeOnce } from "../madeOnce.js"
-export { openLater } from "../openLater.js"
-export { allowedFormTypes } from "../ParameterRules.js"
-export { ProcessTable } from "../ProcessTable.js"
-export * as ProcessTree from "../ProcessTree.js"
-export { templateEngine, templatePath } from "../TemplatePath.js"
-export { attempt, attemptUnless, DirectoryError, prepareRoot } from "../WorkspaceDirectory.js"
+} from "./Archive.js"
+export * as DirectoryOwner from "./DirectoryOwner.js"
+export { localPath } from "./LocalPath.js"
+export { madeOnce } from "./madeOnce.js"
+export { openLater } from "./openLater.js"
+export { allowedFormTypes } from "./ParameterRules.js"
+export { ProcessTable } from "./ProcessTable.js"
+export * as ProcessTree from "./ProcessTree.js"
+export { templateEngine, templatePath } from "./TemplatePath.js"
+export { attempt, attemptUnless, DirectoryError, prepareRoot } from "./EngineDirectory.js"

@@ -3,7 +3,7 @@ import { Background } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
 import { constants } from "node:fs"
 import * as fs from "node:fs/promises"
-import { attempt, attemptUnless, type DirectoryError } from "./WorkspaceDirectory.js"
+import { attempt, attemptUnless, type DirectoryError } from "../engine/EngineDirectory.js"
 
 /** Bytes that are read. */
 const maximumSize = 1024

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { ProcessTable } from "../src/ProcessTable.js"
+import { ProcessTable } from "../../src/engine/ProcessTable.js"
 
 const aChild = Effect.acquireRelease(
   Effect.promise(async () => {

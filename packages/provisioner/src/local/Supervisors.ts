@@ -3,8 +3,8 @@
  */
 import type { Uuid } from "@atelier/core/platform"
 import { Duration, Effect, FiberMap, Schedule, type Scope } from "effect"
-import type { Launched } from "./AgentProcess.js"
-import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
+import type { Launched } from "../engine/AgentProcess.js"
+import { type ProcessIdentity, ProcessTable } from "../engine/ProcessTable.js"
 
 /** A process and how its end is noticed. */
 export type Watched = Pick<Launched, "pid" | "started" | "ended">

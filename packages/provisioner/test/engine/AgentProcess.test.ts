@@ -5,10 +5,10 @@ import { once } from "node:events"
 import { existsSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { findProgram, gate, launch } from "../src/AgentProcess.js"
-import { ProcessTable } from "../src/ProcessTable.js"
-import { members } from "../src/ProcessTree.js"
-import { aFolder } from "./agents.js"
+import { findProgram, gate, launch } from "../../src/engine/AgentProcess.js"
+import { ProcessTable } from "../../src/engine/ProcessTable.js"
+import { members } from "../../src/engine/ProcessTree.js"
+import { aFolder } from "../agents.js"
 
 describe("an agent's process", () => {
   it.scopedLive("begins when it is let, as the process that was launched", () =>

@@ -5,11 +5,11 @@ import { type Applied, type Engine, type PlanInput, ProvisionerEngines, type Pro
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { LocalProvisioner, LocalWorkspaces } from "../src/index.js"
-import { ProcessTable } from "../src/ProcessTable.js"
-import { members } from "../src/ProcessTree.js"
-import { agentCommand, agentListener, aFolder, type FakeAgent } from "./agents.js"
-import { aLog, aPlanInput, aTemplate, uuid } from "./builders.js"
+import { LocalProvisioner, LocalWorkspaces } from "../../src/index.js"
+import { ProcessTable } from "../../src/engine/ProcessTable.js"
+import { members } from "../../src/engine/ProcessTree.js"
+import { agentCommand, agentListener, aFolder, type FakeAgent } from "../agents.js"
+import { aLog, aPlanInput, aTemplate, uuid } from "../builders.js"
 
 const workspace = uuid(1)
 

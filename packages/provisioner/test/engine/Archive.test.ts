@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
-import { maximumArchiveSize, maximumEntries, maximumFileSize, readArchive, readFiles } from "../src/Archive.js"
-import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
-import { type TarEntry, tarOf } from "./builders.js"
+import { maximumArchiveSize, maximumEntries, maximumFileSize, readArchive, readFiles } from "../../src/engine/Archive.js"
+import { longestTurn, maximumTurn } from "../../../core/test/platform/longestTurn.js"
+import { type TarEntry, tarOf } from "../builders.js"
 
 const tar = (...entries: ReadonlyArray<readonly [string, TarEntry]>) => Effect.promise(() => tarOf(entries))
 const texts = (files: ReadonlyMap<string, Uint8Array>) =>

@@ -9,7 +9,7 @@ import { scheduleViolation } from "@atelier/core/provisioning"
 import { Cron, Either, ParseResult, Schema } from "effect"
 import { Condition, TemplateText } from "./Expression.js"
 import { parseCondition, parseText } from "./ExpressionParser.js"
-import { localPath } from "./LocalPath.js"
+import { localPath } from "../engine/LocalPath.js"
 
 const show = (actual: unknown): string => {
   if (actual === null || actual === undefined) return "empty"

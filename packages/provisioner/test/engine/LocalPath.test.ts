@@ -2,7 +2,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { join, relative } from "node:path/posix"
 import { describe, expect, it } from "vitest"
-import { localPath } from "../src/LocalPath.js"
+import { localPath } from "../../src/engine/LocalPath.js"
 
 describe("a path inside a folder", () => {
   it.each([

@@ -13,35 +13,15 @@
  * Every path is made of ids and of names that have passed `localPath`; no link below the root is followed out of a workspace.
  */
 import { Uuid } from "@atelier/core/platform"
-import { Clock, Data, Effect, Either, Option, Schema } from "effect"
+import { Clock, Effect, Either, Option, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { constants, type Stats } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname, join, sep } from "node:path"
-import type { PlacedFile } from "./Evaluation.js"
-import { localPath } from "./LocalPath.js"
+import type { PlacedFile } from "../template/Evaluation.js"
+import { attempt, attemptUnless, DirectoryError, engineFolder, trashFolder, workspacesFolder } from "../engine/EngineDirectory.js"
+import { localPath } from "../engine/LocalPath.js"
 import { WorkspaceRecord } from "./WorkspaceState.js"
-
-/** A file or folder cannot be made, read or removed. */
-export class DirectoryError extends Data.TaggedError("DirectoryError")<{ readonly message: string }> {}
-
-/** Runs what may fail for reasons of the file system; `what` says what could not be done. */
-export const attempt = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, DirectoryError> =>
-  Effect.tryPromise({
-    try: run,
-    catch: (error) => new DirectoryError({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
-  })
-
-/** As `attempt`, with undefined in place of a failure of one of the codes. */
-export const attemptUnless = <A>(
-  codes: ReadonlyArray<string>,
-  what: string,
-  run: () => Promise<A>
-): Effect.Effect<A | undefined, DirectoryError> => {
-  const expected = (error: unknown): boolean =>
-    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
-  return attempt(what, () => run().catch((error: unknown) => (expected(error) ? undefined : Promise.reject(error))))
-}
 
 const statOf = (path: string): Effect.Effect<Stats | undefined, DirectoryError> =>
   attemptUnless(["ENOENT"], `${path} cannot be read`, () => fs.lstat(path))
@@ -59,11 +39,6 @@ export interface WorkspacePaths {
   readonly outage: (agent: string) => string
 }
 
-const engineFolder = (root: string): string => join(root, ".engine")
-const workspacesFolder = (root: string): string => join(engineFolder(root), "workspaces")
-const trashFolder = (root: string): string => join(engineFolder(root), "trash")
-export const ownerFolder = (root: string): string => join(engineFolder(root), "owner")
-
 export const pathsOf = (root: string, workspaceId: Uuid.Uuid): WorkspacePaths => {
   const notes = join(workspacesFolder(root), workspaceId)
   return {
@@ -75,14 +50,6 @@ export const pathsOf = (root: string, workspaceId: Uuid.Uuid): WorkspacePaths =>
     outage: (agent) => join(notes, `${agent}.outage`)
   }
 }
-
-/** Makes the folders that all workspaces share. */
-export const prepareRoot = (root: string): Effect.Effect<void, DirectoryError> =>
-  Effect.forEach(
-    [root, engineFolder(root), workspacesFolder(root), trashFolder(root), ownerFolder(root)],
-    (path) => attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { recursive: true, mode: 0o700 })),
-    { discard: true }
-  )
 
 /** The directory's own id, made when it has none; only its owner asks. */
 export const identify = (root: string): Effect.Effect<Uuid.Uuid, DirectoryError> =>

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { boundLog, folderIn, placeFile, removeTree, replaceFile } from "../src/WorkspaceDirectory.js"
-import { aFolder } from "./agents.js"
+import { boundLog, folderIn, placeFile, removeTree, replaceFile } from "../../src/local/WorkspaceDirectory.js"
+import { aFolder } from "../agents.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

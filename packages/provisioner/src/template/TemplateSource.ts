@@ -3,15 +3,15 @@
  */
 import { HostOptions, nextTurn } from "@atelier/core/platform"
 import { Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
-import type { ArchiveFile } from "./Archive.js"
+import type { ArchiveFile } from "../engine/Archive.js"
 import { Condition, type ExpressionProblem, namespaces, TemplateText, type ValueType } from "./Expression.js"
 import { parseCondition, problemsInText } from "./ExpressionParser.js"
 import { tokensOfCondition, tokensOfText } from "./ExpressionTokens.js"
 import { check, type Declarations, unquoted } from "./Interpolation.js"
-import { localPath } from "./LocalPath.js"
-import { allowedFormTypes } from "./ParameterRules.js"
+import { localPath } from "../engine/LocalPath.js"
+import { allowedFormTypes } from "../engine/ParameterRules.js"
 import { type Parameter, TemplateFile } from "./TemplateFile.js"
-import { templatePath } from "./TemplatePath.js"
+import { templatePath } from "../engine/TemplatePath.js"
 import { formatPath, maximumProblems, type Path, type Problem, readYaml, type YamlSource } from "./YamlSource.js"
 
 /** A template that is sound as far as it can be known without any value. */

@@ -6,7 +6,7 @@ import type { ParameterForm, ParameterValue, Plan, PlanInput, Preset, PreviewInp
 import { Effect, Either } from "effect"
 import { join } from "node:path/posix"
 import { type Place, provisionedAgent } from "./AgentEvaluation.js"
-import { maximumArchiveSize, maximumEntries } from "./Archive.js"
+import { maximumArchiveSize, maximumEntries } from "../engine/Archive.js"
 import { Evaluator, maximumScript } from "./Evaluator.js"
 import { evaluateForm, type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
 import type { File } from "./TemplateFile.js"

@@ -2,9 +2,9 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { codePoint } from "../../../test/codePoint.js"
-import { escape, parseCondition, parseText } from "../src/ExpressionParser.js"
-import { check, holds, render, type Scope, unquoted } from "../src/Interpolation.js"
+import { codePoint } from "../../../../test/codePoint.js"
+import { escape, parseCondition, parseText } from "../../src/template/ExpressionParser.js"
+import { check, holds, render, type Scope, unquoted } from "../../src/template/Interpolation.js"
 
 const values: Readonly<Record<string, string>> = {
   "parameter.ide": "code",

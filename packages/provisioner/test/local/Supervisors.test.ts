@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Clock, Deferred, type Duration, Effect, TestClock } from "effect"
-import { ProcessTable } from "../src/ProcessTable.js"
-import { makeSupervisors } from "../src/Supervisors.js"
-import { uuid } from "./builders.js"
+import { ProcessTable } from "../../src/engine/ProcessTable.js"
+import { makeSupervisors } from "../../src/local/Supervisors.js"
+import { uuid } from "../builders.js"
 
 const main = { workspaceId: uuid(1), agent: "main", token: uuid(9) }
 const dead = { pid: 1, started: "", ended: Effect.void }

@@ -1,10 +1,10 @@
 import { Effect, Either } from "effect"
 import { expect, it, describe } from "vitest"
-import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
-import { evaluate, preview } from "../src/Evaluation.js"
-import { readTemplate } from "../src/TemplateSource.js"
-import { formatProblems } from "../src/YamlSource.js"
-import { aPlanInput, runAtOnce, uuid } from "./builders.js"
+import { longestTurn, maximumTurn } from "../../../core/test/platform/longestTurn.js"
+import { evaluate, preview } from "../../src/template/Evaluation.js"
+import { readTemplate } from "../../src/template/TemplateSource.js"
+import { formatProblems } from "../../src/template/YamlSource.js"
+import { aPlanInput, runAtOnce, uuid } from "../builders.js"
 
 const template = (yaml: string) =>
   Either.getOrThrowWith(

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync } from "node:fs"
-import { makeOutages } from "../src/OutageFile.js"
+import { makeOutages } from "../../src/local/OutageFile.js"
 
 /** A file with one line that no process can remove. */
 const fixed = "/proc/self/comm"

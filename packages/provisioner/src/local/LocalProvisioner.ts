@@ -6,8 +6,8 @@ import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Effect, Layer, Schema } from "effect"
 import { LocalWorkspaces, type LocalWorkspacesOptions } from "./LocalWorkspaces.js"
 import * as LoopbackDialer from "./LoopbackDialer.js"
-import { openLater } from "./openLater.js"
-import { templateEngine } from "./TemplatePath.js"
+import { openLater } from "../engine/openLater.js"
+import { templateEngine } from "../engine/TemplatePath.js"
 import type { AgentOptions } from "./WorkspaceAgents.js"
 
 const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine => ({

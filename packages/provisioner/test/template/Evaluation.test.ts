@@ -1,10 +1,10 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { evaluate } from "../src/Evaluation.js"
-import { templateVariables } from "../src/ParameterEvaluation.js"
-import { readTemplate } from "../src/TemplateSource.js"
-import { formatProblems } from "../src/YamlSource.js"
-import { aPlanInput, runAtOnce, uuid } from "./builders.js"
+import { evaluate } from "../../src/template/Evaluation.js"
+import { templateVariables } from "../../src/template/ParameterEvaluation.js"
+import { readTemplate } from "../../src/template/TemplateSource.js"
+import { formatProblems } from "../../src/template/YamlSource.js"
+import { aPlanInput, runAtOnce, uuid } from "../builders.js"
 
 const place = { directory: "/srv/w", platform: { os: "linux", arch: "amd64" }, port: 4321, token: () => uuid(9) }
 

@@ -6,17 +6,17 @@ import { Background, makeKeyedLock, type Uuid } from "@atelier/core/platform"
 import type { RunningWorkspace, TellOutage } from "@atelier/core/provisioning"
 import { Context, Data, Duration, Effect, Either, Layer, Option, Redacted, Stream } from "effect"
 import { resolve } from "node:path"
-import type { LaunchError } from "./AgentProcess.js"
-import * as DirectoryOwner from "./DirectoryOwner.js"
-import type { PlacedFile } from "./Evaluation.js"
-import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
+import type { LaunchError } from "../engine/AgentProcess.js"
+import * as DirectoryOwner from "../engine/DirectoryOwner.js"
+import type { PlacedFile } from "../template/Evaluation.js"
+import { type ProcessIdentity, ProcessTable } from "../engine/ProcessTable.js"
 import { makeOutages } from "./OutageFile.js"
-import { end, type StillRunning } from "./ProcessTree.js"
+import { end, type StillRunning } from "../engine/ProcessTree.js"
 import { adopted, makeSupervisors, type Watched } from "./Supervisors.js"
 import { type AgentOptions, makeWorkspaceAgents, prefixOf, type NotedProcesses, type StateAgent } from "./WorkspaceAgents.js"
+import { type DirectoryError, prepareRoot } from "../engine/EngineDirectory.js"
 import {
   boundLog,
-  type DirectoryError,
   discard,
   discarded,
   identify,
@@ -25,7 +25,6 @@ import {
   noteStarted,
   pathsOf,
   placeFile,
-  prepareRoot,
   prepareWorkspace,
   readRecord,
   removeTree,

@@ -2,10 +2,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { own } from "../src/DirectoryOwner.js"
-import { ProcessTable } from "../src/ProcessTable.js"
-import { ownerFolder, prepareRoot } from "../src/WorkspaceDirectory.js"
-import { aFolder } from "./agents.js"
+import { own } from "../../src/engine/DirectoryOwner.js"
+import { ProcessTable } from "../../src/engine/ProcessTable.js"
+import { ownerFolder, prepareRoot } from "../../src/engine/EngineDirectory.js"
+import { aFolder } from "../agents.js"
 
 const aRoot = Effect.tap(aFolder, prepareRoot)
 const claimsOf = (root: string) => Effect.promise(() => fs.readdir(ownerFolder(root)))

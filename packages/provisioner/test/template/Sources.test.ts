@@ -2,10 +2,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { nextTurn } from "@atelier/core/platform"
 import { type ProvisionerSession, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
-import { LocalProvisioner } from "../src/index.js"
-import { agentCommand } from "./agents.js"
-import { aLog, aPlanInput, tarOf } from "./builders.js"
-import { aDirectory, anEngine } from "../../provisioner-terraform/test/engine.js"
+import { LocalProvisioner } from "../../src/index.js"
+import { agentCommand } from "../agents.js"
+import { aLog, aPlanInput, tarOf } from "../builders.js"
+import { aDirectory, anEngine } from "../../../provisioner-terraform/test/engine.js"
 
 const aLocalEngine = Effect.gen(function* () {
   const context = yield* Layer.build(LocalProvisioner.layer({ directory: yield* aDirectory, agent: { command: agentCommand() } }))

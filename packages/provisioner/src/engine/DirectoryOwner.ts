@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { ProcessTable } from "./ProcessTable.js"
-import { attempt, attemptUnless, type DirectoryError, ownerFolder } from "./WorkspaceDirectory.js"
+import { attempt, attemptUnless, type DirectoryError, ownerFolder } from "./EngineDirectory.js"
 
 /** Another process that lives owns the directory. */
 export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly directory: string; readonly pid: number }> {

@@ -1,11 +1,11 @@
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { templatePath } from "../src/TemplatePath.js"
-import { readTemplate } from "../src/TemplateSource.js"
-import { formatProblems } from "../src/YamlSource.js"
-import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
-import { runAtOnce } from "./builders.js"
+import { templatePath } from "../../src/engine/TemplatePath.js"
+import { readTemplate } from "../../src/template/TemplateSource.js"
+import { formatProblems } from "../../src/template/YamlSource.js"
+import { longestTurn, maximumTurn } from "../../../core/test/platform/longestTurn.js"
+import { runAtOnce } from "../builders.js"
 
 const source = (yaml: string | Uint8Array, paths: ReadonlyArray<string> = []) =>
   new Map(

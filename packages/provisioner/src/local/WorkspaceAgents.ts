@@ -4,10 +4,11 @@
 import type { Uuid } from "@atelier/core/platform"
 import { Effect, Either } from "effect"
 import { userInfo } from "node:os"
-import { findProgram, launch, type Launched, type LaunchError } from "./AgentProcess.js"
-import type { ProcessIdentity, ProcessTable } from "./ProcessTable.js"
-import { kill, type ProcessTree } from "./ProcessTree.js"
-import { type DirectoryError, folderIn, pathsOf, writeRecord } from "./WorkspaceDirectory.js"
+import { findProgram, launch, type Launched, type LaunchError } from "../engine/AgentProcess.js"
+import type { ProcessIdentity, ProcessTable } from "../engine/ProcessTable.js"
+import { kill, type ProcessTree } from "../engine/ProcessTree.js"
+import { type DirectoryError } from "../engine/EngineDirectory.js"
+import { folderIn, pathsOf, writeRecord } from "./WorkspaceDirectory.js"
 import type { WorkspaceRecord, WorkspaceState } from "./WorkspaceState.js"
 
 export interface AgentOptions {
