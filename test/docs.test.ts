@@ -60,3 +60,19 @@ it("the page on embedding names each option of an embedding application", () => 
   expect(options.filter((name) => !table.includes(`\`${name}\``))).toStrictEqual([])
   expect(options.length).toBeGreaterThan(20)
 })
+
+it("the page on the architecture lists each area of the core and each of its parts", () => {
+  const source = join(root, "packages/core/src")
+  const foldersOf = (path: string): ReadonlyArray<string> =>
+    readdirSync(path, { withFileTypes: true })
+      .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+      .toSorted()
+  const folders = foldersOf(source).map((area) => [area, ...foldersOf(join(source, area))])
+  const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+  const list = page.slice(page.indexOf("### The areas and their parts"), page.indexOf("## How areas are wired"))
+  const listed = [...list.matchAll(/^- `(\w+)`:.*\n((?: {2}- .*\n)*)/gm)].map(([, area = "", parts = ""]) => [
+    area,
+    ...[...parts.matchAll(/^ {2}- `(\w+)`:/gm)].map(([, part = ""]) => part)
+  ])
+  expect(listed).toStrictEqual(folders)
+})
