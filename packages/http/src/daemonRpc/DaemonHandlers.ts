@@ -90,6 +90,87 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined, modules: Optio
   }
 }
 
+/** A job as a daemon is told of it; `noJob` for one that has ended meanwhile. Fails for one that is too large. */
+const messageOf = (remote: RemoteJob) =>
+  Effect.gen(function* () {
+    const { job } = remote
+    const source = yield* remote.source
+    // An import is planned once the daemon has parsed it
+    const input = job.type === "template_version_import" ? undefined : Option.getOrUndefined(yield* remote.input)
+    if (job.type !== "template_version_import" && input === undefined) return noJob
+    const message: Acquired = {
+      job_id: job.id,
+      created_at: Timestamp.toMillis(job.created_at),
+      provisioner: job.provisioner,
+      user_name: job.initiator_username,
+      template_source_archive: source,
+      type: typeOf(remote, input, yield* remote.modules)
+    }
+    const size = source.length > maximumJob ? source.length : yield* encodedSize(message)
+    if (size > maximumJob) {
+      return yield* new ProvisionFailure({
+        message: "The job is larger than the 4 MiB that a daemon can be sent: its template's archive, its state and its values count."
+      })
+    }
+    return message
+  })
+
+/** What a completed job has made, in the order in which the engine's session asks for it. */
+const resultOf = (
+  { type }: ProvisionerMessages.CompletedJob,
+  moduleFiles: Pick<Effect.Effect.Success<ReturnType<typeof ModuleFiles.make>>, "of">
+): Effect.Effect<RemoteResult, RpcError, Ids> =>
+  Effect.gen(function* () {
+    const none = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false, resources: [] }
+    const nothing = { resources: [], state: new Uint8Array() }
+    switch (type?.case) {
+      case "template_import": {
+        const { value } = type
+        const required = value.external_auth_providers_names.map((id) => ({ id, optional: false }))
+        const providers = value.external_auth_providers.length > 0 ? value.external_auth_providers : required
+        return {
+          plan: {
+            resources: yield* resourcesOf(value.start_resources, true),
+            parameters: value.rich_parameters.map(parameterOf),
+            presets: value.presets.map(presetOf),
+            has_ai_task: value.has_ai_tasks,
+            has_external_agent: value.has_external_agents,
+            ...(providers.length === 0 ? {} : { external_auth_providers: providers })
+          },
+          stopped: yield* resourcesOf(value.stop_resources, true),
+          applied: nothing,
+          modules: yield* moduleFiles.of(value)
+        }
+      }
+      case "template_dry_run":
+        return {
+          plan: { ...none, resources: yield* resourcesOf(type.value.resources, true) },
+          stopped: [],
+          applied: nothing,
+          modules: Option.none()
+        }
+      case "workspace_build": {
+        const resources = yield* resourcesOf(type.value.resources, false)
+        const app = type.value.ai_tasks[0]?.app_id
+        const known = resources.flatMap(({ agents }) => agents.flatMap(({ apps }) => apps)).find(({ id }) => id === app)?.id
+        return {
+          plan: { ...none, resources },
+          stopped: [],
+          modules: Option.none(),
+          applied: {
+            resources,
+            state: type.value.state,
+            replacements: type.value.resource_replacements,
+            timings: timingsOf(type.value.timings),
+            ...(known === undefined ? {} : { task_app_id: known })
+          }
+        }
+      }
+      case undefined:
+        return yield* refused("The completed job has no type.")
+    }
+  })
+
 /** The service for one connection. Its jobs are given back when the scope closes. */
 export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Type"]["connect"]>>) =>
   Effect.gen(function* () {
@@ -118,26 +199,8 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
     /** A job as the daemon is told of it. One that cannot be told fails. */
     const told = (remote: RemoteJob): Effect.Effect<Acquired, RpcError> =>
       Effect.gen(function* () {
-        const { job } = remote
-        const source = yield* remote.source
-        // An import is planned once the daemon has parsed it
-        const input = job.type === "template_version_import" ? undefined : Option.getOrUndefined(yield* remote.input)
-        if (job.type !== "template_version_import" && input === undefined) return noJob
-        const message: Acquired = {
-          job_id: job.id,
-          created_at: Timestamp.toMillis(job.created_at),
-          provisioner: job.provisioner,
-          user_name: job.initiator_username,
-          template_source_archive: source,
-          type: typeOf(remote, input, yield* remote.modules)
-        }
-        const size = source.length > maximumJob ? source.length : yield* encodedSize(message)
-        if (size > maximumJob) {
-          return yield* new ProvisionFailure({
-            message: "The job is larger than the 4 MiB that a daemon can be sent: its template's archive, its state and its values count."
-          })
-        }
-        jobs.set(job.id, remote)
+        const message = yield* messageOf(remote)
+        if (message !== noJob) jobs.set(remote.job.id, remote)
         return message
       }).pipe(Effect.catchAll((failure) => Effect.zipRight(remote.fail(failure), Effect.fail(refused(failure.message)))))
 
@@ -161,59 +224,6 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
               ),
         () => Effect.sync(() => (asked -= 1))
       )
-
-    /** What a completed job has made, in the order in which the engine's session asks for it. */
-    const resultOf = ({ type }: ProvisionerMessages.CompletedJob): Effect.Effect<RemoteResult, RpcError> =>
-      Effect.gen(function* () {
-        const none = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false, resources: [] }
-        const nothing = { resources: [], state: new Uint8Array() }
-        switch (type?.case) {
-          case "template_import": {
-            const { value } = type
-            const required = value.external_auth_providers_names.map((id) => ({ id, optional: false }))
-            const providers = value.external_auth_providers.length > 0 ? value.external_auth_providers : required
-            return {
-              plan: {
-                resources: yield* resourcesOf(value.start_resources, true),
-                parameters: value.rich_parameters.map(parameterOf),
-                presets: value.presets.map(presetOf),
-                has_ai_task: value.has_ai_tasks,
-                has_external_agent: value.has_external_agents,
-                ...(providers.length === 0 ? {} : { external_auth_providers: providers })
-              },
-              stopped: yield* resourcesOf(value.stop_resources, true),
-              applied: nothing,
-              modules: yield* moduleFiles.of(value)
-            }
-          }
-          case "template_dry_run":
-            return {
-              plan: { ...none, resources: yield* resourcesOf(type.value.resources, true) },
-              stopped: [],
-              applied: nothing,
-              modules: Option.none()
-            }
-          case "workspace_build": {
-            const resources = yield* resourcesOf(type.value.resources, false)
-            const app = type.value.ai_tasks[0]?.app_id
-            const known = resources.flatMap(({ agents }) => agents.flatMap(({ apps }) => apps)).find(({ id }) => id === app)?.id
-            return {
-              plan: { ...none, resources },
-              stopped: [],
-              modules: Option.none(),
-              applied: {
-                resources,
-                state: type.value.state,
-                replacements: type.value.resource_replacements,
-                timings: timingsOf(type.value.timings),
-                ...(known === undefined ? {} : { task_app_id: known })
-              }
-            }
-          }
-          case undefined:
-            return yield* refused("The completed job has no type.")
-        }
-      }).pipe(Effect.provideService(Ids, ids))
 
     return Router.make(ProvisionerDaemonService, {
       AcquireJob: () =>
@@ -271,7 +281,7 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
         Effect.gen(function* () {
           const remote = yield* held(completed.job_id)
           if (completed.type?.case !== resultTypes[remote.job.type]) return yield* refused("The result is not that of the job's type.")
-          const isFirst = yield* remote.complete(yield* resultOf(completed))
+          const isFirst = yield* remote.complete(yield* Effect.provideService(resultOf(completed, moduleFiles), Ids, ids))
           yield* forget(completed.job_id)
           return isFirst ? {} : yield* refused("The job has ended already.")
         }),
