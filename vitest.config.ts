@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
-import { LongestFirst } from "./test/sequence.js"
+import { LongestFirst } from "./test/run/sequence.js"
 import projects from "./vitest.workspace.js"
 
 /** Tests with real processes wait more than they work, and others wait for PostgreSQL. */

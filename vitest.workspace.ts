@@ -13,8 +13,8 @@ export default defineWorkspace([
       name: "atelier",
       root: fileURLToPath(new URL(".", import.meta.url)),
       include: ["{packages,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-      setupFiles: [fileURLToPath(new URL("test/pristine.ts", import.meta.url))],
-      globalSetup: ["test/leftovers.ts", "test/postgres.ts"].map((file) => fileURLToPath(new URL(file, import.meta.url))),
+      setupFiles: [fileURLToPath(new URL("test/run/pristine.ts", import.meta.url))],
+      globalSetup: ["test/run/leftovers.ts", "test/run/postgres.ts"].map((file) => fileURLToPath(new URL(file, import.meta.url))),
       // Only what hangs is to fail for it: a busy machine may take many times as long as a quiet one
       testTimeout: 300_000,
       hookTimeout: 300_000,

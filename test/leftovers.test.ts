@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { expect, it } from "vitest"
-import { endLater } from "./leftovers.js"
+import { endLater } from "./run/leftovers.js"
 
 it.skipIf(process.platform !== "linux")("a process of a run ends with the run, though it has left the run's process group", async () => {
   const mark = `/leftovers-${randomUUID()}`

@@ -25,10 +25,10 @@ import {
 } from "../examples/standalone/test/Steps.js"
 import { startAgentServer } from "../packages/http/test/agents/AgentServer.js"
 import { aKey } from "../packages/http/test/provisioning/daemons/aDaemon.js"
-import { aTar } from "./archives.js"
-import { lastingEmptyDatabaseUrl, sqlite } from "./databases.js"
+import { aTar } from "./records/archives.js"
+import { lastingEmptyDatabaseUrl, sqlite } from "./store/databases.js"
 import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"
-import { fileIdOf, getVersion, upload } from "./templates.js"
+import { fileIdOf, getVersion, upload } from "./http/templates.js"
 
 const run = promisify(execFile)
 const packages = (await readdir(join(root, "packages"))).toSorted()

@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { seed } from "../scripts/bench/seed.mjs"
-import { describeServerOnEach } from "./server.js"
+import { describeServerOnEach } from "./http/server.js"
 import { inDialect } from "@atelier/storage"
 
 describeServerOnEach("the rows of the benchmark", (server) => {

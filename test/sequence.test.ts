@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { longest } from "./sequence.js"
+import { longest } from "./run/sequence.js"
 
 describe("the files that a run begins with", () => {
   it.each(longest)("%s exists", (path) => {

@@ -11,9 +11,9 @@ import { gunzipSync } from "node:zlib"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { WorkspaceBuild } from "../packages/http/src/contract/workspaces/workspaces.js"
-import { lastingEmptyDatabaseUrl } from "./databases.js"
-import { startServer, type ServerOptions, type TestServer } from "./server.js"
-import { buildEnded, getBuild, requestBuild } from "./workspaceCalls.js"
+import { lastingEmptyDatabaseUrl } from "./store/databases.js"
+import { startServer, type ServerOptions, type TestServer } from "./http/server.js"
+import { buildEnded, getBuild, requestBuild } from "./http/workspaceCalls.js"
 
 const stored = fileURLToPath(new URL("./upgrade/3aefe42", import.meta.url))
 const unpacked = async (name: string): Promise<Buffer> => gunzipSync(await readFile(join(stored, name)))

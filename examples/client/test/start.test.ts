@@ -1,12 +1,12 @@
 import { createClient } from "@atelier/client"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { sqlite } from "../../../test/databases.js"
-import { testEngines } from "../../../test/engine.js"
-import { aResource } from "../../../test/resources.js"
-import { startServer } from "../../../test/server.js"
-import { aTemplate } from "../../../test/templates.js"
-import { aBuild, aWorkspace } from "../../../test/workspaceCalls.js"
+import { sqlite } from "../../../test/store/databases.js"
+import { testEngines } from "../../../test/outside/engine.js"
+import { aResource } from "../../../test/records/resources.js"
+import { startServer } from "../../../test/http/server.js"
+import { aTemplate } from "../../../test/http/templates.js"
+import { aBuild, aWorkspace } from "../../../test/http/workspaceCalls.js"
 import { start } from "../src/start.js"
 
 it("starts a workspace and follows its build's log", async () => {

@@ -1,3 +1,3 @@
-import { mountTest } from "../../../test/mounts.js"
+import { mountTest } from "../../../test/http/mounts.js"
 
 mountTest("Fastify", "embed-fastify/dist/main.js")

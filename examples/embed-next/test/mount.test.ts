@@ -1,3 +1,3 @@
-import { mountTest } from "../../../test/mounts.js"
+import { mountTest } from "../../../test/http/mounts.js"
 
 mountTest("a Next.js-style route handler", "embed-next/dist/main.js")

@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
-import { certificate } from "../../../test/mailServer.js"
+import { certificate } from "../../../test/outside/mailServer.js"
 import { explained, type Options, parseOptions, UsageError } from "../src/Options.js"
 
 /** The options, where they are neither help nor YAML. */

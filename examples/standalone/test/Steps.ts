@@ -17,7 +17,7 @@ import {
   workspaces
 } from "@atelier/client"
 import { WebSocket } from "ws"
-import { aTar } from "../../../test/archives.js"
+import { aTar } from "../../../test/records/archives.js"
 
 /** A client with the token of a user. */
 export const clientOf = (baseUrl: string, token?: string): Client => createClient({ baseUrl, token, WebSocket })

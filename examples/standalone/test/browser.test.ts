@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
-import { chromiumPath, expectAccessible, startChromium } from "../../../test/chromium.js"
+import { chromiumPath, expectAccessible, startChromium } from "../../../test/outside/chromium.js"
 import { freePort, Server } from "./Server.js"
 import {
   agentOf,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { sqlite } from "../../../test/databases.js"
-import { startServer, type TestServer } from "../../../test/server.js"
+import { sqlite } from "../../../test/store/databases.js"
+import { startServer, type TestServer } from "../../../test/http/server.js"
 import { type Exporter, exportMetrics } from "../src/exportMetrics.js"
 import { parseOptions } from "../src/Options.js"
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import type { Database } from "../../../test/databases.js"
-import { onceOn } from "../../../test/server.js"
+import type { Database } from "../../../test/store/databases.js"
+import { onceOn } from "../../../test/http/server.js"
 import { freePort, Server, type ServerOptions } from "./Server.js"
 import {
   agentOf,

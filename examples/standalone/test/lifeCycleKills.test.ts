@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { databasesOf, lastingDatabaseUrl } from "../../../test/databases.js"
+import { databasesOf, lastingDatabaseUrl } from "../../../test/store/databases.js"
 import { freePort, Server, type ServerOptions } from "./Server.js"
 import { firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 

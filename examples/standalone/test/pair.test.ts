@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { lastingDatabaseUrl } from "../../../test/databases.js"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
 import { freePort, Server } from "./Server.js"
 import { build, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 

@@ -1,4 +1,4 @@
-import { lastingDatabaseUrl } from "../../../test/databases.js"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
 import { journey } from "./journey.js"
 
 // With the wire format of existing clients

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it, onTestFinished } from "vitest"
-import { lastingDatabaseUrl } from "../../../test/databases.js"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
 import { freePort, freePorts, Server } from "./Server.js"
 import { build, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 

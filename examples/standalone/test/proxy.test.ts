@@ -6,7 +6,7 @@ import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
-import { lastingDatabaseUrl } from "../../../test/databases.js"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
 import { freePort, Server } from "./Server.js"
 import { agentOf, build, clientOf, firstToken, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 

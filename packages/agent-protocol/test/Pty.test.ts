@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import * as fc from "fast-check"
 import { Pty } from "@atelier/agent-protocol"
-import { codePoint } from "../../../test/codePoint.js"
+import { codePoint } from "../../../test/records/codePoint.js"
 import { cut } from "./Chunks.js"
 
 const init: Pty.Init = {

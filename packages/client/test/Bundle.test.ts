@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url"
 import { createContext, runInContext } from "node:vm"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { sqlite } from "../../../test/databases.js"
-import { startServer } from "../../../test/server.js"
+import { sqlite } from "../../../test/store/databases.js"
+import { startServer } from "../../../test/http/server.js"
 
 /** Bytes of one call with all that it needs, compressed. */
 const maximumOfOneCall = 12 * 1024

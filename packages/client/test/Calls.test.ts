@@ -15,8 +15,8 @@ import {
 import { Redacted } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { describe, expect, it } from "vitest"
-import { sqlite } from "../../../test/databases.js"
-import { describeInterface, ownerPassword, startServer } from "../../../test/server.js"
+import { sqlite } from "../../../test/store/databases.js"
+import { describeInterface, ownerPassword, startServer } from "../../../test/http/server.js"
 
 /** The error that a call fails with. */
 const failure = async (call: Promise<unknown>): Promise<AtelierError> => {

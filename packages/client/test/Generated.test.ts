@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { folders, generate } from "../../../scripts/client/generate.js"
-import { describedIn } from "../../../test/description.js"
+import { describedIn } from "../../../test/description/description.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 

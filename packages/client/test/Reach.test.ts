@@ -2,7 +2,7 @@
 import { type AtelierError, createClient, reach } from "@atelier/client"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { anApp } from "../../../test/resources.js"
+import { anApp } from "../../../test/records/resources.js"
 import { describeAgentInterface } from "../../http/test/agents/AgentServer.js"
 import { link, program, webApp } from "../../http/test/network/linkedAgents.js"
 

@@ -5,7 +5,7 @@ import { Chunk, Deferred, Effect, Stream } from "effect"
 import { extract, pack } from "tar-stream"
 import { fromBufferPromise } from "yauzl"
 import { describe } from "vitest"
-import { aTar, aZip } from "../../../test/archives.js"
+import { aTar, aZip } from "../../../test/records/archives.js"
 
 const maximum = 100 * 1024 * 1024
 

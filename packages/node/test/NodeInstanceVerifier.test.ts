@@ -2,7 +2,7 @@ import { InstanceVerifier } from "@atelier/core/agents"
 import { Effect, Either } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { expect, it } from "vitest"
-import { aCertificate, anAwsKey, type Authority, aSignedMessage } from "../../../test/clouds.js"
+import { aCertificate, anAwsKey, type Authority, aSignedMessage } from "../../../test/outside/clouds.js"
 import { awsPublicKeys } from "../src/instanceIdentity/awsPublicKeys.js"
 import { type InstanceAuthorities, layer } from "../src/NodeInstanceVerifier.js"
 

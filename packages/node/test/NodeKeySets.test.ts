@@ -3,7 +3,7 @@ import { Effect, Either } from "effect"
 import { createServer, type Server } from "node:https"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { certificate } from "../../../test/mailServer.js"
+import { certificate } from "../../../test/outside/mailServer.js"
 
 let server: Server
 const asked: Array<string> = []

@@ -7,7 +7,7 @@ import { createServer, type Server } from "node:https"
 import type { IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { certificate } from "../../../test/mailServer.js"
+import { certificate } from "../../../test/outside/mailServer.js"
 
 const bytes = (text: string): Buffer => Buffer.from(text, "base64url")
 

@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { createServer } from "node:net"
 import type { SMTPServerOptions } from "smtp-server"
 import { describe, expect, it } from "vitest"
-import { certificate, type MailServer, startMailServer } from "../../../test/mailServer.js"
+import { certificate, type MailServer, startMailServer } from "../../../test/outside/mailServer.js"
 
 const mail: Mail = {
   id: Uuid.Uuid.make("018f0000-0000-7000-8000-00000000000a"),

@@ -9,7 +9,7 @@ import { templateVariables } from "../../provisioner/src/template/ParameterEvalu
 import { readTemplate } from "../../provisioner/src/template/TemplateSource.js"
 import { aLog, aPlanInput, runAtOnce, tarOf, uuid } from "../../provisioner/test/builders.js"
 import { anEngine } from "./engine.js"
-import { environment, missing } from "../../../test/terraform.js"
+import { environment, missing } from "../../../test/outside/terraform.js"
 
 const template = `
 terraform {

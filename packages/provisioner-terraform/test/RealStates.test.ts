@@ -1,7 +1,7 @@
 /** What the real Terraform makes of states that it did not leave itself. terraform.md §4 no. 8. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
-import { environment, isComplete, missing } from "../../../test/terraform.js"
+import { environment, isComplete, missing } from "../../../test/outside/terraform.js"
 import { aLog, aPlanInput, tarOf } from "../../provisioner/test/builders.js"
 import { anEngine } from "./engine.js"
 

@@ -1,12 +1,12 @@
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { aTar } from "../../../test/archives.js"
-import { sqlite } from "../../../test/databases.js"
-import { testEngines } from "../../../test/engine.js"
-import { startServer, type TestServer } from "../../../test/server.js"
-import { aTemplate, anImportedVersion, fileIdOf, upload } from "../../../test/templates.js"
-import { aBuild, aWorkspace } from "../../../test/workspaceCalls.js"
+import { aTar } from "../../../test/records/archives.js"
+import { sqlite } from "../../../test/store/databases.js"
+import { testEngines } from "../../../test/outside/engine.js"
+import { startServer, type TestServer } from "../../../test/http/server.js"
+import { aTemplate, anImportedVersion, fileIdOf, upload } from "../../../test/http/templates.js"
+import { aBuild, aWorkspace } from "../../../test/http/workspaceCalls.js"
 import * as MachineEngine from "./MachineEngine.js"
 
 const calls: Array<ReadonlyArray<unknown>> = []

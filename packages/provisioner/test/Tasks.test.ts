@@ -7,7 +7,7 @@ import { LocalProvisioner, LocalWorkspaces } from "../src/index.js"
 import { loopbackStream } from "../src/local/LoopbackDialer.js"
 import { readTemplate } from "../src/template/TemplateSource.js"
 import { formatProblems } from "../src/template/YamlSource.js"
-import { aListeningProcess } from "../../../test/listeningProcess.js"
+import { aListeningProcess } from "../../../test/outside/listeningProcess.js"
 import { agentCommand, agentListener, aFolder } from "./agents.js"
 import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 

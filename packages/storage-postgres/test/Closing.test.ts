@@ -2,7 +2,7 @@ import { Locks } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { aWayTo } from "./ways.js"
 
 describe("a server that does not answer any more", () => {

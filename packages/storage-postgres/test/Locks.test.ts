@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
 import pg from "pg"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { layer as locks } from "../src/Locks.js"
 import { aWayTo } from "./ways.js"
 

@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { makePool } from "../src/Pool.js"
 import { makeNames, type Names, prepareOn } from "../src/PreparedStatements.js"
 

@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Context, Effect, Fiber, Layer, Redacted } from "effect"
 import pg from "pg"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { makeWrites } from "../src/Pool.js"
 import { aWayTo } from "./ways.js"
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import pg from "pg"
 import { inject } from "vitest"
-import { databaseUrl, freshDatabaseUrl } from "../../../test/databases.js"
+import { databaseUrl, freshDatabaseUrl } from "../../../test/store/databases.js"
 
 const newerVersion =
   /^storage\.url "postgres:.*": belongs to a newer version of Atelier, which applied the migration 9000_renamed_users; this version knows none after \d{4}\. Start the newer version, or restore a backup that was made before the upgrade$/
@@ -77,7 +77,7 @@ describe("a database that cannot be used", () => {
   it.scopedLive("is refused for a wrong password", () =>
     Effect.gen(function* () {
       const owner = Context.get(yield* Layer.build(Postgres.layer({ url: inject("postgresUrl"), maxConnections: 1 })), SqlClient.SqlClient)
-      // `test/postgres.ts` has the server ask this role for its password, and no other
+      // `test/run/postgres.ts` has the server ask this role for its password, and no other
       yield* Effect.acquireRelease(Effect.orDie(owner.unsafe("CREATE ROLE with_password LOGIN PASSWORD 'right'")), () =>
         Effect.orDie(owner.unsafe("DROP ROLE with_password"))
       )

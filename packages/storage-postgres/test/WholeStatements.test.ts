@@ -2,7 +2,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
-import { freshDatabaseUrl } from "../../../test/databases.js"
+import { freshDatabaseUrl } from "../../../test/store/databases.js"
 
 describe.each([
   ["with spans", true],

@@ -2,7 +2,7 @@ import { Locks } from "@atelier/core/platform"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Deferred, Effect, Fiber, Layer, Option, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { startServer, type TestServer } from "../../../test/server.js"
+import { startServer, type TestServer } from "../../../test/http/server.js"
 import * as HostStore from "./HostStore.js"
 
 describe("a store in the host's database", () => {

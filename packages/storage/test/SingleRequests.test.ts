@@ -16,10 +16,10 @@ import { type TemplateFilter, TemplateRepository, TemplateVersionRepository } fr
 import { PortShareRepository, WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { aUser, anOrganization } from "../../../test/builders.js"
-import { databases } from "../../../test/databases.js"
-import { runtime } from "../../../test/services.js"
-import { storedTemplate, storedVersion, storedWorkspace } from "../../../test/workspaces.js"
+import { aUser, anOrganization } from "../../../test/records/builders.js"
+import { databases } from "../../../test/store/databases.js"
+import { runtime } from "../../../test/store/services.js"
+import { storedTemplate, storedVersion, storedWorkspace } from "../../../test/records/workspaces.js"
 
 /** A user and an organization, both stored. */
 const people = Effect.gen(function* () {

@@ -30,13 +30,13 @@ import {
 } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Array, Duration, Effect, Option } from "effect"
-import { aBuild, aWorkspace } from "../../../test/agentWorkspaces.js"
-import { aUser, anOrganization } from "../../../test/builders.js"
-import { databases } from "../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../test/jobs.js"
-import { anAgent, aResource } from "../../../test/resources.js"
+import { aBuild, aWorkspace } from "../../../test/records/agentWorkspaces.js"
+import { aUser, anOrganization } from "../../../test/records/builders.js"
+import { databases } from "../../../test/store/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../test/records/jobs.js"
+import { anAgent, aResource } from "../../../test/records/resources.js"
 
-import { storedTemplate, storedWorkspace } from "../../../test/workspaces.js"
+import { storedTemplate, storedWorkspace } from "../../../test/records/workspaces.js"
 import { agentServices } from "./agents/services.js"
 
 const instant = Timestamp.Timestamp.make("2026-03-01T12:00:00.000Z")

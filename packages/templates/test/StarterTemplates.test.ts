@@ -1,7 +1,7 @@
 import { builderParts, starterTemplates } from "@atelier/templates"
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeInterface } from "../../../test/server.js"
+import { describeInterface } from "../../../test/http/server.js"
 
 const Version = Schema.Struct({ id: Schema.String, job: Schema.Struct({ file_id: Schema.String }) })
 

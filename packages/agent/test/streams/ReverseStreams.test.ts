@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { ReverseStream } from "@atelier/agent-protocol"
 import { Effect, type Scope } from "effect"
 import { runAgent, serve } from "../TestServer.js"
-import { readAll } from "../../../../test/streams.js"
+import { readAll } from "../../../../test/http/streams.js"
 
 /** A program that listens on the loopback interface; answers its port. */
 const program = (onConnection: (socket: Socket) => void): Effect.Effect<number, never, Scope.Scope> =>

@@ -3,9 +3,9 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { gridRoles, gridRows } from "../../../core/test/access/roles/grid.js"
-import { anOrganization } from "../../../../test/builders.js"
-import { describeInterface, type Person } from "../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { anOrganization } from "../../../../test/records/builders.js"
+import { describeInterface, type Person } from "../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 const Answers = Schema.Record({ key: Schema.String, value: Schema.Boolean })
 

@@ -3,9 +3,9 @@ import * as Client from "@atelier/http/client"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { sqlite } from "../../../../test/databases.js"
-import { startServer } from "../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { startServer } from "../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 /** The groups of the contract that belong here. */
 const areas = [

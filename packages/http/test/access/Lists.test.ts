@@ -10,9 +10,9 @@ import { type Workspace, Workspaces } from "@atelier/core/workspaces"
 import { Chunk, Effect, Redacted, Schema, Stream } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { anOrganization, aUser } from "../../../../test/builders.js"
-import { describeServerOnEach } from "../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { anOrganization, aUser } from "../../../../test/records/builders.js"
+import { describeServerOnEach } from "../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 /** Makes the same data each time, but for ids. */
 const seed = 20_261_122

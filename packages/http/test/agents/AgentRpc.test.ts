@@ -7,8 +7,8 @@ import {
 } from "@atelier/agent-protocol"
 import { Duration, Effect, Either, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
-import { anApp } from "../../../../test/resources.js"
-import { aBuild } from "../../../../test/agentWorkspaces.js"
+import { anApp } from "../../../../test/records/resources.js"
+import { aBuild } from "../../../../test/records/agentWorkspaces.js"
 import { describeAgentsOnEach, type RunningAgent, type TestSocket } from "./AgentServer.js"
 
 const bytesOf = (uuid: string): Uint8Array => Option.getOrThrow(ProtocolUuid.toBytes(uuid))

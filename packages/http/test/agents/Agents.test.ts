@@ -1,8 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { anApp } from "../../../../test/resources.js"
-import { aBuild } from "../../../../test/agentWorkspaces.js"
+import { anApp } from "../../../../test/records/resources.js"
+import { aBuild } from "../../../../test/records/agentWorkspaces.js"
 import { describeAgentInterface, describeAgents } from "./AgentServer.js"
 
 const unknown = "01020304-0506-0708-090a-0b0c0d0e0f10"

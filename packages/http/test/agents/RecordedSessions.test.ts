@@ -9,7 +9,7 @@ import { EventEmitter, once } from "node:events"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { anApp } from "../../../../test/resources.js"
+import { anApp } from "../../../../test/records/resources.js"
 import { agentNode, coordinate } from "../network/peers.js"
 import { type AgentServer, describeAgentInterface, type RunningAgent } from "./AgentServer.js"
 

@@ -4,9 +4,9 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { anOrganization } from "../../../../test/builders.js"
-import { postgres } from "../../../../test/databases.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { anOrganization } from "../../../../test/records/builders.js"
+import { postgres } from "../../../../test/store/databases.js"
 import {
   describeInterface,
   describeServer,
@@ -14,7 +14,7 @@ import {
   type Person,
   startServer,
   type TestServer
-} from "../../../../test/server.js"
+} from "../../../../test/http/server.js"
 
 const licensed = (...features: ReadonlyArray<string>) => ({ has: (feature: string) => features.includes(feature) })
 const entitlements = licensed("template_rbac", "aibridge")

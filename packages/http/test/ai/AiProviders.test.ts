@@ -1,7 +1,7 @@
 import { maskedKey } from "@atelier/core/ai"
 import { Redacted, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../test/http/server.js"
 
 const Provider = Schema.Struct({
   id: Schema.String,

@@ -4,7 +4,7 @@ import { Effect, Exit, Scope } from "effect"
 import { type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { anApp } from "../../../../test/resources.js"
+import { anApp } from "../../../../test/records/resources.js"
 import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
 import { dialing, link, program, webApp } from "../network/linkedAgents.js"
 

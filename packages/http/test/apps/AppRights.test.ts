@@ -2,8 +2,8 @@
 import { SessionRepository } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { expect, it, onTestFinished } from "vitest"
-import { anApp } from "../../../../test/resources.js"
-import { sqlite } from "../../../../test/databases.js"
+import { anApp } from "../../../../test/records/resources.js"
+import { sqlite } from "../../../../test/store/databases.js"
 import { startAgentServer } from "../agents/AgentServer.js"
 import { link, webApp } from "../network/linkedAgents.js"
 

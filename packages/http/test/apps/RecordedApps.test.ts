@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { expect, it } from "vitest"
 import { WebSocketServer } from "ws"
-import { anApp } from "../../../../test/resources.js"
+import { anApp } from "../../../../test/records/resources.js"
 import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
 import { link, listening } from "../network/linkedAgents.js"
 

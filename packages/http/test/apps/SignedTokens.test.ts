@@ -4,8 +4,8 @@ import { decodeJwt, decodeProtectedHeader, jwtDecrypt, jwtVerify, SignJWT } from
 import { randomUUID } from "node:crypto"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { anApp } from "../../../../test/resources.js"
-import type { Person } from "../../../../test/server.js"
+import { anApp } from "../../../../test/records/resources.js"
+import type { Person } from "../../../../test/http/server.js"
 import { type AgentServer, describeAgentInterface, type RunningAgent } from "../agents/AgentServer.js"
 import { link, webApp } from "../network/linkedAgents.js"
 

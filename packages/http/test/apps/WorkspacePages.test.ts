@@ -1,8 +1,8 @@
 /** The pages by which users come to their workspaces' apps, and start workspaces. */
 import { expect, it } from "vitest"
-import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { aBrowser, type Page } from "../../../../test/browser.js"
-import { anApp } from "../../../../test/resources.js"
+import { aBuild } from "../../../../test/records/agentWorkspaces.js"
+import { aBrowser, type Page } from "../../../../test/outside/browser.js"
+import { anApp } from "../../../../test/records/resources.js"
 import { starterTemplates } from "@atelier/templates"
 import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
 

@@ -3,8 +3,8 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Logger, Schema } from "effect"
 import { expect, it } from "vitest"
 import { anOrganization, join, licensed } from "../organizations/calls.js"
-import { sqlite } from "../../../../test/databases.js"
-import { type Answer, describeServerOnEach, type Person, startServer } from "../../../../test/server.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { type Answer, describeServerOnEach, type Person, startServer } from "../../../../test/http/server.js"
 import { Response } from "../../src/wire/errors.js"
 
 const Page = Schema.Struct({

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeInterface, unlicensed } from "../../../../test/server.js"
+import { describeInterface, unlicensed } from "../../../../test/http/server.js"
 
 const banner = { enabled: true, message: "Maintenance at noon", background_color: "#004852" }
 const off = { enabled: false }

@@ -3,9 +3,9 @@ import * as Client from "@atelier/http/client"
 import { Effect, Schema } from "effect"
 import { createRequire } from "node:module"
 import { describe, expect, it } from "vitest"
-import { oneDatabase, sqlite } from "../../../../test/databases.js"
-import { testEngines } from "../../../../test/engine.js"
-import { describeInterface, startServer } from "../../../../test/server.js"
+import { oneDatabase, sqlite } from "../../../../test/store/databases.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { describeInterface, startServer } from "../../../../test/http/server.js"
 
 const { version }: { readonly version: string } = createRequire(import.meta.url)("@atelier/http/package.json")
 

@@ -7,7 +7,7 @@ import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { Clock, Effect, Layer, Logger, ManagedRuntime } from "effect"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
-import { sqlite } from "../../../../test/databases.js"
+import { sqlite } from "../../../../test/store/databases.js"
 
 it("an Effect application serves the interface beside its own routes", async () => {
   const server = createServer()

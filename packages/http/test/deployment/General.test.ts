@@ -1,7 +1,7 @@
 import { Effect, Schema, Tracer } from "effect"
 import { expect, it } from "vitest"
-import { describeInterface, startServer } from "../../../../test/server.js"
-import { sqlite, sqliteIn } from "../../../../test/databases.js"
+import { describeInterface, startServer } from "../../../../test/http/server.js"
+import { sqlite, sqliteIn } from "../../../../test/store/databases.js"
 import { BuildInfo } from "../../src/contract/deployment/deployment.js"
 
 const silent = Effect.runSync(Effect.tracer)

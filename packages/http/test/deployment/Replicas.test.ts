@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { postgres, sqliteIn } from "../../../../test/databases.js"
-import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { postgres, sqliteIn } from "../../../../test/store/databases.js"
+import { describeServer, startServer, type TestServer } from "../../../../test/http/server.js"
 
 const List = Schema.Array(Schema.Struct({ id: Schema.String, error: Schema.String, region_id: Schema.Number }))
 

@@ -12,9 +12,9 @@ import { Encryption, StoreUnavailable, Timestamp, type Uuid } from "@atelier/cor
 import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Option, Redacted, TestClock } from "effect"
-import { aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { aUser } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const provider = externalAuthProviderOf({
   id: "git",

@@ -5,9 +5,9 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { anOrganization } from "../../../../test/builders.js"
-import { postgres } from "../../../../test/databases.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { anOrganization } from "../../../../test/records/builders.js"
+import { postgres } from "../../../../test/store/databases.js"
 import {
   describeInterface,
   describeServer,
@@ -16,7 +16,7 @@ import {
   startServer,
   type TestServer,
   unlicensed
-} from "../../../../test/server.js"
+} from "../../../../test/http/server.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 

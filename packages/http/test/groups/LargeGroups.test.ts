@@ -3,8 +3,8 @@ import { Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { describeServer, type TestServer } from "../../../../test/http/server.js"
 import { inDialect } from "@atelier/storage"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }

@@ -5,11 +5,11 @@ import { WorkspaceQuotas } from "@atelier/core/workspaces"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { testEngines } from "../../../../test/engine.js"
-import { describeInterface, describeServerOnEach, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
-import { aTemplate } from "../../../../test/templates.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
-import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer, unlicensed } from "../../../../test/http/server.js"
+import { aTemplate } from "../../../../test/http/templates.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
+import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/http/workspaceCalls.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 

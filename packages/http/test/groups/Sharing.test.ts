@@ -3,10 +3,10 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { anOrganization } from "../../../../test/builders.js"
-import { describeServerOnEach, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { anOrganization } from "../../../../test/records/builders.js"
+import { describeServerOnEach, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 

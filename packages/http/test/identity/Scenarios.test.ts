@@ -3,9 +3,9 @@ import { type Mail, Mailer } from "@atelier/core/notifications"
 import { Effect, Layer, Redacted } from "effect"
 import { readdirSync } from "node:fs"
 import { beforeAll, expect, it } from "vitest"
-import { spread } from "../../../../test/databases.js"
-import { makePlayer } from "../../../../test/scenarios.js"
-import { describeServerOn } from "../../../../test/server.js"
+import { spread } from "../../../../test/store/databases.js"
+import { makePlayer } from "../../../../test/http/scenarios.js"
+import { describeServerOn } from "../../../../test/http/server.js"
 
 const folder = new URL("scenarios/", import.meta.url)
 

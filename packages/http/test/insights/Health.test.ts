@@ -5,10 +5,10 @@ import { Effect, Schema } from "effect"
 import { createServer, type IncomingMessage } from "node:http"
 import { once } from "node:events"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { sqlite } from "../../../../test/databases.js"
-import { testEngines } from "../../../../test/engine.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { testEngines } from "../../../../test/outside/engine.js"
 import { freePort } from "../../../../examples/standalone/test/Server.js"
-import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, startServer, type TestServer } from "../../../../test/http/server.js"
 
 const Section = Schema.Struct({
   severity: Schema.String,

@@ -4,9 +4,9 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Option, Schema } from "effect"
 import { expect, it } from "vitest"
-import { type Answer, describeServer, type Person } from "../../../../test/server.js"
-import { completed } from "../../../../test/workers.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { type Answer, describeServer, type Person } from "../../../../test/http/server.js"
+import { completed } from "../../../../test/run/workers.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 import { Response } from "../../src/wire/errors.js"
 
 const Users = Schema.Struct({

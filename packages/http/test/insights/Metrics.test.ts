@@ -1,7 +1,7 @@
 /** The metrics that operators watch, as Prometheus reads them. notifications-audit-insights.md Part E. */
 import { readFile } from "node:fs/promises"
 import { expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, type TestServer } from "../../../../test/http/server.js"
 
 /** The samples of a scrape by their names with labels. */
 const scrape = async (server: TestServer): Promise<ReadonlyMap<string, number>> => {

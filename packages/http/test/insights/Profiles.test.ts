@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { describeInterface } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/http/server.js"
 
 describeInterface("profiles of the process", (server) => {
   const statuses = async (token: string | undefined, calls: ReadonlyArray<readonly ["GET" | "POST", string]>) => {

@@ -5,11 +5,11 @@ import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { json } from "node:stream/consumers"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { databases } from "../../../../test/databases.js"
-import { testEngines } from "../../../../test/engine.js"
-import { startServer } from "../../../../test/server.js"
-import { aTemplate } from "../../../../test/templates.js"
-import { aWorkspace } from "../../../../test/workspaceCalls.js"
+import { databases } from "../../../../test/store/databases.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { startServer } from "../../../../test/http/server.js"
+import { aTemplate } from "../../../../test/http/templates.js"
+import { aWorkspace } from "../../../../test/http/workspaceCalls.js"
 
 const Attribute = Schema.Struct({ key: Schema.String, value: Schema.Record({ key: Schema.String, value: Schema.Unknown }) })
 

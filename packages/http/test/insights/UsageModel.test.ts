@@ -6,9 +6,9 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Chunk, Effect, Option, Stream } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { describeInterface, describeServerOnEach } from "../../../../test/server.js"
-import { completed } from "../../../../test/workers.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { describeInterface, describeServerOnEach } from "../../../../test/http/server.js"
+import { completed } from "../../../../test/run/workers.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 const minute = 60_000
 const bucket = 30 * minute

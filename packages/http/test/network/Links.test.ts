@@ -1,7 +1,7 @@
 import { AgentUnreachable, maximumStreams, terminalPort } from "@atelier/core/network"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { readAll } from "../../../../test/streams.js"
+import { readAll } from "../../../../test/http/streams.js"
 import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, coordinate } from "./peers.js"
 import { dialing, echoed, link, program } from "./linkedAgents.js"

@@ -4,7 +4,7 @@ import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Effect, Mailbox, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
-import type { Person } from "../../../../test/server.js"
+import type { Person } from "../../../../test/http/server.js"
 import { type AgentConnection, describeAgents } from "../agents/AgentServer.js"
 import { agentNode, bytesOf, clientNode, coordinate, nodeOf, tunnelTo } from "./peers.js"
 

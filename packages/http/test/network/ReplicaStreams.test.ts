@@ -7,11 +7,11 @@ import { Effect, Exit, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { databaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/store/databases.js"
 import { Passes } from "../../src/replicas/Passes.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { address } from "./address.js"
-import { readAll } from "../../../../test/streams.js"
+import { readAll } from "../../../../test/http/streams.js"
 import { dialing, echoed, link, program } from "./linkedAgents.js"
 
 const scope = Effect.runSync(Scope.make())

@@ -3,7 +3,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { databaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/store/databases.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { agentNode, bytesOf, clientNode, coordinate, tunnelTo } from "./peers.js"
 

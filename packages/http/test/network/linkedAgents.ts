@@ -13,7 +13,7 @@ import * as OwnPorts from "../../../agent/src/streams/OwnPorts.js"
 import type { Place } from "../../../agent/src/environment/Place.js"
 import { serve as serveStreams } from "../../../agent/src/streams/ReverseStreams.js"
 import * as Terminals from "../../../agent/src/streams/Terminals.js"
-import { readAll } from "../../../../test/streams.js"
+import { readAll } from "../../../../test/http/streams.js"
 import type { AgentConnection, AgentServer, RunningAgent } from "../agents/AgentServer.js"
 
 /** The port that a server listens on, for the time of the test. */

@@ -1,7 +1,7 @@
 /** Two servers of one deployment. */
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Exit, Scope } from "effect"
-import { databaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/store/databases.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { address } from "./address.js"
 

@@ -1,7 +1,7 @@
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { databaseUrl } from "../../../../test/databases.js"
+import { databaseUrl } from "../../../../test/store/databases.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 
 const scope = Effect.runSync(Scope.make())

@@ -4,7 +4,7 @@ import { NodePushSender } from "@atelier/node"
 import { Effect, Schema } from "effect"
 import { createECDH } from "node:crypto"
 import { beforeEach, expect, it } from "vitest"
-import { describeServer } from "../../../../test/server.js"
+import { describeServer } from "../../../../test/http/server.js"
 
 const pushed: Array<PushTarget> = []
 /** How the push service answers each endpoint that does not accept messages. */

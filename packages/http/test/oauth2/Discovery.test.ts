@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { externalScopes } from "@atelier/core/access"
 import { describe, expect, it } from "vitest"
-import { describeInterface } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/http/server.js"
 
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 

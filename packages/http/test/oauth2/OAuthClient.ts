@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto"
 import * as oauth from "oauth4webapi"
 import { expect } from "vitest"
 import { Schema } from "effect"
-import type { Answer, Person, TestServer } from "../../../../test/server.js"
+import type { Answer, Person, TestServer } from "../../../../test/http/server.js"
 
 export const callback = "https://client.example/callback"
 

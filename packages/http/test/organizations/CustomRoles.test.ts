@@ -12,8 +12,8 @@ import { Ids, Timestamp, transaction, type Uuid } from "@atelier/core/platform"
 import { Effect, Option, Schema } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { describeServerOnEach, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { describeServerOnEach, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/http/server.js"
 import { aMemberOf, anOrganization, fieldsOf, licensed } from "./calls.js"
 
 const Listed = Schema.Array(Schema.Struct({ name: Schema.String, built_in: Schema.Boolean, assignable: Schema.Boolean }))

@@ -1,6 +1,6 @@
 import { Uuid } from "@atelier/core/platform"
 import { expect, it } from "vitest"
-import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/http/server.js"
 import { aMemberOf, aName, anOrganization, licensed } from "./calls.js"
 
 /** The operations on an organization, by the headings of the table's columns. */

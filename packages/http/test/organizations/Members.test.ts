@@ -3,8 +3,8 @@ import { UserRepository } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../test/http/server.js"
 import { aMemberOf, anOrganization, fieldsOf, join, licensed } from "./calls.js"
 
 const Shown = Schema.Struct({ user_id: Uuid.Uuid, username: Schema.String, roles: Schema.Array(Schema.Struct({ name: Schema.String })) })

@@ -5,7 +5,7 @@ import { OrganizationChangeRepository, OrganizationRepository } from "@atelier/c
 import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
+import { auditEntries } from "../../../../test/http/audit.js"
 import {
   describeInterface,
   describeServer,
@@ -13,8 +13,8 @@ import {
   type Person,
   type TestServer,
   unlicensed
-} from "../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+} from "../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 import { aName, anOrganization, fieldsOf, join, licensed, Organization } from "./calls.js"
 
 const Message = Schema.Struct({ message: Schema.String })

@@ -1,8 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { postgres } from "../../../../test/databases.js"
-import { startServer } from "../../../../test/server.js"
+import { postgres } from "../../../../test/store/databases.js"
+import { startServer } from "../../../../test/http/server.js"
 import { aMemberOf, anOrganization, licensed } from "./calls.js"
 
 it("an organization is not locked by callers who may not change it", async () => {

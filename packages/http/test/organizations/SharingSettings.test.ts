@@ -2,9 +2,9 @@ import { Uuid } from "@atelier/core/platform"
 import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../test/audit.js"
-import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { auditEntries } from "../../../../test/http/audit.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 import { aMemberOf, anOrganization, fieldsOf, join, licensed } from "./calls.js"
 
 const everyone = { sharing_globally_disabled: false, sharing_disabled: false, shareable_workspace_owners: "everyone" }

@@ -2,7 +2,7 @@
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
-import type { Answer, Person, TestServer } from "../../../../test/server.js"
+import type { Answer, Person, TestServer } from "../../../../test/http/server.js"
 
 export const Organization = Schema.Struct({
   id: Uuid.Uuid,

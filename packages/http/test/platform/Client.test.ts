@@ -3,7 +3,7 @@ import { Authenticated } from "../../src/contract/authentication.js"
 import { Conflict, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Exit, type Redacted } from "effect"
 import { expect, it } from "vitest"
-import { describeInterface, ownerPassword } from "../../../../test/server.js"
+import { describeInterface, ownerPassword } from "../../../../test/http/server.js"
 
 describeInterface("the typed client", (server) => {
   const client = (sessionToken?: string | Redacted.Redacted) =>

@@ -1,5 +1,5 @@
 import { describe as suite, expect, it } from "vitest"
-import { checkAnswer, describedIn, validator } from "../../../../test/description.js"
+import { checkAnswer, describedIn, validator } from "../../../../test/description/description.js"
 
 const described = describedIn("standard")
 const text = JSON.stringify(described)

@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { Effect, Layer, Logger } from "effect"
 import { expect, it } from "vitest"
-import { sqlite } from "../../../../test/databases.js"
+import { sqlite } from "../../../../test/store/databases.js"
 
 it("the service ends although a request does not", async () => {
   const atelier = await Atelier.make({

@@ -5,7 +5,7 @@ import { open, rm, type FileHandle } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
-import { ownerPassword, startServer } from "../../../../test/server.js"
+import { ownerPassword, startServer } from "../../../../test/http/server.js"
 
 /** A file system of 6 MB, which only the superuser may mount. */
 const mounted = (() => {

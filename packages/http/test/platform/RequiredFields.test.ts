@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { sqlite } from "../../../../test/databases.js"
-import { type DescribedOperation, describedIn } from "../../../../test/description.js"
-import { testEngines } from "../../../../test/engine.js"
-import { anAgent, aResource } from "../../../../test/resources.js"
-import { startServer } from "../../../../test/server.js"
-import { aTemplate } from "../../../../test/templates.js"
-import { aWorkspace } from "../../../../test/workspaceCalls.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { type DescribedOperation, describedIn } from "../../../../test/description/description.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { anAgent, aResource } from "../../../../test/records/resources.js"
+import { startServer } from "../../../../test/http/server.js"
+import { aTemplate } from "../../../../test/http/templates.js"
+import { aWorkspace } from "../../../../test/http/workspaceCalls.js"
 
 const Refusal = Schema.Struct({
   validations: Schema.optional(Schema.Array(Schema.Struct({ field: Schema.String, detail: Schema.String })))

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { refuseOldNode } from "../../src/programs/version.js"
-import { sqlite } from "../../../../test/databases.js"
+import { sqlite } from "../../../../test/store/databases.js"
 
 const storage = sqlite
 const accessUrl = "https://dev.example.com"

@@ -2,8 +2,8 @@ import { Uuid } from "@atelier/core/platform"
 import { Layer } from "effect"
 import { createServer } from "node:net"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
-import { testEngines } from "../../../../test/engine.js"
-import { type Answer, describeInterface, type Person } from "../../../../test/server.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { type Answer, describeInterface, type Person } from "../../../../test/http/server.js"
 import {
   agentIs,
   answerJson,
@@ -13,7 +13,7 @@ import {
   loopbackDialer,
   type TestApp,
   workspaceSettled
-} from "../../../../test/taskCalls.js"
+} from "../../../../test/http/taskCalls.js"
 import { Task } from "../../src/contract/tasks/tasks.js"
 import { Response } from "../../src/wire/errors.js"
 

@@ -5,10 +5,10 @@ import { WorkspaceLifeCycle } from "@atelier/core/workspaces"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { beforeEach, expect, it } from "vitest"
-import { testEngines } from "../../../../test/engine.js"
-import { describeServer, type Person } from "../../../../test/server.js"
-import { getWorkspace } from "../../../../test/workspaceCalls.js"
-import { agentIs, aTask, aTaskTemplate, loopbackDialer, workspaceSettled } from "../../../../test/taskCalls.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { describeServer, type Person } from "../../../../test/http/server.js"
+import { getWorkspace } from "../../../../test/http/workspaceCalls.js"
+import { agentIs, aTask, aTaskTemplate, loopbackDialer, workspaceSettled } from "../../../../test/http/taskCalls.js"
 
 const delivered: Array<OutgoingNotification> = []
 

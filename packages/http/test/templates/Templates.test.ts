@@ -2,9 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { TemplateRepository, type TemplateView, TemplateView as Template } from "@atelier/core/templates"
 import { Effect, Option, Schema } from "effect"
 import { expect, it } from "vitest"
-import { testEngines } from "../../../../test/engine.js"
-import { type Call, describeServerOnEach } from "../../../../test/server.js"
-import { anImportedVersion, aTemplate, aVersion } from "../../../../test/templates.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { type Call, describeServerOnEach } from "../../../../test/http/server.js"
+import { anImportedVersion, aTemplate, aVersion } from "../../../../test/http/templates.js"
 
 const Refusal = Schema.Struct({
   message: Schema.String,

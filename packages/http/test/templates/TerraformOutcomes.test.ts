@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { jsonLines } from "../../../../test/scenarios.js"
-import { isComplete } from "../../../../test/terraform.js"
+import { jsonLines } from "../../../../test/http/scenarios.js"
+import { isComplete } from "../../../../test/outside/terraform.js"
 import { describeTerraform } from "./terraform/describeTerraform.js"
 import { conversationOf } from "./terraform/outcome.js"
 

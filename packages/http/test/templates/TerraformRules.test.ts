@@ -1,7 +1,7 @@
 /** Templates of one rule each with the real Terraform: their imports, parameters and builds. */
 import { expect, it } from "vitest"
 import { type Rule, rules } from "../../../provisioner-terraform/test/rules.js"
-import { isComplete } from "../../../../test/terraform.js"
+import { isComplete } from "../../../../test/outside/terraform.js"
 import { describeTerraform } from "./terraform/describeTerraform.js"
 import { conversationOf } from "./terraform/outcome.js"
 

@@ -9,11 +9,11 @@ import { NodeEncryption } from "@atelier/node"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { expect, it } from "vitest"
-import { testEngines } from "../../../../test/engine.js"
-import { aResource, anAgent } from "../../../../test/resources.js"
-import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
-import { aTemplate } from "../../../../test/templates.js"
-import { aBuild, aWorkspace } from "../../../../test/workspaceCalls.js"
+import { testEngines } from "../../../../test/outside/engine.js"
+import { aResource, anAgent } from "../../../../test/records/resources.js"
+import { describeInterface, describeServer, type TestServer } from "../../../../test/http/server.js"
+import { aTemplate } from "../../../../test/http/templates.js"
+import { aBuild, aWorkspace } from "../../../../test/http/workspaceCalls.js"
 
 const external = (name: string, operating_system = "linux") =>
   aResource({ name, type: "coder_external_agent", agents: [anAgent({ name, operating_system, architecture: "amd64" })] })

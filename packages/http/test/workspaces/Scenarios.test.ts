@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs"
-import type { ServerOptions } from "../../../../test/server.js"
+import type { ServerOptions } from "../../../../test/http/server.js"
 import { describeScenarios } from "./describeScenarios.js"
 
 const folder = new URL("scenarios/", import.meta.url)

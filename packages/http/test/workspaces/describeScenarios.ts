@@ -6,11 +6,11 @@ import { type Engine, ProvisionerEngines, type ProvisionerSession } from "@ateli
 import { Effect, Layer, Option } from "effect"
 import { readFileSync } from "node:fs"
 import { beforeAll, expect, it } from "vitest"
-import { aTar } from "../../../../test/archives.js"
-import { spread } from "../../../../test/databases.js"
-import { templateFile, testEngine } from "../../../../test/engine.js"
-import { makePlayer } from "../../../../test/scenarios.js"
-import type { ServerOptions } from "../../../../test/server.js"
+import { aTar } from "../../../../test/records/archives.js"
+import { spread } from "../../../../test/store/databases.js"
+import { templateFile, testEngine } from "../../../../test/outside/engine.js"
+import { makePlayer } from "../../../../test/http/scenarios.js"
+import type { ServerOptions } from "../../../../test/http/server.js"
 import { type AgentServer, describeAgentsOn } from "../agents/AgentServer.js"
 
 /** What keeps jobs from going on, and how many wait there. */

@@ -2,7 +2,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { codePoint } from "../../../../test/codePoint.js"
+import { codePoint } from "../../../../test/records/codePoint.js"
 import { escape, parseCondition, parseText } from "../../src/template/ExpressionParser.js"
 import { check, holds, render, type Scope, unquoted } from "../../src/template/Interpolation.js"
 

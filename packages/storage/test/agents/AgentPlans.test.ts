@@ -2,8 +2,8 @@ import { AgentLogRepository, AgentMetadataRepository, AgentRepository, BuildReso
 import { Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { sqlite } from "../../../../test/databases.js"
-import { planOf, statementsOf } from "../../../../test/statements.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { planOf, statementsOf } from "../../../../test/store/statements.js"
 import { aRunningAgent } from "./runningAgent.js"
 import { agentServices } from "./services.js"
 

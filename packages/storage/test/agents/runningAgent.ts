@@ -4,8 +4,8 @@ import { Access } from "@atelier/core/access"
 import { type Timestamp, Uuid } from "@atelier/core/platform"
 import type { ProvisionedAgent } from "@atelier/core/provisioning"
 import { Effect, Redacted } from "effect"
-import { aBuild, aWorkspace } from "../../../../test/agentWorkspaces.js"
-import { anAgent, aResource } from "../../../../test/resources.js"
+import { aBuild, aWorkspace } from "../../../../test/records/agentWorkspaces.js"
+import { anAgent, aResource } from "../../../../test/records/resources.js"
 
 export const aToken = (): Uuid.Uuid => Uuid.Uuid.make(globalThis.crypto.randomUUID())
 

@@ -3,8 +3,8 @@ import { layer } from "@atelier/core/agents"
 import { sealedColumns, workspaceActivity } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/node"
 import { Layer } from "effect"
-import type { sqlite } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import type { sqlite } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 /** Everything that an agent's reports and their readers need. */
 export const agentServices = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>

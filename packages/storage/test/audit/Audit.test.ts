@@ -4,8 +4,8 @@ import { Audit } from "@atelier/core/audit"
 import { Conflict, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const subject: Audit.Subject = { action: "create", type: "api_key", id: Uuid.nil, target: "ci" }
 

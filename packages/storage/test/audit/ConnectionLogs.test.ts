@@ -5,10 +5,10 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
-import { anOrganization, aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { anOrganization, aUser } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 /** An agent of a stored workspace. */
 const anAgent = Effect.gen(function* () {

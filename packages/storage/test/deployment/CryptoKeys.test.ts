@@ -4,8 +4,8 @@ import { CryptoKeys } from "@atelier/core/deployment"
 import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, TestClock } from "effect"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const asRotator = Access.actingAs(SystemActor.cryptoKeyRotator)
 

@@ -3,8 +3,8 @@ import { Uuid } from "@atelier/core/platform"
 import { layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
 import { expect } from "vitest"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`deployment values on ${name}`, (it) => {

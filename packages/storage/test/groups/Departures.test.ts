@@ -5,9 +5,9 @@ import { Timestamp } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { postgres } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { postgres } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 /** Until so many transactions wait for another, or the fiber has ended. */
 const untilWaiting = (count: number, fiber: Fiber.RuntimeFiber<unknown, unknown>) =>

@@ -7,9 +7,9 @@ import { expect, layer } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import * as fc from "fast-check"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const at = <A>(items: ReadonlyArray<A>, index: number): A => {
   const item = items[index % items.length]

@@ -20,10 +20,10 @@ import { Timestamp } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../test/statements.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
+import { planOf, statementsOf } from "../../../../test/store/statements.js"
 
 /** A member of an organization, and a key of theirs that was used a minute ago. */
 const aSession = Effect.gen(function* () {

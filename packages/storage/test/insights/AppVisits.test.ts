@@ -7,10 +7,10 @@ import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
 import type { VisitedApp } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { type Context, Effect, Exit, Layer, Scope, TestClock } from "effect"
-import { anOrganization, aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { anOrganization, aUser } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 const anApp = Effect.gen(function* () {
   const organization = yield* anOrganization()

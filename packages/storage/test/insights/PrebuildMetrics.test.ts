@@ -9,11 +9,11 @@ import { type Template, TemplateVersionRepository } from "@atelier/core/template
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { anOrganization, aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { anAgent, aResource } from "../../../../test/resources.js"
-import { planOf, statementsOf } from "../../../../test/statements.js"
-import { storedTemplate, storedVersion, storedWorkspace, type WorkspaceParts } from "../../../../test/workspaces.js"
+import { anOrganization, aUser } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { anAgent, aResource } from "../../../../test/records/resources.js"
+import { planOf, statementsOf } from "../../../../test/store/statements.js"
+import { storedTemplate, storedVersion, storedWorkspace, type WorkspaceParts } from "../../../../test/records/workspaces.js"
 import { agentServices } from "../agents/services.js"
 
 const keeper = Uuid.Uuid.make(prebuildsUserId)

@@ -11,8 +11,8 @@ import {
 } from "@atelier/core/network"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Option, TestClock, Fiber } from "effect"
-import { sqlite } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 import { aToken } from "../agents/runningAgent.js"
 
 const agent_id = aToken()

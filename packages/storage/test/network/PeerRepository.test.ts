@@ -4,7 +4,7 @@ import { PeerRepository, type StoredPeer } from "@atelier/core/network"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { describe, expect } from "vitest"
-import { databases } from "../../../../test/databases.js"
+import { databases } from "../../../../test/store/databases.js"
 
 const idOf = (kind: string) => Uuid.Uuid.make(`${kind}0000000-0000-4000-8000-000000000001`)
 const [one, two] = [idOf("c"), idOf("d")]

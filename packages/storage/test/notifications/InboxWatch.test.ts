@@ -5,9 +5,9 @@ import { Inbox, inboxEvents, InboxRepository, notificationEvents } from "@atelie
 import { Ids, publish, Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
-import { aUser } from "../../../../test/builders.js"
-import { sqlite } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { aUser } from "../../../../test/records/builders.js"
+import { sqlite } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 layer(Inbox.layer.pipe(Layer.provideMerge(Layer.merge(sqlite, runtime))))("a watch of the inbox", (it) => {
   it.effect("keeps ten notifications for a client that does not read, and loses later ones", () =>

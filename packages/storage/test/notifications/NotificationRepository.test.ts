@@ -9,9 +9,9 @@ import {
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Array as Arr, Duration, Effect, Layer, Option, Struct } from "effect"
-import { aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { aUser } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const limits = { maxSendAttempts: 5, retryInterval: Duration.minutes(5), leasePeriod: Duration.minutes(2) }
 const count = 2_000

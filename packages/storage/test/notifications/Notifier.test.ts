@@ -5,9 +5,9 @@ import { Dispatchers, type NotificationMessage, notificationEvents, Notification
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Option, TestClock } from "effect"
-import { aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { aUser } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 /** More than are sent at once: a lease of two minutes ends before the last ones are. */
 const count = 30

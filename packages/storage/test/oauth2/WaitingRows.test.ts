@@ -12,8 +12,8 @@ import { type Cryptography, Ids, Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 import { insertAll } from "../../src/platform/Batch.js"
 
 /** A public client, which any caller can be. */

@@ -12,10 +12,10 @@ import {
 import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Stream } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
-import { orderedPlanOf, planOf, statementsOf } from "../../../../test/statements.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
+import { orderedPlanOf, planOf, statementsOf } from "../../../../test/store/statements.js"
 import { inDialect } from "../../src/platform/Dialect.js"
 
 /** Enough for the databases to prefer indexes where there are some; half of the users are members. */

@@ -4,9 +4,9 @@ import { OrganizationRepository, RightsRepository } from "@atelier/core/organiza
 import { Timestamp, Transactor } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
-import { anOrganization, aUser } from "../../../../test/builders.js"
-import { postgres } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { anOrganization, aUser } from "../../../../test/records/builders.js"
+import { postgres } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 /** Waits until a statement waits for others' rows. */
 const someoneWaits = Effect.repeat(

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { databases } from "../../../../test/databases.js"
+import { databases } from "../../../../test/store/databases.js"
 import { inDialect, locking } from "../../src/platform/Dialect.js"
 
 // @ts-expect-error a form is missing

@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Events, publish, transaction } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const written = Events.channel("written", Schema.String)
 

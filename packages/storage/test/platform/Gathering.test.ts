@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Redacted } from "effect"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { freshDatabaseUrl } from "../../../../test/store/databases.js"
 import { migrate } from "../../src/Migrations.js"
 import { gathering } from "../../src/platform/Gathering.js"
 

@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Background, transaction } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
 
 /** Requests are served with and without spans, and a statement that has one takes another way to the database. */
 const ways = [

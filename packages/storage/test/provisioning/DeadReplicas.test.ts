@@ -5,9 +5,9 @@ import { Locks, Timestamp, Uuid } from "@atelier/core/platform"
 import { JobClaims, leaseWatch, ProvisionerJobRepository, WorkspaceBuildJobs } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
-import { postgres } from "../../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
-import { runtime } from "../../../../test/services.js"
+import { postgres } from "../../../../test/store/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const services = Layer.mergeAll(JobClaims.layer, Replicas.layer).pipe(
   Layer.provideMerge(Layer.succeed(WorkspaceBuildJobs, noBuildJobs)),

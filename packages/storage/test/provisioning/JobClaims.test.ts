@@ -22,9 +22,9 @@ import {
 } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
 import { Chunk, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
-import { databases } from "../../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
-import { runtime } from "../../../../test/services.js"
+import { databases } from "../../../../test/store/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
+import { runtime } from "../../../../test/store/services.js"
 
 /** What the workspaces' side was told. */
 class Told extends Context.Tag("Told")<

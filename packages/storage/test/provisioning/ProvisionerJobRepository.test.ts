@@ -12,10 +12,10 @@ import {
 } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, TestClock } from "effect"
-import { databases } from "../../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, prebuildsUser } from "../../../../test/jobs.js"
-import { runtime } from "../../../../test/services.js"
-import { chosenPlanOf, statementsOf } from "../../../../test/statements.js"
+import { databases } from "../../../../test/store/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, prebuildsUser } from "../../../../test/records/jobs.js"
+import { runtime } from "../../../../test/store/services.js"
+import { chosenPlanOf, statementsOf } from "../../../../test/store/statements.js"
 import { inDialect } from "../../src/platform/Dialect.js"
 
 const claimFor = (daemon: ProvisionerDaemon) =>

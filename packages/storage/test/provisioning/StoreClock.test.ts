@@ -4,9 +4,9 @@ import { StoreClock } from "@atelier/core/platform"
 import { ClaimLost, JobClaims, WorkspaceBuildJobs } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger } from "effect"
-import { postgres, sqlite } from "../../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
-import { runtime } from "../../../../test/services.js"
+import { postgres, sqlite } from "../../../../test/store/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
+import { runtime } from "../../../../test/store/services.js"
 
 const ahead = 20_000
 

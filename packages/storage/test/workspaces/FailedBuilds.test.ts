@@ -7,11 +7,11 @@ import { Timestamp, type Uuid, Worker } from "@atelier/core/platform"
 import { failedBuildsReport } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { type Duration, Effect, Layer, TestClock } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { storeRow } from "../../../../test/schema.js"
-import { runtime } from "../../../../test/services.js"
-import { storedBuild, storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { storeRow } from "../../../../test/store/schema.js"
+import { runtime } from "../../../../test/store/services.js"
+import { storedBuild, storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 const failed = { error: "it broke" }
 

@@ -5,10 +5,10 @@ import { Timestamp } from "@atelier/core/platform"
 import { workspaceActivity, WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
-import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 
 for (const [name, database] of databases) {
   const activity = Layer.fresh(workspaceActivity)

@@ -6,12 +6,12 @@ import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { type WorkspaceQuery, WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { manyWorkspaces } from "../../../../test/manyWorkspaces.js"
-import { runtime } from "../../../../test/services.js"
-import { planOf, type RecordedStatement, statementsOf } from "../../../../test/statements.js"
-import { storedTemplate } from "../../../../test/workspaces.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { manyWorkspaces } from "../../../../test/records/manyWorkspaces.js"
+import { runtime } from "../../../../test/store/services.js"
+import { planOf, type RecordedStatement, statementsOf } from "../../../../test/store/statements.js"
+import { storedTemplate } from "../../../../test/records/workspaces.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 2000

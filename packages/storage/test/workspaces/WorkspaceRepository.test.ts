@@ -13,10 +13,10 @@ import {
 } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Option } from "effect"
-import { aUser, anOrganization } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
-import { runtime } from "../../../../test/services.js"
-import { aJob, storedBuild, storedTemplate, storedWorkspace, type WorkspaceParts } from "../../../../test/workspaces.js"
+import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { databases } from "../../../../test/store/databases.js"
+import { runtime } from "../../../../test/store/services.js"
+import { aJob, storedBuild, storedTemplate, storedWorkspace, type WorkspaceParts } from "../../../../test/records/workspaces.js"
 
 const { AclEveryoneHas, AclGroupHas, AclUserHas, And, False, IdIn, Or, OrgIn, OwnerIs, True } = AccessPredicate
 

@@ -1,7 +1,7 @@
 import { cleanMessage, unquote } from "@atelier/core/agents"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
-import { codePoint } from "../../../../../test/codePoint.js"
+import { codePoint } from "../../../../../test/records/codePoint.js"
 
 describe("a quoted text", () => {
   it.each([

@@ -2,7 +2,7 @@ import { maximumOutput, sanitize, sourceName, textLine, externalSource } from "@
 import { Timestamp } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
-import { codePoint } from "../../../../../test/codePoint.js"
+import { codePoint } from "../../../../../test/records/codePoint.js"
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length
 

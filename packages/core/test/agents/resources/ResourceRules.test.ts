@@ -1,7 +1,7 @@
 import { resourcesViolation } from "@atelier/core/agents"
 import { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { anAgent, anApp, aResource } from "../../../../../test/resources.js"
+import { anAgent, anApp, aResource } from "../../../../../test/records/resources.js"
 
 const withAgents = (...agents: ReadonlyArray<Parameters<typeof anAgent>[0]>) => aResource({ agents: agents.map(anAgent) })
 const withApps = (...apps: ReadonlyArray<Parameters<typeof anApp>[0]>) => withAgents({ apps: apps.map(anApp) })

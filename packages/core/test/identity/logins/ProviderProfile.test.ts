@@ -2,7 +2,7 @@ import { isUsername } from "@atelier/core/identity"
 import { Name } from "@atelier/core/platform"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { codePoint } from "../../../../../test/codePoint.js"
+import { codePoint } from "../../../../../test/records/codePoint.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "../../../src/identity/logins/ProviderProfile.js"
 
 describe("what a provider sends of a user", () => {

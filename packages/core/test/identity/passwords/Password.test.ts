@@ -1,7 +1,7 @@
 import { Password } from "@atelier/core/identity"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
-import { codePoint } from "../../../../../test/codePoint.js"
+import { codePoint } from "../../../../../test/records/codePoint.js"
 
 describe("a password's entropy", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { matchesRedirectUri, redirectUriViolation, withParameters } from "@atelier/core/oauth2"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { webUrl } from "../../../../../test/webUrl.js"
+import { webUrl } from "../../../../../test/records/webUrl.js"
 
 describe("a redirect URI", () => {
   it.each([

@@ -2,7 +2,7 @@ import { SearchQuery } from "@atelier/core/platform"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
 import { Either } from "effect"
-import { codePoint } from "../../../../../test/codePoint.js"
+import { codePoint } from "../../../../../test/records/codePoint.js"
 import { longestTurn } from "../longestTurn.js"
 
 const users = SearchQuery.language(

@@ -2,7 +2,7 @@ import { formParameter, inFormOrder, staticForm } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { aParameter } from "../../../../../test/engine.js"
+import { aParameter } from "../../../../../test/outside/engine.js"
 
 /** A value of a parameter, as a form judged it that was recorded: each diagnostic is its summary, detail and code. */
 const Row = Schema.parseJson(

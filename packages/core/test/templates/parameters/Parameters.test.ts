@@ -10,7 +10,7 @@ import {
 import { Either } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { aParameter } from "../../../../../test/engine.js"
+import { aParameter } from "../../../../../test/outside/engine.js"
 
 const resolve = (definitions: ReadonlyArray<RichParameter>, input: Partial<Omit<ParameterResolution, "definitions">> = {}) =>
   resolveParameters({ classic: true, definitions, given: [], preset: [], previous: null, ...input })

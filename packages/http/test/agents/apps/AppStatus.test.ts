@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { anApp } from "../../../../../test/resources.js"
+import { anApp } from "../../../../../test/records/resources.js"
 import { describeAgentInterface } from "../AgentServer.js"
 
 describeAgentInterface("an app's status", (server) => {

@@ -3,7 +3,7 @@ import { GitSshKeyRepository } from "@atelier/core/identity"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { aBuild, moveBuild } from "../../../../../test/agentWorkspaces.js"
+import { aBuild, moveBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { describeAgentInterface, describeAgents } from "../AgentServer.js"
 
 describeAgentInterface("an agent's token", (server) => {

@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { randomUUID } from "node:crypto"
 import { expect, it } from "vitest"
-import { aBuild } from "../../../../../test/agentWorkspaces.js"
-import { aCertificate, anAwsKey, aSignedMessage } from "../../../../../test/clouds.js"
-import { anAgent, aResource } from "../../../../../test/resources.js"
+import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
+import { aCertificate, anAwsKey, aSignedMessage } from "../../../../../test/outside/clouds.js"
+import { anAgent, aResource } from "../../../../../test/records/resources.js"
 import { describeAgents } from "../AgentServer.js"
 
 const Token = Schema.Struct({ session_token: Schema.String })

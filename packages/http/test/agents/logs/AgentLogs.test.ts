@@ -3,7 +3,7 @@ import { Events } from "@atelier/core/platform"
 import { publishWorkspaceEvent, workspaceEvents } from "@atelier/core/workspaces"
 import { Effect, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
-import { aBuild } from "../../../../../test/agentWorkspaces.js"
+import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { describeAgentInterface, describeAgentsOnEach, type RunningAgent } from "../AgentServer.js"
 
 const Logs = Schema.Array(

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished, vi } from "vitest"
-import { anApp } from "../../../../../test/resources.js"
+import { anApp } from "../../../../../test/records/resources.js"
 import { link, webApp } from "../../network/linkedAgents.js"
 import { type AgentServer, describeAgents } from "../AgentServer.js"
 

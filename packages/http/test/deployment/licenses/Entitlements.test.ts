@@ -3,7 +3,7 @@ import { UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeInterface, type TestServer, unlicensed } from "../../../../../test/server.js"
+import { describeInterface, type TestServer, unlicensed } from "../../../../../test/http/server.js"
 
 /** A licence as a host may write it: an object with a state of its own, which changes while the service runs. */
 class Licence {

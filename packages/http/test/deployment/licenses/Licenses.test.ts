@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, it } from "vitest"
 import { issueLicense, newKey, verificationKey } from "../../../../../examples/embed-node/src/issueLicense.js"
-import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/databases.js"
-import { describeInterface, describeServer, startServer, type TestServer, unlicensed } from "../../../../../test/server.js"
+import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/store/databases.js"
+import { describeInterface, describeServer, startServer, type TestServer, unlicensed } from "../../../../../test/http/server.js"
 
 const key = newKey("vendor")
 const licensed = { options: { licenseKeys: [verificationKey(key)] } }

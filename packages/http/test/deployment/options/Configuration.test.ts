@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it } from "vitest"
-import { sqlite } from "../../../../../test/databases.js"
-import { describeInterface, startServer } from "../../../../../test/server.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { describeInterface, startServer } from "../../../../../test/http/server.js"
 
 const Described = Schema.Struct({
   config: Schema.Record({ key: Schema.String, value: Schema.Unknown }),

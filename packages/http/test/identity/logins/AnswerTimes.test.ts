@@ -2,9 +2,9 @@ import { Argon2Hasher } from "@atelier/node"
 import { PasswordHasher, UserRepository } from "@atelier/core/identity"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { aUser } from "../../../../../test/builders.js"
-import { sqlite } from "../../../../../test/databases.js"
-import { startServer, type TestServer } from "../../../../../test/server.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { startServer, type TestServer } from "../../../../../test/http/server.js"
 
 /** Hashes made or compared so far: all of an answer's work that takes long enough to be measured from outside. */
 let hashes = 0

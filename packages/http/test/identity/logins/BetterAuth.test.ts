@@ -2,8 +2,8 @@ import { betterAuth } from "better-auth"
 import { memoryAdapter } from "better-auth/adapters/memory"
 import { Schema } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { sqlite } from "../../../../../test/databases.js"
-import { startServer, type TestServer } from "../../../../../test/server.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { startServer, type TestServer } from "../../../../../test/http/server.js"
 
 /** What the library keeps. */
 const users: Array<{ id: string; emailVerified: boolean }> = []

@@ -3,11 +3,19 @@ import { GitSshKeyRepository, UserLinkRepository, UserRepository, type User } fr
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { databases, postgresOfUnicode, sqlite } from "../../../../../test/databases.js"
-import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../../test/hostLogins.js"
-import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databases, postgresOfUnicode, sqlite } from "../../../../../test/store/databases.js"
+import {
+  aHostProvider,
+  browserOf,
+  callbackOf,
+  type DescribedIdentity,
+  logInAs,
+  origin,
+  sessionOf
+} from "../../../../../test/outside/hostLogins.js"
+import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/http/server.js"
 
 const logIn = async (server: TestServer, identity: DescribedIdentity) => {
   const browser = browserOf(server)

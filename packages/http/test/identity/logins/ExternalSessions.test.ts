@@ -8,10 +8,10 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { databaseUrl, sqliteIn } from "../../../../../test/databases.js"
-import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../../test/hostLogins.js"
-import { describeServerOnEach, startServer, type TestServer } from "../../../../../test/server.js"
-import { statementsOf } from "../../../../../test/statements.js"
+import { databaseUrl, sqliteIn } from "../../../../../test/store/databases.js"
+import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../../test/outside/hostLogins.js"
+import { describeServerOnEach, startServer, type TestServer } from "../../../../../test/http/server.js"
+import { statementsOf } from "../../../../../test/store/statements.js"
 
 let people = 0
 /** A user whose access token ends in a minute and a half: it is renewed in its last minute. */

@@ -3,11 +3,11 @@ import { StartError } from "@atelier/core/platform"
 import { type GitHubOptions, makeGitHub } from "@atelier/http"
 import { Effect, Redacted, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { aBrowser } from "../../../../../test/browser.js"
-import { sqlite } from "../../../../../test/databases.js"
-import { githubClient, type GitHubPerson, type GitHubServer, startGitHub } from "../../../../../test/github.js"
-import { browserOf, callbackOf, origin, sessionOf } from "../../../../../test/hostLogins.js"
-import { type ServerOptions, startServer, type TestServer } from "../../../../../test/server.js"
+import { aBrowser } from "../../../../../test/outside/browser.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { githubClient, type GitHubPerson, type GitHubServer, startGitHub } from "../../../../../test/outside/github.js"
+import { browserOf, callbackOf, origin, sessionOf } from "../../../../../test/outside/hostLogins.js"
+import { type ServerOptions, startServer, type TestServer } from "../../../../../test/http/server.js"
 
 const callback = callbackOf("github")
 const defaults = Effect.runSync(DeploymentOptions)

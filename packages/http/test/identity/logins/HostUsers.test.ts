@@ -4,10 +4,10 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { auditEntries } from "../../../../../test/audit.js"
-import { sqlite } from "../../../../../test/databases.js"
-import { describeServerOnEach, type TestServer } from "../../../../../test/server.js"
-import { storedTemplate, storedWorkspace } from "../../../../../test/workspaces.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { describeServerOnEach, type TestServer } from "../../../../../test/http/server.js"
+import { storedTemplate, storedWorkspace } from "../../../../../test/records/workspaces.js"
 
 type Identity = NonNullable<Awaited<ReturnType<Authenticate>>>
 

@@ -2,9 +2,9 @@ import { ApiKeyRepository, PasswordHasher, UserRepository } from "@atelier/core/
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it, vi } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { describeInterface, describeServerOnEach, ownerPassword, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeInterface, describeServerOnEach, ownerPassword, type TestServer } from "../../../../../test/http/server.js"
 
 const NewSession = Schema.Struct({ session_token: Schema.String })
 const right = { email: "owner@example.com", password: ownerPassword }

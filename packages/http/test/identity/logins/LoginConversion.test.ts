@@ -2,10 +2,10 @@ import { UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Option, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aHostProvider, browserOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../../test/hostLogins.js"
-import { describeInterface, ownerPassword, type TestServer } from "../../../../../test/server.js"
-import type { Browser } from "../../../../../test/browser.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aHostProvider, browserOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../../test/outside/hostLogins.js"
+import { describeInterface, ownerPassword, type TestServer } from "../../../../../test/http/server.js"
+import type { Browser } from "../../../../../test/outside/browser.js"
 
 const Begun = Schema.Struct({ state_string: Schema.String, expires_at: Schema.String, to_type: Schema.String, user_id: Uuid.Uuid })
 

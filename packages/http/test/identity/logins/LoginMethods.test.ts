@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { describeInterface, type TestServer } from "../../../../../test/server.js"
+import { describeInterface, type TestServer } from "../../../../../test/http/server.js"
 
 const validate = (server: TestServer, body: unknown) => server.call("POST", "/users/validate-password", { body })
 

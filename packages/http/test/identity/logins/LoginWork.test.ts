@@ -2,9 +2,9 @@ import { GitSshKeyPairs, LinkTokens, PasswordHasher, Sessions, UserRepository, U
 import { NodeEncryption, NodeSshKeyGenerator } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Ref, TestClock } from "effect"
-import { aUser } from "../../../../../test/builders.js"
-import { sqlite } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 /** A host's hasher: it stores passwords as they are, and counts the work. */
 class Work extends Effect.Service<Work>()("test/Work", { effect: Ref.make<ReadonlyArray<string | null>>([]) }) {}

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { type Browser, type Page } from "../../../../../test/browser.js"
-import { sqlite } from "../../../../../test/databases.js"
-import { browserOf, callbackOf, origin, sessionOf } from "../../../../../test/hostLogins.js"
+import { type Browser, type Page } from "../../../../../test/outside/browser.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { browserOf, callbackOf, origin, sessionOf } from "../../../../../test/outside/hostLogins.js"
 import {
   anAccount,
   aSigningKey,
@@ -12,9 +12,9 @@ import {
   startOidc,
   throughProvider,
   type TokenAnswer
-} from "../../../../../test/oidc.js"
+} from "../../../../../test/outside/oidc.js"
 import { exchange } from "../../TestServer.js"
-import { type ServerOptions, startServer, type TestServer } from "../../../../../test/server.js"
+import { type ServerOptions, startServer, type TestServer } from "../../../../../test/http/server.js"
 
 const callback = callbackOf("oidc")
 const callbackAtOther = "http://other.test:8080/api/v2/users/oidc/callback"

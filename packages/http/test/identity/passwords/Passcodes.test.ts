@@ -11,12 +11,12 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { databaseUrl, oneDatabase, sqliteIn } from "../../../../../test/databases.js"
-import { type ReceivedMail, startMailServer } from "../../../../../test/mailServer.js"
-import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/server.js"
-import { completed } from "../../../../../test/workers.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databaseUrl, oneDatabase, sqliteIn } from "../../../../../test/store/databases.js"
+import { type ReceivedMail, startMailServer } from "../../../../../test/outside/mailServer.js"
+import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/http/server.js"
+import { completed } from "../../../../../test/run/workers.js"
 
 const mails = await startMailServer()
 afterAll(mails.close)

@@ -1,7 +1,7 @@
 /** An identity provider: it speaks SCIM by the RFCs and takes nothing from the service that is not as they say. */
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import type { TestServer } from "../../../../../test/server.js"
+import type { TestServer } from "../../../../../test/http/server.js"
 
 const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User"
 

@@ -13,8 +13,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
-import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/databases.js"
-import { onceOn, startServer, type TestServer } from "../../../../../test/server.js"
+import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/store/databases.js"
+import { onceOn, startServer, type TestServer } from "../../../../../test/http/server.js"
 
 /** Keys of the service itself, for apps and for terminals, which are encrypted beside the values of the tests. */
 const signingKeys = 2

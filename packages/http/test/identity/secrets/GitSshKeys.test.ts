@@ -20,9 +20,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import sshpk from "sshpk"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const isSshInstalled = spawnSync("ssh-keygen", ["-?"]).error === undefined
 

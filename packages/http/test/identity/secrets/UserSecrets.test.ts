@@ -4,8 +4,8 @@ import { Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Logger, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface, describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface, describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const Shown = Schema.Struct({ id: Uuid.Uuid, name: Schema.String })
 const NewKey = Schema.Struct({ key: Schema.String })

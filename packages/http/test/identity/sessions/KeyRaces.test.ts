@@ -5,8 +5,8 @@ import { Timestamp } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { aUser } from "../../../../../test/builders.js"
-import { describeServerOnEach, type TestServer } from "../../../../../test/server.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeServerOnEach, type TestServer } from "../../../../../test/http/server.js"
 
 const password = "AFormerPassword!1"
 

@@ -4,8 +4,8 @@ import { type ApiKey, ApiKeyRepository, newApiKey, newCredential, SessionReposit
 import { Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeServerOnEach, type Person, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 /** A stored key of a user, with the fields that a test needs. */
 const aKey = (server: TestServer, { user }: Person, fields: (now: Timestamp.Timestamp) => Partial<ApiKey> = () => ({})) =>

@@ -3,7 +3,7 @@ import { resourceActions } from "@atelier/core/access"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { beforeAll, expect, it } from "vitest"
-import { describeInterface, type Person, type TestServer } from "../../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const Key = Schema.Struct({ key: Schema.String })
 const Tokens = Schema.Array(Schema.Struct({ id: Schema.String }))

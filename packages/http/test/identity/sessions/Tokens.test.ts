@@ -3,9 +3,9 @@ import { externalScopes, prebuildsUserId } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { describeInterface, describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeInterface, describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const NewKey = Schema.Struct({ key: Schema.String })
 const Tokens = Schema.Array(Schema.Struct({ id: Schema.String, token_name: Schema.String, username: Schema.String }))

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface, describeServerOnEach } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface, describeServerOnEach } from "../../../../../test/http/server.js"
 
 const unchosen = { theme_preference: "", theme_mode: "", theme_light: "", theme_dark: "", terminal_font: "" }
 const synced = {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface, type TestServer, unlicensed } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface, type TestServer, unlicensed } from "../../../../../test/http/server.js"
 
 const entitlements = { has: (feature: string) => feature === "advanced_template_scheduling" }
 const shared = { raw_schedule: "CRON_TZ=UTC 0 0 * * *", user_set: false, user_can_set: true, time: "00:00", timezone: "UTC" }

@@ -2,9 +2,9 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { anOrganization } from "../../../../../test/builders.js"
-import { describeInterface, describeServerOnEach, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { anOrganization } from "../../../../../test/records/builders.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../../test/http/server.js"
 
 const ids = [1, 2, 3].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`)
 const [one, two, three] = ids

@@ -5,8 +5,8 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { describe, expect, it } from "vitest"
-import { sqlite } from "../../../../../test/databases.js"
-import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/server.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { describeInterface, describeServerOnEach, startServer, type TestServer } from "../../../../../test/http/server.js"
 import { isForKnownHost, isLocalCaller } from "../../../src/server/request/setupCaller.js"
 
 /** Asks for the first user at a host of that name. `fetch` sets the header itself. */

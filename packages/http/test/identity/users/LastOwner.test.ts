@@ -3,7 +3,7 @@ import { AccountRepository, UserRepository, UserRoles } from "@atelier/core/iden
 import { Timestamp } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { describeServerOnEach, type Person } from "../../../../../test/server.js"
+import { describeServerOnEach, type Person } from "../../../../../test/http/server.js"
 
 describeServerOnEach("the last owner", (server, once) => {
   const remove = (user: string, { token }: Person) => server().call("DELETE", `/users/${user}`, { token })

@@ -1,9 +1,9 @@
 import { UserRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { describeServerOnEach } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeServerOnEach } from "../../../../../test/http/server.js"
 
 describeServerOnEach("a profile", (server, once) => {
   once("is replaced by its user, and absent fields are cleared", async () => {

@@ -3,8 +3,8 @@ import { Sessions, UserCreation, UserRoles } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface, describeServerOnEach, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface, describeServerOnEach, type TestServer } from "../../../../../test/http/server.js"
 
 const put = (server: TestServer, token: string, user: string, roles: ReadonlyArray<string>) =>
   server.call("PUT", `/users/${user}/roles`, { token, body: { roles } })

@@ -3,9 +3,9 @@ import { PasswordHasher, UserRepository } from "@atelier/core/identity"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { describeInterface, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeInterface, type TestServer } from "../../../../../test/http/server.js"
 
 const put = (server: TestServer, token: string, user: string, change: "suspend" | "activate") =>
   server.call("PUT", `/users/${user}/status/${change}`, { token })

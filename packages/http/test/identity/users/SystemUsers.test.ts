@@ -3,8 +3,8 @@ import { UserRepository } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface } from "../../../../../test/http/server.js"
 
 describeInterface("one of the service's own users", (server) => {
   const id = Uuid.Uuid.make(prebuildsUserId)

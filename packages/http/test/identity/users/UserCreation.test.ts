@@ -5,9 +5,9 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { anOrganization } from "../../../../../test/builders.js"
-import { describeInterface, describeServerOnEach, type Person, type TestServer, unlicensed } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { anOrganization } from "../../../../../test/records/builders.js"
+import { describeInterface, describeServerOnEach, type Person, type TestServer, unlicensed } from "../../../../../test/http/server.js"
 
 const Created = Schema.Struct({ id: Uuid.Uuid, status: Schema.String, organization_ids: Schema.Array(Schema.String) })
 const Refusal = Schema.Struct({

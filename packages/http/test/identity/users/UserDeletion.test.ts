@@ -6,11 +6,11 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { aUser } from "../../../../../test/builders.js"
-import { describeServerOnEach, ownerPassword, type Person } from "../../../../../test/server.js"
-import { planOf, statementsOf } from "../../../../../test/statements.js"
-import { storedTemplate, storedWorkspace } from "../../../../../test/workspaces.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeServerOnEach, ownerPassword, type Person } from "../../../../../test/http/server.js"
+import { planOf, statementsOf } from "../../../../../test/store/statements.js"
+import { storedTemplate, storedWorkspace } from "../../../../../test/records/workspaces.js"
 
 const Usernames = Schema.Struct({ users: Schema.Array(Schema.Struct({ username: Schema.String })) })
 

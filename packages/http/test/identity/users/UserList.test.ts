@@ -3,8 +3,8 @@ import { type User, UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { aUser } from "../../../../../test/builders.js"
-import { describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../../test/server.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { describeServer, describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const Page = Schema.Struct({ count: Schema.Number, users: Schema.Array(Schema.Struct({ id: Schema.String, username: Schema.String })) })
 const Refusal = Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: Schema.String })) })

@@ -2,8 +2,8 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { anOrganization } from "../../../../../test/builders.js"
-import { describeInterface, type Person } from "../../../../../test/server.js"
+import { anOrganization } from "../../../../../test/records/builders.js"
+import { describeInterface, type Person } from "../../../../../test/http/server.js"
 
 const Shown = Schema.Struct({ organization_ids: Schema.Array(Schema.String) })
 const Named = Schema.Array(Schema.Struct({ name: Schema.String }))

@@ -2,8 +2,8 @@
 import { Relay } from "@atelier/agent-protocol"
 import { connect } from "node:net"
 import { expect, it } from "vitest"
-import { sqlite } from "../../../../../test/databases.js"
-import { describeInterface, startServer } from "../../../../../test/server.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { describeInterface, startServer } from "../../../../../test/http/server.js"
 import { bytesOf, enter, framesUntilPong, rawPeer, type RelayPeer, upgradeHead, webSocketPeer } from "./RelayPeer.js"
 
 const { RelayFrame } = Relay

@@ -3,7 +3,7 @@ import { Relay } from "@atelier/agent-protocol"
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { describeInterface, type TestServer } from "../../../../../test/server.js"
+import { describeInterface, type TestServer } from "../../../../../test/http/server.js"
 import { bytesOf, clientInfo, framesUntilPong, type Incoming, rawPeer, type RelayPeer, webSocketPeer } from "./RelayPeer.js"
 
 const { RelayFrame } = Relay

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { describeInterface, ownerPassword, type Person, type TestServer } from "../../../../../test/server.js"
-import { webUrl } from "../../../../../test/webUrl.js"
+import { describeInterface, ownerPassword, type Person, type TestServer } from "../../../../../test/http/server.js"
+import { webUrl } from "../../../../../test/records/webUrl.js"
 import {
   aClient,
   aVerifier,

@@ -2,7 +2,7 @@ import { PushedRequests } from "@atelier/core/oauth2"
 import { Effect } from "effect"
 import * as oauth from "oauth4webapi"
 import { expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../../test/server.js"
+import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aClient, aVerifier, broughtBack, type Client, discovered, type Fields, overHttp, post, redeem, refusal } from "../OAuthClient.js"
 
 const { challenge, verifier } = aVerifier()

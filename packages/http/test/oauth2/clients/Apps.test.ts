@@ -1,8 +1,8 @@
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { type Call, describeInterface, describeServer, type Person, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { type Call, describeInterface, describeServer, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const App = Schema.Struct({ id: Uuid.Uuid, name: Schema.String, callback_url: Schema.String, icon: Schema.String })
 const NewSecret = Schema.Struct({ id: Uuid.Uuid, client_secret_full: Schema.String })

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { randomUUID } from "node:crypto"
 import * as oauth from "oauth4webapi"
 import { beforeAll, expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../../test/server.js"
+import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aClient, aCode, callback, discovered, overHttp, post, refusal, statusWith, Tokens } from "../OAuthClient.js"
 
 const token_endpoint_auth_method = "private_key_jwt"

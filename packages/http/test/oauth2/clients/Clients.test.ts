@@ -4,7 +4,7 @@ import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } fr
 import * as oauth from "oauth4webapi"
 import * as openid from "openid-client"
 import { describe, expect, it } from "vitest"
-import { describeInterface, describeServer, type Person, type TestServer } from "../../../../../test/server.js"
+import { describeInterface, describeServer, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const redirect_uri = "https://client.example/callback"
 

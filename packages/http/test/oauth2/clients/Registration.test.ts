@@ -1,8 +1,8 @@
 import { ClientRegistrations } from "@atelier/core/oauth2"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface, describeServer, type TestServer } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface, describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aClient, aCode, type Fields, post, redeem, refresh, refusal, statusWith, Tokens } from "../OAuthClient.js"
 
 const Registered = Schema.Struct({

@@ -1,6 +1,6 @@
 import * as oauth from "oauth4webapi"
 import { expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../../test/server.js"
+import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aClient, type Client, discovered, overHttp, post, refresh, refusal, someTokens, Tokens } from "../OAuthClient.js"
 
 const introspect = async (server: TestServer, { client_id, client_secret }: Client, token: string) => {

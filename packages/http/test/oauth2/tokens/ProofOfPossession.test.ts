@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jos
 import { createHash, randomUUID } from "node:crypto"
 import * as oauth from "oauth4webapi"
 import { beforeAll, expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../../test/server.js"
+import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aClient, aCode, callback, type Client, discovered, type Fields, overHttp, post, redeem, refusal } from "../OAuthClient.js"
 
 const Bound = Schema.Struct({ access_token: Schema.String, refresh_token: Schema.String, token_type: Schema.Literal("DPoP") })

@@ -2,7 +2,7 @@ import { OAuth2Tokens } from "@atelier/core/oauth2"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../../test/server.js"
+import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aClient, aCode, redeem, refresh, someTokens, statusWith, Tokens } from "../OAuthClient.js"
 
 const rowsOf = (server: TestServer, appId: string) =>

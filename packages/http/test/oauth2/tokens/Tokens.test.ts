@@ -4,8 +4,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { expect, it } from "vitest"
-import { auditEntries } from "../../../../../test/audit.js"
-import { describeInterface, describeServer, describeServerOnEach, ownerPassword } from "../../../../../test/server.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
+import { describeInterface, describeServer, describeServerOnEach, ownerPassword } from "../../../../../test/http/server.js"
 import {
   aClient,
   aCode,

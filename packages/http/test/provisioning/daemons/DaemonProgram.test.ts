@@ -8,9 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
-import { aTar } from "../../../../../test/archives.js"
-import { oneDatabase } from "../../../../../test/databases.js"
-import { ended, fileIdOf, getVersion, upload } from "../../../../../test/templates.js"
+import { aTar } from "../../../../../test/records/archives.js"
+import { oneDatabase } from "../../../../../test/store/databases.js"
+import { ended, fileIdOf, getVersion, upload } from "../../../../../test/http/templates.js"
 import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
 
 const program = fileURLToPath(new URL("../../../../provisioner/dist/program.js", import.meta.url))

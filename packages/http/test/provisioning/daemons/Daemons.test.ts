@@ -14,10 +14,10 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { databaseUrl, sqliteIn } from "../../../../../test/databases.js"
-import { testEngine, testEngines } from "../../../../../test/engine.js"
-import { describeServer, startServer, type TestServer } from "../../../../../test/server.js"
-import { anImportedVersion, aVersion, ended, getVersion } from "../../../../../test/templates.js"
+import { databaseUrl, sqliteIn } from "../../../../../test/store/databases.js"
+import { testEngine, testEngines } from "../../../../../test/outside/engine.js"
+import { describeServer, startServer, type TestServer } from "../../../../../test/http/server.js"
+import { anImportedVersion, aVersion, ended, getVersion } from "../../../../../test/http/templates.js"
 
 const jobOf = (server: TestServer, id: Uuid.Uuid) =>
   server.run(Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.map(byId(id), Option.getOrThrow)))

@@ -2,7 +2,7 @@
 import { Packet, ProvisionerMessages } from "@atelier/agent-protocol"
 import { Duration, Effect, Option, Schema } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { aVersion, getVersion } from "../../../../../test/templates.js"
+import { aVersion, getVersion } from "../../../../../test/http/templates.js"
 import { describeAgentsOnEach } from "../../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
 

@@ -1,12 +1,12 @@
 /** The daemon that this project ships, over its wire, with the engine of the tests. */
-import { testEngine } from "../../../../../test/engine.js"
-import { aVersion, ended, getVersion } from "../../../../../test/templates.js"
+import { testEngine } from "../../../../../test/outside/engine.js"
+import { aVersion, ended, getVersion } from "../../../../../test/http/templates.js"
 import { type Engine, type PlanInput, ProvisionFailure, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Daemon, type DaemonConfig } from "@atelier/provisioner/daemon"
 import { Deferred, Effect, Exit, Fiber, FiberId, Logger, Redacted, Schema } from "effect"
 import { afterEach, expect, it } from "vitest"
-import { aDevcontainer } from "../../../../../test/resources.js"
-import { anExternalProvider, linked } from "../../../../../test/externalAuth.js"
+import { aDevcontainer } from "../../../../../test/records/resources.js"
+import { anExternalProvider, linked } from "../../../../../test/records/externalAuth.js"
 import { describeAgents } from "../../agents/AgentServer.js"
 
 const Key = Schema.Struct({ key: Schema.String })

@@ -3,7 +3,7 @@ import { Deferred, Effect, FiberId, Option, Schema, Stream } from "effect"
 import { once } from "node:events"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
 import { WebSocket } from "ws"
-import { aVersion, getVersion } from "../../../../../test/templates.js"
+import { aVersion, getVersion } from "../../../../../test/http/templates.js"
 import { describeAgents } from "../../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pack } from "tar-stream"
 import { expect, it } from "vitest"
-import { fileIdOf, upload } from "../../../../../test/templates.js"
+import { fileIdOf, upload } from "../../../../../test/http/templates.js"
 import { describeAgentInterface } from "../../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "./aDaemon.js"
 

@@ -17,10 +17,10 @@ import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Option, TestClock } from "effect"
-import { sqlite } from "../../../../../test/databases.js"
-import { testEngines } from "../../../../../test/engine.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
-import { runtime } from "../../../../../test/services.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 const metadata = importMetadata({ access_url: "", transition: "start", template_id: Uuid.nil, template_version: "" })
 

@@ -13,9 +13,9 @@ import {
 } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Option, Ref, TestClock } from "effect"
-import { sqlite } from "../../../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
-import { runtime } from "../../../../../test/services.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 /** What a test sets, and what it sees of the work. */
 class Stage extends Context.Tag("Stage")<

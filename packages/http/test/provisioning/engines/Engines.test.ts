@@ -26,11 +26,11 @@ import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Layer, Option, Stream, TestClock } from "effect"
-import { aTar } from "../../../../../test/archives.js"
-import { postgres, sqlite } from "../../../../../test/databases.js"
-import { testEngines } from "../../../../../test/engine.js"
-import { aDaemon, aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
-import { runtime } from "../../../../../test/services.js"
+import { aTar } from "../../../../../test/records/archives.js"
+import { postgres, sqlite } from "../../../../../test/store/databases.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { aDaemon, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 const servicesWith = (engines: Layer.Layer<ProvisionerEngines>) =>
   JobRunner.layer.pipe(

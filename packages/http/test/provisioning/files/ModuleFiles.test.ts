@@ -3,7 +3,7 @@ import { Files } from "@atelier/core/provisioning"
 import { SqlClient } from "@effect/sql"
 import { Chunk, Effect, Either, Schema, Stream } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { aVersion, ended, getVersion } from "../../../../../test/templates.js"
+import { aVersion, ended, getVersion } from "../../../../../test/http/templates.js"
 import { describeAgentsOnEach } from "../../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "../daemons/aDaemon.js"
 

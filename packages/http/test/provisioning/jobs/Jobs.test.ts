@@ -4,10 +4,10 @@ import { Timestamp } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { testEngines } from "../../../../../test/engine.js"
-import { aDaemon } from "../../../../../test/jobs.js"
-import { describeServer } from "../../../../../test/server.js"
-import { anImportedVersion, aTemplate, aVersion, ended } from "../../../../../test/templates.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { aDaemon } from "../../../../../test/records/jobs.js"
+import { describeServer } from "../../../../../test/http/server.js"
+import { anImportedVersion, aTemplate, aVersion, ended } from "../../../../../test/http/templates.js"
 
 const Ids = Schema.Array(Schema.Struct({ id: Schema.String }))
 const Fields = Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: Schema.String })) })

@@ -24,10 +24,10 @@ import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
-import { sqlite } from "../../../../../test/databases.js"
-import { testEngines } from "../../../../../test/engine.js"
-import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
-import { runtime } from "../../../../../test/services.js"
+import { sqlite } from "../../../../../test/store/databases.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 /** The store's answer to a daemon. */
 interface Assigning {

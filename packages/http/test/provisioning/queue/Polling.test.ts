@@ -18,10 +18,10 @@ import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Option, TestClock } from "effect"
-import { postgres, sqlite } from "../../../../../test/databases.js"
-import { testEngines } from "../../../../../test/engine.js"
-import { aWaitingJob, noBuildJobs } from "../../../../../test/jobs.js"
-import { runtime } from "../../../../../test/services.js"
+import { postgres, sqlite } from "../../../../../test/store/databases.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 /** An event bus that delivers nothing. */
 const silence = Layer.succeed(EventBus, { isShared: false, publish: () => Effect.void, listen: () => Effect.void })

@@ -2,7 +2,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { aVersion } from "../../../../../test/templates.js"
+import { aVersion } from "../../../../../test/http/templates.js"
 import { describeAgentInterface } from "../../agents/AgentServer.js"
 import { aDaemon, aKey, keyHeader } from "../daemons/aDaemon.js"
 

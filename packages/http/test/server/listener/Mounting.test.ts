@@ -14,7 +14,7 @@ import { Body, text } from "../../../src/wire/input.js"
 import { CurrentRequest } from "../../../src/server/request/CurrentRequest.js"
 import { jsonSocket } from "../../../src/sockets/json.js"
 import { anyRight, listen, listening, memberToken, type Options, request, serve } from "../../TestServer.js"
-import { sqlite } from "../../../../../test/databases.js"
+import { sqlite } from "../../../../../test/store/databases.js"
 
 const Thing = Schema.Struct({ name: Schema.String, parent_id: NullableUuid })
 

@@ -8,9 +8,9 @@ import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/databases.js"
-import { testEngines } from "../../../../../test/engine.js"
-import { startServer, type TestServer } from "../../../../../test/server.js"
+import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/store/databases.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { startServer, type TestServer } from "../../../../../test/http/server.js"
 import { StoreFaults } from "../../../src/server/operate/StoreFaults.js"
 
 /** What the log says of the store. */

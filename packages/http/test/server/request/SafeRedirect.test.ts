@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { codePoint } from "../../../../../test/codePoint.js"
+import { codePoint } from "../../../../../test/records/codePoint.js"
 import { safeRedirect } from "../../../src/server/request/safeRedirect.js"
 
 describe("where a browser goes on after a login", () => {

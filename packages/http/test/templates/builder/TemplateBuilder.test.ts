@@ -2,8 +2,8 @@ import type { BuilderBase, BuilderModule } from "@atelier/core/templates"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it, vi } from "vitest"
-import { testEngines } from "../../../../../test/engine.js"
-import { describeInterface } from "../../../../../test/server.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { describeInterface } from "../../../../../test/http/server.js"
 
 const base = (id: string, template: object): BuilderBase => ({
   id,

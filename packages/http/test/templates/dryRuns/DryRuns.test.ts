@@ -2,9 +2,9 @@ import { JobLog, JobView, MatchedProvisionersView } from "@atelier/core/provisio
 import { Schema } from "effect"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { testEngines } from "../../../../../test/engine.js"
-import { describeInterface } from "../../../../../test/server.js"
-import { anImportedVersion, aTemplate, aVersion, ended } from "../../../../../test/templates.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { describeInterface } from "../../../../../test/http/server.js"
+import { anImportedVersion, aTemplate, aVersion, ended } from "../../../../../test/http/templates.js"
 
 const source = {
   parameters: [{ name: "size", type: "number", validation_min: 1, validation_max: 9 }],

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { aTar } from "../../../../../test/archives.js"
-import { describeInterface } from "../../../../../test/server.js"
-import { anImportedVersion, aVersion, ended, fileIdOf, upload } from "../../../../../test/templates.js"
+import { aTar } from "../../../../../test/records/archives.js"
+import { describeInterface } from "../../../../../test/http/server.js"
+import { anImportedVersion, aVersion, ended, fileIdOf, upload } from "../../../../../test/http/templates.js"
 
 /** A folder for each server: two processes do not work in one. */
 const provisioner = Layer.unwrapEffect(

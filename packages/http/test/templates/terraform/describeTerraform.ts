@@ -5,11 +5,11 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe } from "vitest"
-import { aTar } from "../../../../../test/archives.js"
-import { anExternalProvider } from "../../../../../test/externalAuth.js"
-import { makePlayer } from "../../../../../test/scenarios.js"
-import { describeInterface } from "../../../../../test/server.js"
-import { environment, missing } from "../../../../../test/terraform.js"
+import { aTar } from "../../../../../test/records/archives.js"
+import { anExternalProvider } from "../../../../../test/records/externalAuth.js"
+import { makePlayer } from "../../../../../test/http/scenarios.js"
+import { describeInterface } from "../../../../../test/http/server.js"
+import { environment, missing } from "../../../../../test/outside/terraform.js"
 
 type Play = Awaited<ReturnType<typeof makePlayer>>
 

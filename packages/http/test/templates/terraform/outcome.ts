@@ -1,6 +1,6 @@
 /**
  * What was recorded of a template: imports, forms, dry runs and builds. Each file has a head and a step in each line. Most steps are those of
- * conversations (`test/scenarios.ts`). The steps below are short for calls whose answers are long. Fields with their usual value are left out of these.
+ * conversations (`test/http/scenarios.ts`). The steps below are short for calls whose answers are long. Fields with their usual value are left out of these.
  *
  * `differs` is why a step, or a parameter of a form, expects something else than was recorded: a key of `differences.json`.
  */

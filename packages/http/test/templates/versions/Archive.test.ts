@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { testEngines } from "../../../../../test/engine.js"
-import { describeServer } from "../../../../../test/server.js"
-import { anImportedVersion, aTemplate, aVersion } from "../../../../../test/templates.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { describeServer } from "../../../../../test/http/server.js"
+import { anImportedVersion, aTemplate, aVersion } from "../../../../../test/http/templates.js"
 
 describeServer(
   "archived versions",

@@ -2,9 +2,9 @@ import { ProvisionerJobs } from "@atelier/core/provisioning"
 import { PresetView } from "@atelier/core/templates"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
-import { aTar } from "../../../../../test/archives.js"
-import { testEngines } from "../../../../../test/engine.js"
-import { describeInterface } from "../../../../../test/server.js"
+import { aTar } from "../../../../../test/records/archives.js"
+import { testEngines } from "../../../../../test/outside/engine.js"
+import { describeInterface } from "../../../../../test/http/server.js"
 import {
   anImportedVersion,
   aSource,
@@ -15,7 +15,7 @@ import {
   getVersion,
   requestVersion,
   upload
-} from "../../../../../test/templates.js"
+} from "../../../../../test/http/templates.js"
 
 describeInterface(
   "imports",

@@ -1,13 +1,13 @@
 import { type Engine, type PlanInput, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Effect, Layer, Redacted } from "effect"
 import { expect, it } from "vitest"
-import { testEngine } from "../../../../../test/engine.js"
-import { anExternalProvider, linked } from "../../../../../test/externalAuth.js"
-import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../../test/hostLogins.js"
-import { aResource } from "../../../../../test/resources.js"
-import { describeInterface, type Person, type TestServer } from "../../../../../test/server.js"
-import { aTemplate } from "../../../../../test/templates.js"
-import { aBuild, aWorkspace } from "../../../../../test/workspaceCalls.js"
+import { testEngine } from "../../../../../test/outside/engine.js"
+import { anExternalProvider, linked } from "../../../../../test/records/externalAuth.js"
+import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../../test/outside/hostLogins.js"
+import { aResource } from "../../../../../test/records/resources.js"
+import { describeInterface, type Person, type TestServer } from "../../../../../test/http/server.js"
+import { aTemplate } from "../../../../../test/http/templates.js"
+import { aBuild, aWorkspace } from "../../../../../test/http/workspaceCalls.js"
 
 /** What the engine was given for each build, by workspace. */
 const given = new Map<string, Array<PlanInput>>()

@@ -6,10 +6,10 @@ import { type Template, TemplateVersionRepository } from "@atelier/core/template
 import { ParameterAutofillRepository, type Workspace, type WorkspaceBuild } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { aParameter } from "../../../../../test/engine.js"
-import { describeServerOnEach, type Person } from "../../../../../test/server.js"
-import { planOf, statementsOf } from "../../../../../test/statements.js"
-import { storedBuild, storedTemplate, storedVersion, storedWorkspace } from "../../../../../test/workspaces.js"
+import { aParameter } from "../../../../../test/outside/engine.js"
+import { describeServerOnEach, type Person } from "../../../../../test/http/server.js"
+import { planOf, statementsOf } from "../../../../../test/store/statements.js"
+import { storedBuild, storedTemplate, storedVersion, storedWorkspace } from "../../../../../test/records/workspaces.js"
 
 describeServerOnEach("the values that forms are filled in with", (server, once) => {
   const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))

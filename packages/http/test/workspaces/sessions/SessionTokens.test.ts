@@ -1,11 +1,11 @@
 import { type Engine, type PlanInput, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { testEngine } from "../../../../../test/engine.js"
-import { aResource } from "../../../../../test/resources.js"
-import { describeServer, type Person } from "../../../../../test/server.js"
-import { aTemplate } from "../../../../../test/templates.js"
-import { aBuild, aWorkspace } from "../../../../../test/workspaceCalls.js"
+import { testEngine } from "../../../../../test/outside/engine.js"
+import { aResource } from "../../../../../test/records/resources.js"
+import { describeServer, type Person } from "../../../../../test/http/server.js"
+import { aTemplate } from "../../../../../test/http/templates.js"
+import { aBuild, aWorkspace } from "../../../../../test/http/workspaceCalls.js"
 
 /** The token that the engine was given for each build it applied, by workspace. */
 const given = new Map<string, Array<string | undefined>>()

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { describeInterface, type Person, type TestServer } from "../../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 const path = "/api/experimental/watch-all-workspacebuilds"
 

@@ -3,8 +3,8 @@ import { type AgentOutage, ProvisionerEngines, type TellOutage } from "@atelier/
 import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Exit, Queue, Redacted, TestClock } from "effect"
-import { databases } from "../../../../../test/databases.js"
-import { testEngine } from "../../../../../test/engine.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { testEngine } from "../../../../../test/outside/engine.js"
 import { aRunningAgent, aToken } from "../runningAgent.js"
 import { agentServices } from "../services.js"
 

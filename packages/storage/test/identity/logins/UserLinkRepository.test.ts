@@ -2,10 +2,10 @@ import { noClaims, type UserLink, UserLinkRepository, UserRepository } from "@at
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { aUser } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../../test/statements.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
+import { planOf, statementsOf } from "../../../../../test/store/statements.js"
 
 const sealed = (byte: number, key_id = "one") => ({ key_id, ciphertext: new Uint8Array([byte]) })
 

@@ -2,10 +2,10 @@ import { type Passcode, PasscodeRepository, UserRepository } from "@atelier/core
 import { Ids, Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { type Duration, Effect, Layer, Option } from "effect"
-import { aUser } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../../test/statements.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
+import { planOf, statementsOf } from "../../../../../test/store/statements.js"
 
 const sealed = { key_id: "key", ciphertext: new Uint8Array([1, 2, 3]) }
 

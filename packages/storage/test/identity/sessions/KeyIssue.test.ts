@@ -5,10 +5,10 @@ import { Duplicate, Ids, Timestamp, Transactor, Uuid } from "@atelier/core/platf
 import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Duration, Effect, Either, Fiber, Layer } from "effect"
-import { aUser } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
-import { statementsOf } from "../../../../../test/statements.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
+import { statementsOf } from "../../../../../test/store/statements.js"
 
 const aKey = (user_id: Uuid.Uuid, token_name: string) =>
   Effect.gen(function* () {

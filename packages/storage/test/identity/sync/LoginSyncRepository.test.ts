@@ -5,9 +5,9 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Transactor } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
-import { anOrganization } from "../../../../../test/builders.js"
-import { postgres } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
+import { anOrganization } from "../../../../../test/records/builders.js"
+import { postgres } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 /** Waits until as many statements wait for others' rows. */
 const waiters = (count: number) =>

@@ -11,10 +11,10 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { aUser, anOrganization } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../../test/statements.js"
+import { aUser, anOrganization } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
+import { planOf, statementsOf } from "../../../../../test/store/statements.js"
 
 /** A member who logs in by OpenID Connect, with these claims. */
 const aLinkedMember = (claims: LinkClaims["merged_claims"]) =>

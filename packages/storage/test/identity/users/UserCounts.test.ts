@@ -4,9 +4,9 @@ import { UserDirectoryRepository, type UserFilter, UserRepository } from "@ateli
 import { Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { aUser } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`the counts of users on ${name}`, (it) => {

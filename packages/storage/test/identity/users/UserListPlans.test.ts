@@ -4,10 +4,10 @@ import { ScimUserRepository, type UserQuery, UserDirectoryRepository, UserReposi
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { aUser } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../../test/statements.js"
+import { aUser } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
+import { planOf, statementsOf } from "../../../../../test/store/statements.js"
 import { inDialect } from "../../../src/platform/Dialect.js"
 
 /** Enough for the databases to prefer indexes where there are some. */

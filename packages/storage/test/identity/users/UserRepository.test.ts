@@ -3,9 +3,9 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { aUser, anOrganization } from "../../../../../test/builders.js"
-import { databases } from "../../../../../test/databases.js"
-import { runtime } from "../../../../../test/services.js"
+import { aUser, anOrganization } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`users on ${name}`, (it) => {

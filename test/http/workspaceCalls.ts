@@ -2,7 +2,7 @@
 import { ProvisionerJobs } from "@atelier/core/provisioning"
 import type { TemplateView } from "@atelier/core/templates"
 import { Effect, Stream } from "effect"
-import { Workspace, WorkspaceBuild } from "../packages/http/src/contract/workspaces/workspaces.js"
+import { Workspace, WorkspaceBuild } from "../../packages/http/src/contract/workspaces/workspaces.js"
 import type { Answer, Person, TestServer } from "./server.js"
 
 type Fields = Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { freePort } from "../examples/standalone/test/Server.js"
+import { freePort } from "../../examples/standalone/test/Server.js"
 import {
   agentOf,
   clientOf,
@@ -18,7 +18,7 @@ import {
   templateFrom,
   untilWorkspace,
   workspaceFrom
-} from "../examples/standalone/test/Steps.js"
+} from "../../examples/standalone/test/Steps.js"
 
 const template = [
   "agents:",
@@ -36,7 +36,7 @@ export const mountTest = (name: string, file: string): void => {
   it.concurrent(`${name}: an agent connects, a log and a workspace are followed, and the process ends`, async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-mount-"))
     const port = await freePort()
-    const program = fileURLToPath(new URL(`../examples/${file}`, import.meta.url))
+    const program = fileURLToPath(new URL(`../../examples/${file}`, import.meta.url))
     const child = spawn(process.execPath, [program, String(port), directory], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: process.env["PATH"] ?? "", PORT: String(port), DIRECTORY: directory }

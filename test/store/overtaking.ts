@@ -1,7 +1,7 @@
 /** Two callers at once, where one comes behind the other exactly while that one is at work. */
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import type { TestServer } from "./server.js"
+import type { TestServer } from "../http/server.js"
 import { inDialect } from "@atelier/storage"
 
 /** Processes of the database that wait for this one, or for one that does. */

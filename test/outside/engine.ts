@@ -18,7 +18,7 @@ import {
 import { Effect, Layer } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { extract } from "tar-stream"
-import { aResource, anAgent, anApp } from "./resources.js"
+import { aResource, anAgent, anApp } from "../records/resources.js"
 
 /** A resource whose agents are written with the fields that count. */
 export interface TestResource extends Partial<Omit<ProvisionedResource, "agents">> {

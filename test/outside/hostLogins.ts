@@ -3,7 +3,7 @@ import { type LoginProvider, noClaims, ProviderFailure, RefreshRefused, type Ver
 import { Invalid, Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { aBrowser, type Browser, type Page } from "./browser.js"
-import type { TestServer } from "./server.js"
+import type { TestServer } from "../http/server.js"
 
 const Described = Schema.Struct({
   linked_id: Schema.String,

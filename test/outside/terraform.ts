@@ -12,7 +12,7 @@ const runs = (program: string): boolean => {
   }
 }
 
-const configuration = fileURLToPath(new URL("../node_modules/.cache/terraform/terraformrc", import.meta.url))
+const configuration = fileURLToPath(new URL("../../node_modules/.cache/terraform/terraformrc", import.meta.url))
 
 /** Why tests with the real Terraform are skipped; undefined if they run. */
 export const missing: string | undefined = !runs("terraform")

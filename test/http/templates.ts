@@ -3,8 +3,8 @@ import { JobView, ProvisionerJobs } from "@atelier/core/provisioning"
 import { TemplateVersionView, TemplateView } from "@atelier/core/templates"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema, Stream } from "effect"
-import { aTar } from "./archives.js"
-import { templateFile, type TestTemplate } from "./engine.js"
+import { aTar } from "../records/archives.js"
+import { templateFile, type TestTemplate } from "../outside/engine.js"
 import type { Answer, TestServer } from "./server.js"
 
 export interface Uploaded {

@@ -1,9 +1,9 @@
 /** Answers held to the interface's description, by a validator that knows nothing of the schemas it is made from. */
-import { Contract } from "../packages/http/src/contract/Contract.js"
-import { namesOf } from "../packages/http/src/wire/Brand.js"
-import type { Dialect } from "../packages/http/src/wire/dialect.js"
-import { moreRoutes } from "../packages/http/src/swagger/moreRoutes.js"
-import { describe } from "../packages/http/src/swagger/describe.js"
+import { Contract } from "../../packages/http/src/contract/Contract.js"
+import { namesOf } from "../../packages/http/src/wire/Brand.js"
+import type { Dialect } from "../../packages/http/src/wire/dialect.js"
+import { moreRoutes } from "../../packages/http/src/swagger/moreRoutes.js"
+import { describe } from "../../packages/http/src/swagger/describe.js"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /** Requests that an interface's description allows, nearly allows, and does not allow at all. */
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { codePoint } from "./codePoint.js"
+import { codePoint } from "../records/codePoint.js"
 
 /** As much of a JSON schema as the description uses. */
 export interface JsonSchema {

@@ -10,9 +10,9 @@ import { Timestamp } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
 import { afterAll, beforeAll, describe, it } from "vitest"
-import { aUser } from "./builders.js"
-import { type Database, databases, databasesOf, oneDatabase } from "./databases.js"
-import { checkAnswer } from "./description.js"
+import { aUser } from "../records/builders.js"
+import { type Database, databases, databasesOf, oneDatabase } from "../store/databases.js"
+import { checkAnswer } from "../description/description.js"
 import { exchange } from "./request.js"
 
 export interface Call {
