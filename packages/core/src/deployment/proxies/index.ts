@@ -1,3 +1,4 @@
+export { appHostPattern, primaryName } from "./PrimaryProxy.js"
 export * from "./ProxyHealth.js"
 export * from "./WorkspaceProxies.js"
 export * from "./WorkspaceProxy.js"
