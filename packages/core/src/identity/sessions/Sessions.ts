@@ -1,45 +1,37 @@
-import { Clock, Context, Effect, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../../access/actors/Actor.js"
-import { buildSubject, type Subject } from "../../access/actors/Subject.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
-import { AuditRepository } from "../../audit/AuditRepository.js"
+import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
-import { Forbidden, NotFound, refuseViolations, Unauthenticated, validationsOf, type Invalid } from "../../platform/Errors.js"
-import { EventBus } from "../../platform/events/EventBus.js"
-import { Ids } from "../../platform/Ids.js"
-import * as Lru from "../../platform/collections/Lru.js"
+import { Cryptography } from "../../platform/secrets/Cryptography.js"
+import { type Forbidden, NotFound, type Unauthenticated, type Invalid } from "../../platform/Errors.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
+import type { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { afterwards, transaction, Transactor } from "../../platform/store/Transactor.js"
-import { type KeyUse, parseCredential, useOf } from "./ApiKey.js"
-import { coversPath } from "./Audience.js"
+import { transaction, type Transactor } from "../../platform/store/Transactor.js"
+import { type KeyUse, useOf } from "./ApiKey.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { LinkTokens } from "../logins/LinkTokens.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
-import { openSession, type SessionKey } from "./SessionKey.js"
+import type { SessionKey } from "./SessionKey.js"
 import { sessionEnd } from "./SessionEnd.js"
-import { SessionRepository, type StoredRights, type StoredSession } from "./SessionRepository.js"
-import { emailViolation, type User, type UserStatus } from "../users/User.js"
+import { SessionRepository, type StoredSession } from "./SessionRepository.js"
+import type { User, UserStatus } from "../users/User.js"
 import * as OwnUser from "../users/OwnUser.js"
 import { UserDormancy } from "../users/UserDormancy.js"
-import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { Auditing } from "../../audit/Audit.js"
-
-/** Subjects kept between requests: one for each set of rights in use. */
-const subjectCapacity = 1024
+import { inactive, credentialChecks } from "./CredentialChecks.js"
+import { sessionActors } from "./SessionActors.js"
+import { passwordLogin } from "./PasswordLogin.js"
 
 const applicationConnectScope = "coder:application_connect"
-
-const Audience = Schema.parseJson(Schema.Array(Schema.String))
-
-type WithPassword = Pick<User, "id" | "updated_at"> & { readonly hashed_password: string | null }
 
 /** How often log-ins look whether there are passwords of another scheme. */
 const schemeInterval = "1 hour"
@@ -94,48 +86,11 @@ const make = Effect.gen(function* () {
   const cryptography = yield* Cryptography
   const services = yield* Effect.context<AuditRepository | Ids | Transactor | EventBus>()
 
-  const subjects = Lru.make<string, Subject>(subjectCapacity)
-  /** Compiled once for the exact rights: a change of any of them makes another fingerprint. */
-  const subjectOf = (rights: StoredRights): Subject => {
-    const known = subjects.get(rights.fingerprint)
-    if (known !== undefined) return known
-    const subject = buildSubject({ ...rights.read(), options })
-    subjects.set(rights.fingerprint, subject)
-    return subject
-  }
-
   /** The user's status once it is seen. Active users, who send most requests, need no transaction. */
   const see = (user: Pick<User, "id" | "username" | "status">): Effect.Effect<UserStatus> =>
     user.status === "active"
       ? Effect.succeed(user.status)
       : transaction(dormancy.see(user)).pipe(Access.actingAs(SystemActor.systemRestricted), Effect.provide(services))
-
-  const unknownKey = new Unauthenticated({ message: "The session token is invalid." })
-  const inactive = (status: UserStatus): Unauthenticated =>
-    new Unauthenticated({ message: `Your account is ${status}. Contact an admin to reactivate it.` })
-
-  /** Whether the key is bound to nothing, or to what is called among others. */
-  const isMeantFor = ({ audience }: Pick<StoredSession, "audience">, { path }: CallInfo): boolean =>
-    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => coversPath(resource, options.accessUrl, path))
-
-  const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
-
-  /** Admits a known user with the right password: opens a session, unless the deployment or the account refuses. */
-  const admit = ({ hashed_password, id, updated_at }: WithPassword) =>
-    Effect.gen(function* () {
-      // Verifying takes long. A password change in between has already ended the user's sessions. A concurrent login that only rehashed the
-      // same password left the user's `updated_at` unchanged
-      const [user] = yield* accounts.lock([id])
-      const current = Option.getOrNull(yield* accounts.hashedPassword(id))
-      if (user === undefined || (current !== hashed_password && user.updated_at !== updated_at)) return yield* wrongLogin
-      if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
-      if (user.login_type !== "password") {
-        return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
-      }
-      const status = yield* see(user)
-      if (status !== "active") return yield* inactive(status)
-      return yield* openSession({ accounts, keys }, options, { user_id: user.id, login_type: "password" })
-    })
 
   /** Whether all passwords are hashed alike. Hashes of another scheme become fewer, and none is added, so that an old answer is a safe one. */
   const isOnlyScheme = yield* Effect.cachedWithTTL(
@@ -144,83 +99,6 @@ const make = Effect.gen(function* () {
       : Effect.map(accounts.hasOtherScheme(hasher.scheme), (others) => !others).pipe(Effect.catchAllCause(() => Effect.succeed(false))),
     schemeInterval
   )
-
-  /** Replaces an older kind of hash, now that the password is known. The user is logged in all the same where that fails. */
-  const renewHash = ({ hashed_password, id }: WithPassword, password: Redacted.Redacted<string>) =>
-    hashed_password === null || hasher.isCurrent(hashed_password)
-      ? Effect.void
-      : Effect.flatMap(hasher.hash(password), (next) => accounts.rehashPassword(id, hashed_password, next)).pipe(
-          Effect.catchAllCause((cause) => Effect.logError("a password's hash could not be replaced", cause))
-        )
-
-  /** The session of a key that has not expired. Without a hash something else vouches for the key. */
-  const lasting = (id: string, info: CallInfo, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
-    Effect.gen(function* () {
-      const found = yield* sessions.byKeyId(id)
-      if (Option.isNone(found)) return yield* unknownKey
-      const session = found.value
-      switch (sessionEnd({ session, hashedSecret: hashedSecret ?? session.hashed_secret, now: yield* Clock.currentTimeMillis })) {
-        case "wrong_secret":
-        case "user_deleted":
-          return yield* unknownKey
-        case "expired":
-          return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
-        case "user_suspended":
-          return yield* inactive(session.status)
-      }
-      if (!isMeantFor(session, info)) {
-        return yield* new Unauthenticated({
-          message: unknownKey.message,
-          detail: "The token's audience is another server, or another part or address of this one."
-        })
-      }
-      if (session.dpop_jkt !== (info.dpopKey ?? null)) {
-        return yield* new Unauthenticated({
-          message: unknownKey.message,
-          detail: "The token is bound to a key, and the call has no proof of it; or it has a proof, and the token is bound to none."
-        })
-      }
-      if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
-      return session
-    })
-
-  /** The session of a key that is right and has not expired. */
-  const presented = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<StoredSession, Unauthenticated> =>
-    Effect.gen(function* () {
-      const credential = parseCredential(Redacted.value(token))
-      if (credential === undefined) return yield* unknownKey
-      return yield* lasting(credential.id, info, yield* hashSecret(cryptography, credential.secret))
-    })
-
-  const holderOf = (info: CallInfo, session: StoredSession): Actor => ({
-    ...info,
-    subject: subjectOf(session.rights),
-    userId: session.user_id,
-    username: session.username,
-    apiKeyId: session.id,
-    isApp: session.login_type === "oauth2_provider_app"
-  })
-
-  const actorOf = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, expiresAt: Timestamp.Timestamp): Actor => ({
-    ...holderOf(info, session),
-    credential: { renew: renew(token, info), expiresAt: Timestamp.toMillis(expiresAt) }
-  })
-
-  /** Listening is not a use of the key: a dormant user stays dormant, and the expiry does not move */
-  const renew = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
-    Effect.flatMap(presented(token, info), (session) =>
-      session.status === "active" ? Effect.succeed(actorOf(token, info, session, session.expires_at)) : inactive(session.status)
-    )
-
-  const holderOfKey = (id: string, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
-    Effect.flatMap(lasting(id, info), (session) =>
-      session.status === "active"
-        ? Effect.succeed<Actor>({
-            ...holderOf(info, session),
-            credential: { renew: Effect.suspend(() => holderOfKey(id, info)), expiresAt: Timestamp.toMillis(session.expires_at) }
-          })
-        : inactive(session.status)
-    )
 
   /** Wakes a dormant user, and records that the key is used, at most hourly: answers what it wrote. Fails for a user that is not active. */
   const use = (session: StoredSession, info: CallInfo): Effect.Effect<KeyUse | undefined, Unauthenticated> =>
@@ -234,6 +112,10 @@ const make = Effect.gen(function* () {
         yield* Effect.provide(transaction(sessions.recordUse(session, written, Timestamp.fromMillis(now))), services)
       return written
     })
+
+  const { lasting, presented } = credentialChecks({ options, sessions, links, cryptography })
+
+  const { holderOf, actorOf, holderOfKey } = sessionActors({ options, presented, lasting })
 
   return {
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
@@ -260,34 +142,7 @@ const make = Effect.gen(function* () {
         return Option.some(holderOf(info, session))
       }),
 
-    logIn: Traced.fn("Sessions.logIn")(function* (
-      { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },
-      info: CallInfo
-    ) {
-      yield* refuseViolations(
-        validationsOf({ email: emailViolation(email), password: Redacted.value(password) === "" ? "is required" : undefined })
-      )
-
-      const found = yield* users.byEmail(email)
-      const hash = Option.match(found, { onNone: () => null, onSome: ({ hashed_password }) => hashed_password })
-      const isRight = yield* hasher.verify(password, hash, yield* isOnlyScheme)
-      if (Option.isNone(found)) return yield* wrongLogin
-
-      const user = found.value
-      const subject: Audit.Subject = { action: "login", type: "api_key", id: user.id, target: "" }
-      const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
-      if (!isRight) {
-        // Written after the answer, which would otherwise take longer for addresses that are known
-        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, afterwards, Effect.forkIn(scope), asUser)
-        return yield* wrongLogin
-      }
-      return yield* asUser(
-        Audit.audited(
-          subject,
-          Effect.map(admit(user), (value) => ({ value }))
-        ).pipe(Effect.tap(() => renewHash(user, password)))
-      )
-    }),
+    ...passwordLogin({ accounts, options, see, keys, hasher, users, isOnlyScheme, scope }),
 
     logOut: Traced.fn("Sessions.logOut")(function* () {
       const { apiKeyId, userId } = yield* CurrentActor

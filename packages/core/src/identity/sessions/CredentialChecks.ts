@@ -1,0 +1,77 @@
+import { Clock, Effect, Option, Redacted, Schema } from "effect"
+import type { CallInfo } from "../../access/actors/Actor.js"
+import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import { type Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
+import { Unauthenticated } from "../../platform/Errors.js"
+import { parseCredential } from "./ApiKey.js"
+import { coversPath } from "./Audience.js"
+import type { LinkTokens } from "../logins/LinkTokens.js"
+import { sessionEnd } from "./SessionEnd.js"
+import type { SessionRepository, StoredSession } from "./SessionRepository.js"
+import type { UserStatus } from "../users/User.js"
+import { isExternalLoginType } from "../logins/UserLink.js"
+
+const Audience = Schema.parseJson(Schema.Array(Schema.String))
+
+const unknownKey = new Unauthenticated({ message: "The session token is invalid." })
+
+export const inactive = (status: UserStatus): Unauthenticated =>
+  new Unauthenticated({ message: `Your account is ${status}. Contact an admin to reactivate it.` })
+
+interface Needs {
+  readonly options: DeploymentOptions["Type"]
+  readonly sessions: SessionRepository["Type"]
+  readonly links: LinkTokens["Type"]
+  readonly cryptography: Cryptography["Type"]
+}
+
+/** Whether a key is right, unexpired, and meant for the call that presents it. */
+export const credentialChecks = ({ options, sessions, links, cryptography }: Needs) => {
+  /** Whether the key is bound to nothing, or to what is called among others. */
+  const isMeantFor = ({ audience }: Pick<StoredSession, "audience">, { path }: CallInfo): boolean =>
+    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => coversPath(resource, options.accessUrl, path))
+
+  /** The session of a key that has not expired. Without a hash something else vouches for the key. */
+  const lasting = (id: string, info: CallInfo, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
+    Effect.gen(function* () {
+      const found = yield* sessions.byKeyId(id)
+      if (Option.isNone(found)) return yield* unknownKey
+      const session = found.value
+      switch (sessionEnd({ session, hashedSecret: hashedSecret ?? session.hashed_secret, now: yield* Clock.currentTimeMillis })) {
+        case "wrong_secret":
+        case "user_deleted":
+          return yield* unknownKey
+        case "expired":
+          return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
+        case "user_suspended":
+          return yield* inactive(session.status)
+      }
+      if (!isMeantFor(session, info)) {
+        return yield* new Unauthenticated({
+          message: unknownKey.message,
+          detail: "The token's audience is another server, or another part or address of this one."
+        })
+      }
+      if (session.dpop_jkt !== (info.dpopKey ?? null)) {
+        return yield* new Unauthenticated({
+          message: unknownKey.message,
+          detail: "The token is bound to a key, and the call has no proof of it; or it has a proof, and the token is bound to none."
+        })
+      }
+      if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
+      return session
+    })
+
+  /** The session of a key that is right and has not expired. */
+  const presented = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<StoredSession, Unauthenticated> =>
+    Effect.gen(function* () {
+      const credential = parseCredential(Redacted.value(token))
+      if (credential === undefined) return yield* unknownKey
+      return yield* lasting(credential.id, info, yield* hashSecret(cryptography, credential.secret))
+    })
+
+  return { lasting, presented }
+}
+
+/** The result of {@link credentialChecks}. */
+export type CredentialChecks = ReturnType<typeof credentialChecks>
