@@ -229,10 +229,34 @@ const enginesOf = (configuration: Configuration): ReadonlyArray<EngineName> =>
   })
 
 /** What an operator is told at the start about options that do nothing. */
-const warningsOf = (configuration: Configuration): ReadonlyArray<string> =>
-  Object.entries(configuration.definitions).flatMap(([flag, { unused }]) =>
-    unused === true && isSet(configuration, flag) ? `${configuration.resolved.get(flag)?.name ?? flag} has no effect in this product` : []
+/** Options of the address that serves TLS. */
+const servingTls: ReadonlyArray<string> = [
+  "tls-address",
+  "tls-cert-file",
+  "tls-key-file",
+  "tls-client-ca-file",
+  "tls-client-auth",
+  "tls-min-version",
+  "tls-ciphers",
+  "tls-allow-insecure-ciphers",
+  "tls-redirect-http-to-https"
+]
+
+const warningsOf = (configuration: Configuration): ReadonlyArray<string> => {
+  const nameOf = (flag: string) => configuration.resolved.get(flag)?.name ?? flag
+  const set = Object.entries(configuration.definitions).filter(([flag]) => isSet(configuration, flag))
+  const isPlain = !valueOf(configuration, "tls-enable")
+  const ineffective = set.flatMap(([flag, { unused }]) =>
+    unused === true
+      ? `${nameOf(flag)} has no effect in this product`
+      : isPlain && servingTls.includes(flag)
+        ? `${nameOf(flag)} has no effect without --tls-enable`
+        : []
   )
+  return valueOf(configuration, "provisioner-daemons") < 0
+    ? [...ineffective, `${nameOf("provisioner-daemons")} is negative: no job runs on this server`]
+    : ineffective
+}
 
 const wordOf = (compatibility: string, brand: string): string => {
   if (compatibility !== "" && compatibility !== "coder")

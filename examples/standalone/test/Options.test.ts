@@ -74,6 +74,11 @@ describe("the standalone server's options", () => {
       "--telemetry has no effect in this product",
       "--telemetry has no effect in this product"
     ])
+    expect(parsed(["--tls-min-version", "tls13", "--tls-cert-file", "a.crt", "--provisioner-daemons", "-1"], {}).warnings).toStrictEqual([
+      "--tls-cert-file has no effect without --tls-enable",
+      "--tls-min-version has no effect without --tls-enable",
+      "--provisioner-daemons is negative: no job runs on this server"
+    ])
   })
 
   it("name the ecosystem whose clients connect, and a brand of one's own", () => {

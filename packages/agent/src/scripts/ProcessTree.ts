@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
+import { readdir, readFile } from "node:fs/promises"
 import { Clock, Duration, Effect, Either } from "effect"
 
 /**
@@ -32,36 +33,38 @@ const lookEvery = Duration.millis(50)
 /** Times processes are looked for and killed; more are only needed while they keep starting others. */
 const maximumRounds = 20
 
-/** The state and the parent of a process; a process may vanish while it is read. */
-const readStat = (id: string): readonly [state: string, parent: number] | undefined =>
+/** A file of a process; undefined when the process is gone or belongs to another user. */
+const readSync = (id: string, file: "stat" | "environ"): string | undefined =>
   Either.getOrElse(
-    Either.try(() => {
-      // `pid (name) state ppid …`; the name may contain anything.
-      const stat = readFileSync(`/proc/${id}/stat`, "utf8")
-      const [state = "", parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 2)
-      return [state, Number(parent)] as const
-    }),
+    Either.try(() => readFileSync(`/proc/${id}/${file}`, "utf8")),
     () => undefined
   )
+
+const read = (id: string, file: "stat" | "environ"): Promise<string | undefined> =>
+  readFile(`/proc/${id}/${file}`, "utf8").catch(() => undefined)
+
+/** The state and the parent of a process: `pid (name) state ppid …`, where the name may contain anything. */
+const stateOf = (stat: string): readonly [state: string, parent: number] => {
+  const [state = "", parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 2)
+  return [state, Number(parent)]
+}
 
 /** Processes that are over and only wait for their parent to notice. */
 const isOver = (state: string): boolean => state.startsWith("Z") || state.startsWith("X")
 
 /** Other users' environments cannot be read. */
-const readEnvironment = (id: string): ReadonlyArray<string> =>
-  Either.getOrElse(
-    Either.try(() => readFileSync(`/proc/${id}/environ`, "utf8").split("\0")),
-    () => []
-  )
-
-const readProcess = (id: string, isMark: Family["isMark"]): Process | undefined => {
-  const stat = readStat(id)
-  if (stat === undefined || isOver(stat[0])) return undefined
-  return { id: Number(id), parent: stat[1], isMarked: readEnvironment(id).some(isMark) }
+const processOf = (id: string, stat: string | undefined, environment = "", isMark: Family["isMark"]): ReadonlyArray<Process> => {
+  if (stat === undefined) return []
+  const [state, parent] = stateOf(stat)
+  return isOver(state) ? [] : [{ id: Number(id), parent, isMarked: environment.split("\0").some(isMark) }]
 }
 
+const isProcess = (name: string): boolean => /^\d+$/.test(name)
+
 const linuxProcesses = (isMark: Family["isMark"]): ReadonlyArray<Process> =>
-  readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(name, isMark) ?? []) : []))
+  readdirSync("/proc")
+    .filter(isProcess)
+    .flatMap((id) => processOf(id, readSync(id, "stat"), readSync(id, "environ"), isMark))
 
 const otherProcesses = (): ReadonlyArray<Process> =>
   Either.getOrElse(
@@ -74,9 +77,9 @@ const otherProcesses = (): ReadonlyArray<Process> =>
       return id === undefined || isOver(state ?? "") ? [] : [{ id: Number(id), parent: Number(parent), isMarked: false }]
     })
 
-/** The ids of the family's living processes, never this one. */
-export const members = ({ isMark, root }: Family): ReadonlyArray<number> => {
-  const others = (process.platform === "linux" ? linuxProcesses(isMark) : otherProcesses()).filter(({ id }) => id !== process.pid)
+/** The ids of a family's processes among these. */
+const among = (processes: ReadonlyArray<Process>, root: Family["root"]): ReadonlyArray<number> => {
+  const others = processes.filter(({ id }) => id !== process.pid)
   const found = new Set<number>()
   let next = others.filter(({ id, isMarked }) => isMarked || id === root)
   while (next.length > 0) {
@@ -86,14 +89,27 @@ export const members = ({ isMark, root }: Family): ReadonlyArray<number> => {
   return [...found]
 }
 
+/** The ids of the family's living processes, never this one. */
+export const members = ({ isMark, root }: Family): ReadonlyArray<number> =>
+  among(process.platform === "linux" ? linuxProcesses(isMark) : otherProcesses(), root)
+
+/** The ids of the living processes with a mark and of their descendants, on Linux. Other work goes on while they are read. */
+export const marked = async (isMark: Family["isMark"]): Promise<ReadonlyArray<number>> => {
+  const ids = (await readdir("/proc")).filter(isProcess)
+  const processes = await Promise.all(
+    ids.map(async (id) => processOf(id, ...(await Promise.all([read(id, "stat"), read(id, "environ")])), isMark))
+  )
+  return among(processes.flat(), undefined)
+}
+
 /** Whether the signal reached the process: it exists and is ours. */
 const signal = (id: number, name: NodeJS.Signals | 0): boolean => Either.isRight(Either.try(() => process.kill(id, name)))
 
 /** Whether a process that was there before still runs. */
 const stillRuns = (id: number): boolean => {
   if (process.platform !== "linux") return signal(id, 0)
-  const stat = readStat(String(id))
-  return stat !== undefined && !isOver(stat[0])
+  const stat = readSync(String(id), "stat")
+  return stat !== undefined && !isOver(stateOf(stat)[0])
 }
 
 /** Kills the family at once, without waiting for it to be gone. */

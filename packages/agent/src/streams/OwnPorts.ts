@@ -28,8 +28,11 @@ export const all: OwnPorts = {
   among: async (sockets) => new Set(sockets)
 }
 
-/** The ports of these processes. Systems other than Linux do not tell which process listens on a port, so no port is foreign there. */
-export const ofProcesses = (pids: () => ReadonlyArray<number>): OwnPorts => {
+/**
+ * The ports of these processes. Systems other than Linux do not tell which process listens on a port, so no port is foreign there. Sockets that were
+ * found are known from then on: Linux counts their numbers up, and does not give one to another program.
+ */
+export const ofProcesses = (pids: () => Promise<ReadonlyArray<number>>): OwnPorts => {
   if (process.platform !== "linux") return all
   let own: ReadonlySet<string> = new Set()
   let running: Promise<unknown> = Promise.resolve()
@@ -37,7 +40,7 @@ export const ofProcesses = (pids: () => ReadonlyArray<number>): OwnPorts => {
 
   const look = async (): Promise<void> => {
     next = undefined
-    const found = await Promise.all(pids().map((pid) => socketsOf(String(pid))))
+    const found = await Promise.all((await pids()).map((pid) => socketsOf(String(pid))))
     own = new Set(found.flat())
   }
   /** Looks at the processes once more, from now on; callers that wait at once share a look. */
@@ -62,8 +65,7 @@ export const ofProcesses = (pids: () => ReadonlyArray<number>): OwnPorts => {
 }
 
 /** The ports of the workspace whose processes have this entry (`NAME=value`) in their environment. */
-export const ofWorkspace = (entry: string): OwnPorts =>
-  ofProcesses(() => ProcessTree.members({ root: undefined, isMark: (found) => found === entry }))
+export const ofWorkspace = (entry: string): OwnPorts => ofProcesses(() => ProcessTree.marked((found) => found === entry))
 
 /**
  * The ports of an agent's workspace. A local engine sets a variable in the environment of its agents, and so of all that they start, because
@@ -74,7 +76,7 @@ export const ofAgent = (environmentName: string, environment: Readonly<Record<st
   const workspace = environment[name]
   if (workspace === undefined) return all
   const entry = `${name}=${workspace}`
-  return ofProcesses(() => [process.pid, ...ProcessTree.members({ root: undefined, isMark: (found) => found === entry })])
+  return ofProcesses(async () => [process.pid, ...(await ProcessTree.marked((found) => found === entry))])
 }
 
 /** The sentence for a port that another program has. */

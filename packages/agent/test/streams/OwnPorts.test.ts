@@ -27,13 +27,31 @@ const listening = (host: string) =>
 
 it.scopedLive.skipIf(process.platform !== "linux")("a port is the workspace's if one of its processes listens on it", () =>
   Effect.gen(function* () {
-    const isForeign = (port: number, pids: ReadonlyArray<number>) => Effect.promise(() => OwnPorts.ofProcesses(() => pids).isForeign(port))
+    const isForeign = (port: number, pids: ReadonlyArray<number>) =>
+      Effect.promise(() => OwnPorts.ofProcesses(async () => pids).isForeign(port))
     for (const host of ["127.0.0.1", "0.0.0.0", "::1", "::"]) {
       const port = yield* listening(host)
       expect([host, yield* isForeign(port, [process.pid]), yield* isForeign(port, [])]).toStrictEqual([host, false, true])
     }
     const closed = yield* Effect.scoped(listening("127.0.0.1"))
     expect(yield* isForeign(closed, [])).toBe(false)
+  })
+)
+
+it.scopedLive.skipIf(process.platform !== "linux")("sockets that were found are not looked for again", () =>
+  Effect.gen(function* () {
+    let looks = 0
+    const ports = OwnPorts.ofProcesses(async () => {
+      looks += 1
+      return [process.pid]
+    })
+    const first = yield* listening("127.0.0.1")
+    for (const _ of [1, 2, 3]) expect(yield* Effect.promise(() => ports.isForeign(first))).toBe(false)
+    expect(looks).toBe(1)
+    expect(yield* Effect.promise(() => ports.isForeign(first))).toBe(false)
+    const second = yield* listening("127.0.0.1")
+    expect(yield* Effect.promise(() => ports.isForeign(second))).toBe(false)
+    expect(looks).toBe(2)
   })
 )
 

@@ -1,5 +1,7 @@
 /** Reaches what listens beside the agents of this machine: their loopback interface is the server's own. */
+import type { OwnPorts } from "@atelier/agent"
 import { type AgentStream, AgentUnreachable, EngineDialer } from "@atelier/core/network"
+import { Lru } from "@atelier/core/platform"
 import { Effect, Layer, type Scope } from "effect"
 import { connect, type Socket } from "node:net"
 import { LocalWorkspaces } from "./LocalWorkspaces.js"
@@ -51,18 +53,25 @@ export const loopbackStream = (port: number): Effect.Effect<AgentStream, AgentUn
     return { read: read(socket), write: write(socket), finish: Effect.sync(() => void socket.end()) }
   })
 
+/** Workspaces whose sockets are kept known, so that not every connection reads the processes of the machine. */
+const knownWorkspaces = 1_000
+
 /** Leads to the workspaces that run in this server's directory, and to no others. */
 export const layer = Layer.effect(
   EngineDialer,
-  Effect.map(LocalWorkspaces, ({ isRunning, markOf }) => ({
-    dial: ({ port, workspace_id }) =>
-      Effect.gen(function* () {
-        if (!(yield* isRunning(workspace_id))) return yield* unreachable("The workspace does not run on this server.")
-        // Loaded with the first connection: a start has no use for the agent
-        const { OwnPorts } = yield* Effect.promise(() => import("@atelier/agent"))
-        const own = OwnPorts.ofWorkspace(markOf(workspace_id))
-        if (yield* Effect.promise(() => own.isForeign(port))) return yield* unreachable(OwnPorts.foreign(port))
-        return yield* loopbackStream(port)
-      })
-  }))
+  Effect.map(LocalWorkspaces, ({ isRunning, markOf }) => {
+    const known = Lru.make<string, OwnPorts.OwnPorts>(knownWorkspaces)
+    return {
+      dial: ({ port, workspace_id }) =>
+        Effect.gen(function* () {
+          if (!(yield* isRunning(workspace_id))) return yield* unreachable("The workspace does not run on this server.")
+          // Loaded with the first connection: a start has no use for the agent
+          const { OwnPorts } = yield* Effect.promise(() => import("@atelier/agent"))
+          const own = known.get(workspace_id) ?? OwnPorts.ofWorkspace(markOf(workspace_id))
+          known.set(workspace_id, own)
+          if (yield* Effect.promise(() => own.isForeign(port))) return yield* unreachable(OwnPorts.foreign(port))
+          return yield* loopbackStream(port)
+        })
+    }
+  })
 )
