@@ -89,7 +89,7 @@ describe("a group of endpoints", () => {
 
   it.scopedLive("is not loaded while the process can open few more files", () =>
     Effect.gen(function* () {
-      const module = fileURLToPath(new URL("../../../dist/server/requireFiles.js", import.meta.url))
+      const module = fileURLToPath(new URL("../../../dist/server/pipeline/requireFiles.js", import.meta.url))
       const program = `import { requireFiles } from ${JSON.stringify(module)}
         const codeOf = (count) => { try { return requireFiles(count) } catch ({ code }) { return code } }
         process.stdout.write([64, 8, 64, 8].map((count) => String(codeOf(count))).join(" ") + "\\n")`
