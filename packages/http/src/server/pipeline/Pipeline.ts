@@ -141,7 +141,7 @@ export const make = (
       if (preflighted !== undefined) return Effect.succeed(respond(preflighted))
       const isLost = found !== undefined && !("route" in found) && found.status === 404
       if (lost !== undefined && isLost && visit === undefined && isForUser(request, target.path)) return Effect.map(lost, respond)
-      const identified = identify(request, info, app !== undefined)
+      const identified = identify(request, info, app)
       if (answerByApp !== undefined && app !== undefined) return answerByApp(request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
       const answered =

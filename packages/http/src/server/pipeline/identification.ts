@@ -5,6 +5,7 @@ import { Effect, Redacted } from "effect"
 import { dpopTokenOf } from "../credentials/Credential.js"
 import type { UserCredentials } from "../credentials/Credentials.js"
 import type { HostSessions } from "../credentials/HostSessions.js"
+import type { AppPath } from "../request/appPath.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 
 /** Whose users a host names, beside apps: the interface, and the pages that a host with users of its own has. */
@@ -20,7 +21,7 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
   const identify = (
     request: HttpServerRequest.HttpServerRequest,
     info: RequestInfo,
-    isApp: boolean
+    app: AppPath | undefined
   ): Effect.Effect<RequestInfo["user"]> | undefined => {
     const { credential, id, ip, path, userAgent } = info
     if (credential !== undefined && Uuid.isUuid(credential)) return undefined
@@ -28,11 +29,12 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
       return Effect.either(
         users.authenticate(
           Redacted.make(credential),
-          { ip, userAgent, requestId: id, path },
+          // A path on a host of an app's own is in no part of the deployment
+          { ip, userAgent, requestId: id, ...(app?.address.access_method === "subdomain" ? {} : { path }) },
           dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
         )
       )
-    return host !== undefined && (isApp || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
+    return host !== undefined && (app !== undefined || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
   }
 
   return { isOwn, identify }
