@@ -4,7 +4,8 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import { Replicas } from "../../deployment/Replicas.js"
 import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { JobClaims, leaseDuration } from "./JobClaims.js"
+import { JobClaims } from "./JobClaims.js"
+import { leaseDuration } from "./JobTaking.js"
 import { JobQueueRepository } from "./JobQueueRepository.js"
 import { ProvisionerJobRepository } from "../jobs/ProvisionerJobRepository.js"
 
