@@ -1,24 +1,25 @@
-import { Clock, Context, Duration, Effect, Encoding, Either, Option, Queue, Redacted, Schema, type Scope } from "effect"
+import { Clock, Context, Effect, Option, Schema, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
-import * as Background from "../../platform/background/Background.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Conflict, type Forbidden, Invalid, NotFound, refuseViolations, UpstreamFailure } from "../../platform/Errors.js"
-import { channel, EventBus, listen } from "../../platform/events/EventBus.js"
+import { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { Locks } from "../../platform/store/Locks.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish } from "../../platform/store/Transactor.js"
 import { Deployment } from "../Deployment.js"
 import { DeploymentOptions } from "../options/DeploymentOptions.js"
-import type { Feature, Licensed } from "./Entitlements.js"
-import { grantedBy, type LicenseClaims, type LicenseGrants, type LicenseUsage, usagePeriods, violation } from "./LicensedFeatures.js"
-import { ReplicaRepository, replicaAliveFor } from "../Replicas.js"
+import type { Licensed } from "./Entitlements.js"
+import { grantedBy, type LicenseUsage, violation } from "./LicensedFeatures.js"
+import { ReplicaRepository } from "../Replicas.js"
 import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository, type VerifiedLicense } from "./License.js"
 import { TrialAnswer, TrialIssuer, type TrialRequest, trialViolations } from "./Trial.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { licensesChanged, viewOf } from "./LicensePayload.js"
+import { entitlementsInForce } from "./EntitlementsInForce.js"
 
 /** A license as owners see it. */
 export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"> {
@@ -29,28 +30,16 @@ export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"
 /** Licenses that a deployment stores: each is verified at every computation. */
 const maximumLicenses = 100
 
-/** How often the store is read for changes whose event was lost. */
-const checkedEvery = 5_000
-
-/** How long counts of users and builds may be old, in milliseconds. */
-const countedEvery = 60_000
-
 /** Characters of an issuer's words that a caller is shown. */
 const maximumReason = 1_000
 
 /** Milliseconds between two computations that owners ask for. */
 const askedAtMostEvery = 60_000
 
-/** A replica counts when it has run for so long: a restart is not a second replica. */
-const settledAfter = 60_000
-
 /** The lock of requests for a trial license, in all replicas. */
 const trialLock = "licenses:trial"
 
 const trialUnderWay = new Conflict({ message: "Another request for a trial license is under way." })
-
-/** Tells all replicas that licenses have changed. */
-const licensesChanged = channel("licenses", Schema.Struct({}))
 
 /** Grants that a computation replaces. Nothing is granted before the first one. */
 export const makeGrantsInForce = (): GrantsInForce => {
@@ -75,23 +64,6 @@ export const makeGrantsInForce = (): GrantsInForce => {
     }
   } satisfies Licensed & GrantsInForce
 }
-
-const Claims = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
-
-/** The payload of a token; empty where it has none. */
-const payloadOf = (token: string): Readonly<Record<string, unknown>> =>
-  Encoding.decodeBase64UrlString(token.split(".")[1] ?? "").pipe(
-    Either.flatMap(Schema.decodeEither(Claims)),
-    Either.getOrElse(() => ({}))
-  )
-
-const viewOf = ({ id, token, uploaded_at, uuid }: License): LicenseView => ({ id, uuid, uploaded_at, claims: payloadOf(token) })
-
-/** The first instant after `now` at which a term begins, or its paid part or its grace ends. */
-const nextBoundary = (claims: ReadonlyArray<LicenseClaims>, now: number): number =>
-  claims
-    .flatMap(({ expires, license_expires, not_before }) => [not_before, license_expires + 1, expires])
-    .reduce((next, time) => (time > now && time < next ? time : next), Number.POSITIVE_INFINITY)
 
 /** The methods of {@link Licenses}. */
 export interface LicensesService {
@@ -139,72 +111,11 @@ const make = Effect.gen(function* () {
   const authority = yield* LicenseAuthority
   const options = yield* DeploymentOptions
   const oneAtATime = yield* Effect.makeSemaphore(1)
-
-  /** What the last computation saw. */
-  let last: { readonly stored: string; readonly at: number; readonly boundary: number } | undefined
-  let previous: LicenseGrants | undefined
   /** When an owner last caused a computation in this process. */
   let askedAt = Number.NEGATIVE_INFINITY
 
-  const switchedOff: ReadonlySet<Feature> = new Set([
-    ...(options.browserOnly ? [] : (["browser_only"] as const)),
-    ...(Redacted.value(options.scimAuthHeader) === "" ? (["scim"] as const) : []),
-    ...(options.externalTokenEncryptionKeys.length === 0 ? (["external_token_encryption"] as const) : []),
-    ...(options.aiGatewayEnabled ? [] : (["aibridge"] as const))
-  ])
-
-  const usageOf = (claims: ReadonlyArray<LicenseClaims>, now: number): Effect.Effect<LicenseUsage> =>
-    Effect.gen(function* () {
-      const managed = new Map<string, number>()
-      const keyOf = ({ end, start }: { readonly start: number; readonly end: number }): string => `${start} ${end}`
-      for (const period of usagePeriods(claims))
-        managed.set(keyOf(period), yield* counts.managedAgents(Timestamp.fromMillis(period.start), Timestamp.fromMillis(period.end)))
-      const running = yield* replicas.since(Timestamp.fromMillis(now - Duration.toMillis(replicaAliveFor)))
-      return {
-        now,
-        active_users: yield* counts.activeUsers,
-        // The gateway that uses seats is not part of the product
-        ai_seats: 0,
-        managed_agents: (period) => managed.get(keyOf(period)) ?? 0,
-        replicas: running.filter(({ created_at }) => Timestamp.toMillis(created_at) <= now - settledAfter).length,
-        external_auth_providers: options.externalAuthProviders.length,
-        external_agent_templates: yield* counts.externalAgentTemplates,
-        telemetry: false,
-        isOn: (feature) => !switchedOff.has(feature)
-      }
-    })
-
-  const computeFrom = (stored: ReadonlyArray<License>) =>
-    Effect.gen(function* () {
-      if (authority === undefined) return
-      const now = yield* Clock.currentTimeMillis
-      const living = stored.filter(({ exp }) => Timestamp.toMillis(exp) > now)
-      const [refused, verified] = yield* Effect.partition(living, ({ token, uuid }) =>
-        authority.verify(token).pipe(
-          Effect.map(({ claims }): LicenseClaims => ({ ...claims, id: uuid })),
-          Effect.mapError(({ reason }) => `The license ${uuid} is invalid: ${reason}.`)
-        )
-      )
-      const grants = grantedBy(verified, yield* usageOf(verified, now), previous)
-      previous = { ...grants, errors: [...refused, ...grants.errors] }
-      authority.inForce.become(previous)
-      last = { stored: fingerprint(stored), at: now, boundary: nextBoundary(verified, now) }
-    })
-
-  /** One computation at a time, each from licenses that are read within it: an older one never replaces a newer one. */
-  const compute = oneAtATime.withPermits(1)(Effect.flatMap(repository.list, computeFrom))
-
-  const fingerprint = (stored: ReadonlyArray<License>): string => stored.map(({ id }) => id).join(" ")
-
-  /** Computes where licenses or counts may have changed, or a term has begun or ended. */
-  const check = oneAtATime.withPermits(1)(
-    Effect.gen(function* () {
-      const stored = yield* repository.list
-      const now = yield* Clock.currentTimeMillis
-      if (last === undefined || last.stored !== fingerprint(stored) || now >= last.boundary || now - last.at >= countedEvery)
-        yield* computeFrom(stored)
-    })
-  )
+  const inForce = entitlementsInForce({ options, counts, replicas, authority, oneAtATime, repository, bus })
+  const { compute } = inForce
 
   const recompute = Effect.gen(function* () {
     yield* compute
@@ -267,24 +178,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    keep: Effect.gen(function* () {
-      if (authority === undefined) return
-      const changed = yield* Queue.sliding<void>(1)
-      yield* Effect.provideService(
-        listen(licensesChanged, () => void changed.unsafeOffer(undefined)),
-        EventBus,
-        bus
-      )
-      yield* compute
-      const wait = Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        const delay = Math.max(0, Math.min(checkedEvery, (last?.boundary ?? now) - now))
-        return yield* Effect.timeoutOption(Queue.take(changed), delay)
-      })
-      const turn = Effect.flatMap(wait, (event) => (Option.isSome(event) ? compute : check))
-      // Grants stay as they are while the store is away
-      yield* Background.repeat("license_grants", turn)
-    }) satisfies Effect.Effect<void, never, Scope.Scope>,
+    keep: inForce.keep,
 
     list: Effect.gen(function* () {
       const readable = yield* Access.filter("read", yield* repository.list, () => AccessObjects.bare("license"))
