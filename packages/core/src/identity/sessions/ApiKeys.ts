@@ -1,27 +1,23 @@
-import { Context, Duration, Effect, Either, Option, type Redacted } from "effect"
+import { Context, type Duration, Effect, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/actors/Actor.js"
-import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowList } from "../../access/scopes/AllowList.js"
-import { allScope, canonicalScope, isExternalScope } from "../../access/scopes/Scope.js"
-import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
+import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { AllowListInput } from "../../access/scopes/AllowList.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
-import * as Name from "../../platform/texts/Name.js"
+import type { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { type ApiKey, newApiKey, newCredential } from "./ApiKey.js"
-import { ApiKeyRepository, type IssueOutcome, type TokenOfUser } from "./ApiKeyRepository.js"
-import { excess } from "./Delegation.js"
-import { ownerRole, type User } from "../users/User.js"
+import type { ApiKey } from "./ApiKey.js"
+import { ApiKeyRepository, type TokenOfUser } from "./ApiKeyRepository.js"
 import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { Ids } from "../../platform/Ids.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { readable, keyHolders } from "./KeyHolders.js"
+import { keyIssue } from "./KeyIssue.js"
+import { keyEnding } from "./KeyEnding.js"
 
 /** The request for a token. */
 export interface TokenRequest {
@@ -33,21 +29,6 @@ export interface TokenRequest {
   /** Counts when `scopes` is absent or empty. */
   readonly scope?: string | undefined
   readonly allow_list?: ReadonlyArray<AllowListInput> | undefined
-}
-
-/** Longer names would not fit into the index that keeps them unique. */
-const maximumNameLength = 255
-
-/** Keys of a user beyond which none is made, expired ones too: a list of tokens has no pages, and another password deletes all keys at once. */
-const maximumKeys = 10_000
-
-const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<string>, Invalid> => {
-  const wanted =
-    scopes !== undefined && scopes.length > 0 ? { field: "scopes", names: scopes } : { field: "scope", names: [scope || allScope] }
-  const unknown = wanted.names.find((name) => !isExternalScope(name))
-  if (unknown === undefined) return Either.right([...new Set(wanted.names.map(canonicalScope))])
-  const detail = `${JSON.stringify(unknown.slice(0, 64))} is not a scope that a token can be made with`
-  return Either.left(new Invalid({ message: "Invalid scope.", detail, validations: [{ field: wanted.field, detail }] }))
 }
 
 /** The methods of {@link ApiKeys}. */
@@ -118,140 +99,10 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const { defaultTokenLifetime, maxAdminTokenLifetime, maxTokenLifetime, sessionDuration } = yield* DeploymentOptions
 
-  /** The longest life of a user's tokens. identity.md §2.6. */
-  const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
-    user.rbac_roles.includes(ownerRole) ? maxAdminTokenLifetime : maxTokenLifetime
-
-  const lifetimeOf = (nanoseconds: bigint, user: User): Either.Either<Duration.Duration, Invalid> => {
-    if (nanoseconds === 0n) return Either.right(defaultTokenLifetime)
-    const lifetime = Duration.nanos(nanoseconds)
-    return nanoseconds > 0n && Duration.lessThanOrEqualTo(lifetime, cap(user))
-      ? Either.right(lifetime)
-      : Either.left(
-          new Invalid({
-            message: "Invalid lifetime.",
-            detail: `The lifetime must be longer than 0 and at most ${Duration.toHours(cap(user))} hours.`
-          })
-        )
-  }
-
-  const missingUser = new NotFound({ resource: "user" })
-  const endedCredential = new Unauthenticated({ message: "The session has just ended." })
-  const tooMany = new Invalid({ message: `A user can have at most ${maximumKeys} sessions and tokens.` })
-
-  /** What the store found out about the users, the credential and the limit. */
-  const judge = (outcome: IssueOutcome): Effect.Effect<void, NotFound | Unauthenticated | Invalid> => {
-    switch (outcome) {
-      case "issued":
-        return Effect.void
-      case "user_gone":
-        return missingUser
-      case "credential_ended":
-        return endedCredential
-      case "limit_reached":
-        return tooMany
-    }
-  }
-
-  /** Stores a new key and answers what its holder presents. */
-  const issue = (
-    user: User,
-    key: Pick<ApiKey, "login_type" | "token_name" | "scopes" | "allow_list"> & { readonly lifetime: Duration.Duration }
-  ) =>
-    Effect.gen(function* () {
-      const actor = yield* CurrentActor
-      // The permission is checked before the scopes of the requested key are compared
-      yield* Access.authorize("create", AccessObjects.ownedBy("api_key", user.id))
-      const validations = excess(actor.subject, key.scopes, key.allow_list)
-      if (validations.length > 0) {
-        return yield* new Forbidden({ message: "A key cannot have more rights than the credential that creates it.", validations })
-      }
-      const { hashedSecret, id, key: presented } = yield* newCredential
-      const now = yield* Timestamp.now
-      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, now)
-      const subject = { action: "create", type: "api_key", id: user.id, target: stored.token_name } as const
-      yield* Audit.auditedAtOnce(subject, stored, (entry) =>
-        repository
-          .issue({ key: stored, hashedSecret, entry, actor: actor.userId, credential: actor.apiKeyId, now, limit: maximumKeys })
-          .pipe(
-            Effect.mapError(() => Conflict.taken("A token", key.token_name)),
-            Effect.flatMap(judge)
-          )
-      )
-      return presented
-    })
-
-  /** The user whose keys are meant. The service's own accounts have none, and are as if they were nowhere. */
-  const holder = Effect.fnUntraced(function* (reference: string) {
-    const user = yield* users.holder(reference)
-    if (user.is_system) return yield* new NotFound({ resource: "user" })
-    return user
-  })
-
-  /** The user a key is made for. */
-  const newHolder = Effect.fnUntraced(function* (reference: string) {
-    const user = yield* holder(reference)
-    if (user.deleted) return yield* new NotFound({ resource: "user" })
-    return user
-  })
-
-  const readable = (key: Option.Option<ApiKey>) =>
-    Access.visible(Option.getOrNull(key), AccessObjects.apiKey, new NotFound({ resource: "api_key" }))
-
-  const missing = new NotFound({ resource: "api_key" })
-
-  /** A key that the actor may do this to, and what an entry of the audit log about it is of. */
-  const held = (action: "delete" | "update", reference: string, id: string) =>
-    Effect.gen(function* () {
-      yield* holder(reference)
-      const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
-      const subject: Audit.Subject = {
-        action: action === "update" ? "write" : action,
-        type: "api_key",
-        id: key.user_id,
-        target: key.token_name
-      }
-      if (yield* Access.can(action, AccessObjects.apiKey(key))) return { key, subject }
-      // Without the right to read the key it counts as missing, and no attempt is recorded
-      if (yield* Access.can("read", AccessObjects.apiKey(key))) yield* Audit.recordFailure(subject, Option.some(missing))
-      return yield* missing
-    })
+  const { holder, newHolder } = keyHolders({ users })
 
   return {
-    create: Traced.fn("ApiKeys.create")(function* (reference: string) {
-      const user = yield* newHolder(reference)
-      return yield* issue(user, {
-        login_type: "password",
-        token_name: "",
-        scopes: [allScope],
-        allow_list: unrestrictedAllowList,
-        lifetime: defaultTokenLifetime
-      }).pipe(Effect.catchTag("Conflict", Effect.die))
-    }),
-
-    createForApps: Traced.fn("ApiKeys.createForApps")(function* () {
-      const user = yield* newHolder("me")
-      return yield* issue(user, {
-        login_type: "password",
-        token_name: "",
-        scopes: [canonicalScope("application_connect")],
-        allow_list: unrestrictedAllowList,
-        lifetime: Duration.min(sessionDuration, Duration.days(1))
-      }).pipe(Effect.catchTag("Conflict", Effect.die))
-    }),
-
-    // Without a span, which captures a stack: 14 µs, also where spans are off
-    createToken: Effect.fnUntraced(function* (reference: string, request: TokenRequest) {
-      const user = yield* newHolder(reference)
-      const scopes = yield* scopesOf(request)
-      const name = request.token_name ?? ""
-      if (name.length > maximumNameLength) return yield* Invalid.field("token_name", `must be at most ${maximumNameLength} characters`)
-      const allow_list: AllowList = yield* parseAllowList(request.allow_list ?? [])
-      const lifetime = yield* lifetimeOf(request.lifetime ?? 0n, user)
-      const token = (token_name: string) => issue(user, { login_type: "token", token_name, scopes, allow_list, lifetime })
-      if (name !== "") return yield* token(name)
-      return yield* Effect.retry(Effect.flatMap(Name.random("_"), token), { times: 4, while: ({ _tag }) => _tag === "Conflict" })
-    }),
+    ...keyIssue({ maxAdminTokenLifetime, maxTokenLifetime, defaultTokenLifetime, repository, newHolder, sessionDuration, holder }),
 
     tokens: Traced.fn("ApiKeys.tokens")(function* (
       reference: string,
@@ -269,10 +120,6 @@ const make = Effect.gen(function* () {
       return tokens
     }),
 
-    maximumLifetime: Traced.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
-      return cap(yield* holder(reference))
-    }),
-
     byName: Traced.fn("ApiKeys.byName")(function* (reference: string, name: string) {
       const user = yield* holder(reference)
       return yield* readable(yield* repository.byName(user.id, name))
@@ -283,28 +130,7 @@ const make = Effect.gen(function* () {
       return yield* readable(yield* repository.byId(id))
     }),
 
-    delete: Traced.fn("ApiKeys.delete")(function* (reference: string, id: string) {
-      const { key, subject } = yield* held("delete", reference, id)
-      yield* Audit.audited(
-        subject,
-        Effect.flatMap(repository.delete(id), (deleted) => (deleted ? Effect.succeed({ value: undefined, before: key }) : missing))
-      )
-    }),
-
-    expire: Traced.fn("ApiKeys.expire")(function* (reference: string, id: string) {
-      const { key, subject } = yield* held("update", reference, id)
-      const { success } = yield* Audit.AuditStatus
-      yield* transaction(
-        Effect.gen(function* () {
-          // Callers that race read the clock one after the other: none finds an end that is later than its own
-          yield* accounts.lock([key.user_id])
-          // A key is good at the instant it expires
-          const expires_at = Timestamp.minus(yield* Timestamp.now, "1 milli")
-          if (!(yield* repository.expire(id, expires_at))) return
-          yield* Audit.record({ ...subject, status_code: success, diff: diff("api_key", key, { ...key, expires_at }) })
-        })
-      )
-    })
+    ...keyEnding({ holder, repository, accounts })
   }
 })
 
