@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Deferred, Duration, Effect, Option, Redacted, Schema, type Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Option, Schema, type Scope } from "effect"
 import * as Access from "../../access/Access.js"
 import { type Actor, CurrentActor } from "../../access/actors/Actor.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
@@ -9,7 +9,7 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import * as Background from "../../platform/background/Background.js"
-import { Forbidden, Invalid, Unauthenticated, type NotFound } from "../../platform/Errors.js"
+import { Forbidden, Invalid, type Unauthenticated, type NotFound } from "../../platform/Errors.js"
 import { listen } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Name from "../../platform/texts/Name.js"
@@ -29,6 +29,7 @@ import { ProvisionerKeys } from "../keys/ProvisionerKeys.js"
 import { normalizeTags, type ProvisionerTags, tagsViolation } from "../queue/ProvisionerTags.js"
 import { type DaemonWork, type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import { noCredential, daemonCredentials } from "./DaemonCredentials.js"
 
 /** The credential of a connection that has no session of a user. */
 export interface DaemonSecrets {
@@ -57,8 +58,6 @@ export interface NewDaemon {
 const seenInterval = Duration.seconds(60)
 
 const maximumName = 64
-
-const noCredential = new Unauthenticated({ message: "A daemon needs a provisioner key, the pre-shared key or a session." })
 
 const oldestVersion = "1.0"
 
@@ -128,56 +127,14 @@ const make = Effect.gen(function* () {
   const groups = makeDaemonGroups()
   yield* listen(jobPosted, groups.heard)
 
-  const asSystem = Access.actingAs(SystemActor.systemRestricted)
-
-  /** Who connects: the owner of the tags, the key, and the tags that the credential decides. */
-  const admittedBy = (caller: Option.Option<Actor>, secrets: DaemonSecrets) =>
-    Effect.gen(function* () {
-      const { key, shared } = secrets
-      if (Option.isSome(caller)) {
-        if (key !== undefined || shared !== undefined) {
-          return yield* new Invalid({ message: "A session and a daemon's credential cannot be given together." })
-        }
-        return { _tag: "User", actor: caller.value } as const
-      }
-      if (key !== undefined && shared !== undefined) return yield* noCredential
-      if (key !== undefined) {
-        const found = yield* Effect.mapError(keys.authenticate(Redacted.make(key)), () => noCredential)
-        return { _tag: "Key", key: found, secret: Redacted.make(key) } as const
-      }
-      const expected = Redacted.value(options.provisionerDaemonPsk)
-      if (shared === undefined || expected === "" || !isSame(shared, expected)) return yield* noCredential
-      return { _tag: "Shared" } as const
-    })
-
-  /**
-   * The organization that a daemon names, which only a caller with a credential hears of. The holder of a key hears of no organization but that of
-   * the key.
-   */
-  const organizationOf = (reference: string, credential: Effect.Effect.Success<ReturnType<typeof admittedBy>>) =>
-    Effect.gen(function* () {
-      switch (credential._tag) {
-        case "User":
-          return yield* Effect.provideService(organizations.get(reference), CurrentActor, credential.actor)
-        case "Shared":
-          return yield* asSystem(organizations.get(reference))
-        case "Key": {
-          const own = yield* asSystem(organizations.get(credential.key.organization_id))
-          const named = yield* Effect.option(asSystem(organizations.get(reference)))
-          if (Option.exists(named, ({ id }) => id === own.id)) return own
-          return yield* new Forbidden({
-            message: `The provisioner key is for the organization "${own.name}", not for the one that the address names.`
-          })
-        }
-      }
-    })
-
   const tagsOf = ({ tags }: NewDaemon) => {
     const broken = tags.find(([, value]) => value === undefined)
     return broken === undefined
       ? Effect.succeed(Object.fromEntries(tags.map(([key, value]): [string, string] => [key, value ?? ""])))
       : Invalid.field("tag", `${JSON.stringify(broken[0])} has no value: write key=value`)
   }
+
+  const { admittedBy, organizationOf } = daemonCredentials({ keys, options, organizations })
 
   return {
     admit: Traced.fn("RemoteDaemons.admit")(function* (
@@ -302,13 +259,6 @@ const make = Effect.gen(function* () {
       })
   }
 })
-
-/** Compares in a time that depends on the lengths alone. */
-const isSame = (one: string, other: string): boolean => {
-  let difference = one.length ^ other.length
-  for (let index = 0; index < other.length; index++) difference |= (one.charCodeAt(index) || 0) ^ other.charCodeAt(index)
-  return difference === 0
-}
 
 /** Daemons that connect from other processes. */
 export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<RemoteDaemons, RemoteDaemonsService>() {
