@@ -1,38 +1,28 @@
-import { Context, Effect, Option, Ref } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { inactivityTimeout } from "../agents/AgentStatus.js"
-import * as Audit from "../audit/Audit.js"
-import type { AuditAction } from "../audit/AuditEntry.js"
-import { diff } from "../audit/AuditedFields.js"
-import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Invalid, type NotFound, type Forbidden, type UpstreamFailure, type Unacceptable } from "../platform/Errors.js"
+import { type Conflict, Invalid, type NotFound, type Forbidden, type UpstreamFailure, type Unacceptable } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import * as Name from "../platform/texts/Name.js"
-import * as Timestamp from "../platform/time/Timestamp.js"
-import { transaction } from "../platform/store/Transactor.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/versions/TemplateVersionRepository.js"
-import { jobStatus } from "../provisioning/jobs/ProvisionerJob.js"
-import { validName, type Workspace } from "../workspaces/Workspace.js"
-import { buildStatus } from "../workspaces/builds/WorkspaceBuild.js"
 import { WorkspaceBuildCreation } from "../workspaces/builds/WorkspaceBuildCreation.js"
 import { WorkspaceCreation } from "../workspaces/creation/WorkspaceCreation.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
-import { missingTask, type Task, taskStatus } from "./Task.js"
-import { taskObject, visibleTasks } from "./VisibleTask.js"
-import { generatedNames } from "./TaskName.js"
-import { type TaskDetails, type TaskFilter, TaskRepository } from "./TaskRepository.js"
+import { visibleTasks } from "./VisibleTask.js"
+import { type TaskFilter, TaskRepository } from "./TaskRepository.js"
 import { parseTaskSearch } from "./TaskSearch.js"
-import { partsOf, taskView, type TaskView } from "./TaskView.js"
+import type { TaskView } from "./TaskView.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { CurrentActor } from "../access/actors/Actor.js"
 import type { Auditing } from "../audit/Audit.js"
 import type { BuildView } from "../workspaces/builds/BuildView.js"
+import { status, viewsOf, viewOf } from "./TaskViews.js"
+import { taskCreation } from "./TaskCreation.js"
+import { taskChanges } from "./TaskChanges.js"
 
 /** A requested task. Absent names are made from the prompt. */
 export interface NewTask {
@@ -42,22 +32,6 @@ export interface NewTask {
   readonly name: string
   readonly display_name: string
 }
-
-/** Bytes of a display name. */
-const maximumDisplayName = 64
-
-/** Generated names that are tried, where the owner has workspaces of those before. */
-const attempts = 5
-
-const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
-
-const subject = (task: Task, action: AuditAction): Audit.Subject => ({
-  action,
-  type: "task",
-  id: task.id,
-  target: task.name,
-  organization_id: task.organization_id
-})
 
 /** The methods of {@link Tasks}. */
 export interface TasksService {
@@ -120,51 +94,6 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const ids = yield* Ids
 
-  const viewsOf = (tasks: ReadonlyArray<TaskDetails>) =>
-    Effect.gen(function* () {
-      const { agentConnectionUpdateInterval } = yield* DeploymentOptions
-      const context = { now: yield* Timestamp.now, inactive: inactivityTimeout(agentConnectionUpdateInterval) }
-      return tasks.map((task) => taskView(task, context))
-    })
-
-  const viewOf = (task: TaskDetails) =>
-    Effect.flatMap(viewsOf([task]), ([view]) => (view === undefined ? missingTask : Effect.succeed(view)))
-
-  /** Fails unless the actor may read a version of this id whose template declares a task. workspaces.md §9.1 no. 1. */
-  const requireTaskVersion = (id: Uuid) =>
-    Effect.gen(function* () {
-      const version = Option.getOrUndefined(yield* versions.byId(id))
-      const template = version?.template_id ? Option.getOrUndefined(yield* templates.byId(version.template_id)) : undefined
-      if (version === undefined || template === undefined) return yield* noVersion
-      if (!(yield* Access.can("read", AccessObjects.template(template)))) return yield* noVersion
-      if (version.has_ai_task !== true) return yield* Invalid.field("template_version_id", "The template version declares no task")
-    })
-
-  const validDisplayName = (display_name: string) => {
-    const violation = Name.displayViolation(display_name, maximumDisplayName)
-    return violation === undefined ? Effect.void : Invalid.field("display_name", violation)
-  }
-
-  /** The names of a task; those that are not given are made from its prompt. No workspace of the owner has a generated name. */
-  const namesFor = (ownerId: Uuid, { input, ...given }: NewTask) =>
-    Effect.gen(function* () {
-      const display_name = given.display_name.trim()
-      yield* validDisplayName(display_name)
-      if (given.name !== "") {
-        yield* validName(given.name)
-        return { name: given.name, display_name: display_name || (yield* generatedNames(input)).display_name }
-      }
-      const free = Effect.filterOrFail(
-        Effect.flatMap(generatedNames(input), (names) =>
-          Effect.map(workspaces.idByName(ownerId, names.name, false), (found) => ({ names, isFree: Option.isNone(found) }))
-        ),
-        ({ isFree }) => isFree,
-        () => new Conflict({ message: "No free name could be made from the prompt." })
-      )
-      const { names } = yield* Effect.retry(free, { times: attempts - 1 })
-      return { name: names.name, display_name: display_name || names.display_name }
-    })
-
   const unknown = (field: string, reference: string): Invalid =>
     Invalid.field(field, `"${reference}" does not exist`, "Invalid search query")
 
@@ -177,8 +106,6 @@ const make = Effect.gen(function* () {
 
   const organizationOf = (reference: string) =>
     Effect.mapBoth(organizations.get(reference), { onFailure: () => unknown("organization", reference), onSuccess: ({ id }) => id })
-
-  const status = (task: TaskDetails) => taskStatus(partsOf(task))
 
   return {
     list: Traced.fn("Tasks.list")(function* (search: string) {
@@ -196,99 +123,9 @@ const make = Effect.gen(function* () {
       return yield* viewOf(yield* readable(user, reference))
     }),
 
-    create: Traced.fn("Tasks.create")(function* (user: string, request: NewTask) {
-      const owner = yield* owners.known(user)
-      yield* requireTaskVersion(request.template_version_id)
-      const names = yield* namesFor(owner.id, request)
-      const id = yield* ids.next
-      // As it is before a provisioner takes the build
-      const created = yield* Ref.make<Option.Option<TaskDetails>>(Option.none())
-      const store = (workspace: Workspace) =>
-        Effect.gen(function* () {
-          const task: Task = {
-            ...names,
-            id,
-            created_at: workspace.created_at,
-            organization_id: workspace.organization_id,
-            owner_id: workspace.owner_id,
-            workspace_id: workspace.id,
-            template_version_id: request.template_version_id,
-            prompt: request.input,
-            deleted_at: null
-          }
-          yield* Effect.catchTag(repository.insert(task), "Duplicate", () => Conflict.taken("A task of this owner", task.name))
-          const { success } = yield* Audit.AuditStatus
-          yield* Audit.record({ ...subject(task, "create"), status_code: success, diff: diff("task", undefined, task) })
-          yield* Ref.set(created, yield* repository.byId(id))
-        })
-      yield* creation.create(
-        { user },
-        {
-          name: names.name,
-          template_version_id: request.template_version_id,
-          template_version_preset_id: request.template_version_preset_id,
-          autostart_schedule: "",
-          ttl_ms: 0,
-          automatic_updates: "",
-          rich_parameter_values: []
-        },
-        { id, prompt: request.input, store }
-      )
-      return yield* viewOf(yield* Effect.orDie(Effect.flatten(Ref.get(created))))
-    }),
+    ...taskCreation({ versions, templates, workspaces, owners, ids, repository, creation }),
 
-    delete: Traced.fn("Tasks.delete")(function* (user: string, reference: string) {
-      const task = yield* readable(user, reference)
-      yield* Access.authorizeWrite("delete", taskObject(task), missingTask)
-      if (!task.workspace.deleted) {
-        yield* builds.create(task.workspace_id, { transition: "delete", rich_parameter_values: [], orphan: false })
-      }
-      const { success } = yield* Audit.AuditStatus
-      yield* transaction(
-        Effect.gen(function* () {
-          // A concurrent deletion of the workspace also deletes the task
-          if (!(yield* repository.delete(task.id, yield* Timestamp.now))) return
-          yield* Audit.record({ ...subject(task, "delete"), status_code: success, diff: diff("task", task, undefined) })
-        })
-      )
-    }),
-
-    setInput: Traced.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
-      if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
-      const task = yield* readable(user, reference)
-      yield* Access.authorizeWrite("update", taskObject(task), missingTask)
-      yield* Audit.audited(
-        subject(task, "write"),
-        Effect.gen(function* () {
-          const isChanged = status(task) === "paused" && (yield* repository.setPrompt(task.id, prompt))
-          if (!isChanged) return yield* new Conflict({ message: "The prompt can be changed only while the task is paused." })
-          return { value: undefined, before: task, after: { ...task, prompt } }
-        })
-      )
-    }),
-
-    pause: Traced.fn("Tasks.pause")(function* (user: string, reference: string) {
-      const { workspace_id } = yield* readable(user, reference)
-      return yield* builds.create(workspace_id, {
-        transition: "stop",
-        reason: "task_manual_pause",
-        rich_parameter_values: [],
-        orphan: false
-      })
-    }),
-
-    resume: Traced.fn("Tasks.resume")(function* (user: string, reference: string) {
-      const { build, workspace_id } = yield* readable(user, reference)
-      if (buildStatus(jobStatus(build.job), build.transition) === "running") {
-        return yield* new Conflict({ message: "The task's workspace is already running." })
-      }
-      return yield* builds.create(workspace_id, {
-        transition: "start",
-        reason: "task_resume",
-        rich_parameter_values: [],
-        orphan: false
-      })
-    })
+    ...taskChanges({ readable, builds, repository })
   }
 })
 
