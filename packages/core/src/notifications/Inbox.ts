@@ -11,7 +11,7 @@ import { Uuid } from "../platform/texts/Uuid.js"
 import { iconOf } from "./NotificationEvents.js"
 import { type InboxFilter, InboxRepository, type StoredInboxNotification } from "./NotificationRepository.js"
 import { plainTextOf } from "./NotificationText.js"
-import { inboxEvents } from "./Notifier.js"
+import { inboxEvents } from "./OwnDispatchers.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import { service } from "../platform/wiring/Standing.js"
 
