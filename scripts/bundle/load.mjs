@@ -31,8 +31,8 @@ const cachedCode = (url, source) => {
   }
 }
 
-/** `required` and `meta` stand for the script's `require` and `import.meta`. */
-const run = (url, required, meta) => {
+/** Runs a script, and returns it with what it exports. `meta` stands for its `import.meta`. */
+export const load = (url, meta) => {
   const bytes = readFileSync(url)
   // The bundler writes no other characters than those of ASCII
   const source = bytes.latin1Slice()
@@ -42,31 +42,6 @@ const run = (url, required, meta) => {
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   })
   const module = { exports: {} }
-  script.runInThisContext()(module, module.exports, required, meta)
+  script.runInThisContext()(module, module.exports, createRequire(url), meta)
   return { script, exports: module.exports }
-}
-
-/**
- * Answers a program's first script, what it exports, and the function that stands for its `require`. `meta` stands for its `import.meta`. The parts that
- * the program loads later are scripts beside it; `onPart` is called with each. One that fails to load is loaded again when it is asked for again.
- */
-export const load = (url, meta, onPart = () => undefined) => {
-  const ofNode = createRequire(url)
-  const parts = new Map()
-  const loadPart = (name) => {
-    const shared = first.exports.parts[name]
-    if (shared !== undefined) return shared()
-    const at = new URL(name, url)
-    const { exports, script } = run(at, required, meta)
-    onPart({ url: at, script })
-    return exports
-  }
-  const required = (name) => {
-    if (!name.startsWith("./")) return ofNode(name)
-    const part = parts.get(name) ?? loadPart(name)
-    parts.set(name, part)
-    return part
-  }
-  const first = run(url, required, meta)
-  return { ...first, required }
 }
