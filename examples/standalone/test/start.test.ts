@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { request } from "node:http"
-import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -38,22 +38,6 @@ const printed = (source: string, flags: ReadonlyArray<string> = []) =>
   text(spawn(process.execPath, [...flags, "--input-type=module", "-e", source], { stdio: ["ignore", "pipe", "inherit"] }).stdout)
 
 const checkout = new URL("../../../", import.meta.url)
-
-describe("the parts of the bundled server that it loads later", () => {
-  it("all load", async () => {
-    const dist = new URL("../dist/", import.meta.url)
-    const parts = (await readdir(dist)).filter((name) => /^program-.*\.cjs$/.test(name) && name !== "program-main.cjs")
-    const names = JSON.stringify(parts.map((name) => `./${name}`))
-    const look = `
-      const { load } = await import("${loader}")
-      const { required } = load(new URL("program-main.cjs", "${dist.href}"), { url: "${dist.href}", resolve: (name) => name })
-      for (const name of ${names}) required(name)
-      process.stdout.write(${names}.length + "\\n")
-    `
-    expect(await printed(look)).toBe(`${parts.length}\n`)
-    expect(parts.length).toBeGreaterThan(20)
-  })
-})
 
 describe("Node's own modules", () => {
   it("are loaded before the start changes V8's flags, with which Node's compiled code of them is not taken", async () => {
