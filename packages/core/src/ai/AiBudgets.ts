@@ -2,6 +2,8 @@ import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
+import type { AuditAction } from "../audit/AuditEntry.js"
+import { audited, auditedResource, ignored, shownAs } from "../audit/AuditedResource.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { AccountRepository } from "../identity/users/AccountRepository.js"
 import { lockedAccount } from "../identity/users/Account.js"
@@ -33,11 +35,30 @@ const validLimit = (micros: number): Effect.Effect<void, Invalid> => {
   return violation === undefined ? Effect.void : Invalid.field("spend_limit_micros", violation)
 }
 
-const auditedBudget = (budget: Pick<GroupAiBudget, "spend_limit_micros"> | undefined) =>
-  budget === undefined ? undefined : { spend_limit: dollars(budget.spend_limit_micros) }
+const budgetAudit = auditedResource<GroupAiBudget>({
+  type: "group_ai_budget",
+  endsRightsOf: "none",
+  fields: { group_id: ignored, spend_limit_micros: shownAs("spend_limit", dollars), created_at: ignored, updated_at: ignored }
+})
 
-/** Entries show what was before the first budget as no money. */
-const nothingAllowed = { spend_limit: dollars(0) }
+interface AuditedOverride extends Omit<UserAiBudgetOverride, "group_id"> {
+  /** Empty before the first override. */
+  readonly group_id: string
+  readonly group_name: string
+}
+
+const overrideAudit = auditedResource<AuditedOverride>({
+  type: "user_ai_budget_override",
+  endsRightsOf: "none",
+  fields: {
+    user_id: ignored,
+    group_id: audited,
+    group_name: audited,
+    spend_limit_micros: shownAs("spend_limit", dollars),
+    created_at: ignored,
+    updated_at: ignored
+  }
+})
 
 /** The methods of {@link AiBudgets}. */
 export interface AiBudgetsService {
@@ -80,31 +101,28 @@ const make = Effect.gen(function* () {
 
   const budgetOf = (id: GroupId) => Effect.map(repository.ofGroups([id]), ([budget]) => budget)
 
-  const ofGroup = (action: Audit.Subject["action"], { id, name, organization_id }: Group): Audit.Subject => ({
+  const ofGroup = (action: AuditAction, { id, name, organization_id }: Group): Audit.Subject<GroupAiBudget> => ({
     action,
-    type: "group_ai_budget",
+    resource: budgetAudit,
     id,
     target: name,
     organization_id
   })
 
-  const ofUser = (action: Audit.Subject["action"], { id, username }: User, { organization_id }: Group): Audit.Subject => ({
+  const ofUser = (action: AuditAction, { id, username }: User, { organization_id }: Group): Audit.Subject<AuditedOverride> => ({
     action,
-    type: "user_ai_budget_override",
+    resource: overrideAudit,
     id,
     target: username,
     organization_id
   })
 
   /** An override as audit entries show it. The former one may have been charged to a group that the actor does not see. */
-  const auditedOverride = (override: UserAiBudgetOverride | undefined) =>
-    override === undefined
-      ? Effect.succeed(undefined)
-      : Effect.map(groups.find(override.group_id), (group) => ({
-          ...auditedBudget(override),
-          group_id: override.group_id,
-          group_name: Option.match(group, { onNone: () => "", onSome: ({ name }) => name })
-        }))
+  const recordOf = (override: UserAiBudgetOverride): Effect.Effect<AuditedOverride> =>
+    Effect.map(groups.find(override.group_id), (group) => ({
+      ...override,
+      group_name: Option.match(group, { onNone: () => "", onSome: ({ name }) => name })
+    }))
 
   /** Fails with `NotFound` unless the actor may change the user and the group. */
   const mayOverride = (user: User, group: Group) =>
@@ -134,7 +152,8 @@ const make = Effect.gen(function* () {
           const before = yield* budgetOf(id)
           const now = yield* Timestamp.now
           const value = yield* repository.setOfGroup({ group_id: id, spend_limit_micros, created_at: now, updated_at: now })
-          return { value, before: auditedBudget(before) ?? nothingAllowed, after: auditedBudget(value) }
+          // Entries show what was before the first budget as no money
+          return { value, before: before ?? { ...value, spend_limit_micros: 0 }, after: value }
         })
       )
     }),
@@ -150,7 +169,7 @@ const make = Effect.gen(function* () {
           yield* groups.lock(id)
           const before = yield* budgetOf(id)
           if (!(yield* repository.deleteOfGroup(id))) return yield* noBudget
-          return { value: undefined, before: auditedBudget(before) }
+          return { value: undefined, before }
         })
       )
     }),
@@ -186,11 +205,9 @@ const make = Effect.gen(function* () {
             created_at: now,
             updated_at: now
           })
-          return {
-            value,
-            before: (yield* auditedOverride(before)) ?? { group_id: "", group_name: "", ...nothingAllowed },
-            after: yield* auditedOverride(value)
-          }
+          const after = yield* recordOf(value)
+          const none = { ...after, group_id: "", group_name: "", spend_limit_micros: 0 }
+          return { value, before: before === undefined ? none : yield* recordOf(before), after }
         })
       )
     }),
@@ -210,7 +227,7 @@ const make = Effect.gen(function* () {
           // A concurrent change may have charged it to a group that the actor may not change
           if (before?.group_id !== group.id) return yield* noOverride
           yield* repository.deleteOverride(user.id)
-          return { value: undefined, before: yield* auditedOverride(before) }
+          return { value: undefined, before: yield* recordOf(before) }
         })
       )
     })

@@ -1,21 +1,14 @@
 import { Effect, Option, Redacted } from "effect"
 import { Access } from "../access/index.js"
 import * as Audit from "../audit/Audit.js"
-import { diff } from "../audit/AuditedFields.js"
+import { auditedProvider, providerAudit, providerKeyAudit } from "./AiProviderAudit.js"
 import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
 import type { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-import {
-  type AiProviderKey,
-  type AiProviderRepository,
-  aiProviderViolations,
-  type BedrockSettings,
-  keyViolation,
-  maskedKey
-} from "./AiProvider.js"
+import { type AiProviderKey, type AiProviderRepository, aiProviderViolations, type BedrockSettings, keyViolation } from "./AiProvider.js"
 import * as Traced from "../platform/wiring/Traced.js"
-import { type ProviderSealing, object, encode } from "./ProviderSealing.js"
+import { type ProviderSealing, object } from "./ProviderSealing.js"
 import type { NewAiProvider, AiProvider, AiProviderChanges, KeyChange, BedrockInput } from "./AiProviders.js"
 
 const none = Redacted.make("")
@@ -34,20 +27,14 @@ const changeViolation = (change: KeyChange, at: number, { keys, seen }: { keys: 
   return []
 }
 
-/** What an entry compares: of secrets only whether they changed. */
-const audited = ({ settings, ...fields }: AiProvider) => ({
-  ...fields,
-  settings: settings === null ? "" : encode({ keys: [], settings })
-})
-
 /** The entries of the keys that came and went. */
 const auditKeys = (provider_id: Uuid, before: ReadonlyArray<AiProviderKey>, after: ReadonlyArray<AiProviderKey>) =>
   Effect.gen(function* () {
     const { success } = yield* Audit.AuditStatus
-    const entry = (action: "create" | "delete", { api_key, id }: AiProviderKey) => {
-      const shown = { id, provider_id, api_key: maskedKey(api_key) }
-      const changes = diff("ai_provider_key", action === "create" ? undefined : shown, action === "create" ? shown : undefined)
-      return Audit.record({ action, type: "ai_provider_key", id, target: id, status_code: success, diff: changes })
+    const entry = (action: "create" | "delete", key: AiProviderKey) => {
+      const record = { ...key, provider_id }
+      const sides = action === "create" ? { after: record } : { before: record }
+      return Audit.record({ action, resource: providerKeyAudit, id: key.id, target: key.id, status_code: success, ...sides })
     }
     const missingIn = (from: ReadonlyArray<AiProviderKey>, others: ReadonlyArray<AiProviderKey>) =>
       from.filter(({ id }) => !others.some((other) => other.id === id))
@@ -94,7 +81,7 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
     create: Traced.fn("AiProviders.create")(function* (given: NewAiProvider) {
       const id = yield* ids.next
       return yield* Audit.audited(
-        { action: "create", type: "ai_provider", id, target: given.name },
+        { action: "create", resource: providerAudit, id, target: given.name },
         Effect.gen(function* () {
           yield* Access.authorize("create", object)
           const { settings, violations } = yield* settingsFrom(given.settings, null)
@@ -113,7 +100,7 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
           const provider: AiProvider = { ...fields, keys: yield* Effect.forEach(given.api_keys, (one) => key(one, now)), settings }
           yield* repository.insert(yield* seal(provider)).pipe(Effect.mapError(() => Conflict.taken("An AI provider", given.name)))
           yield* auditKeys(id, [], provider.keys)
-          return { value: provider, after: audited(provider) }
+          return { value: provider, after: auditedProvider(provider) }
         })
       )
     }),
@@ -122,7 +109,7 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
       yield* Access.authorize("update", object)
       const { id, name } = yield* referenced(reference)
       return yield* Audit.audited(
-        { action: "write", type: "ai_provider", id, target: name },
+        { action: "write", resource: providerAudit, id, target: name },
         Effect.gen(function* () {
           const locked = yield* repository.lock(id)
           if (Option.isNone(locked)) return yield* new NotFound({ resource: "ai_provider" })
@@ -161,7 +148,7 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
           const after: AiProvider = { ...changed, keys, settings, updated_at: now }
           yield* repository.update(isReadable ? yield* seal(after) : { ...locked.value, ...fields, updated_at: now })
           yield* auditKeys(id, before.keys, keys)
-          return { value: after, before: audited(before), after: audited(after) }
+          return { value: after, before: auditedProvider(before), after: auditedProvider(after) }
         })
       )
     }),
@@ -170,14 +157,14 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
       yield* Access.authorize("delete", object)
       const { id, name } = yield* referenced(reference)
       yield* Audit.audited(
-        { action: "delete", type: "ai_provider", id, target: name },
+        { action: "delete", resource: providerAudit, id, target: name },
         Effect.gen(function* () {
           const locked = yield* repository.lock(id)
           if (Option.isNone(locked)) return yield* new NotFound({ resource: "ai_provider" })
           const before = yield* open(locked.value)
           yield* repository.remove(id)
           yield* auditKeys(id, before.keys, [])
-          return { value: undefined, before: audited(before) }
+          return { value: undefined, before: auditedProvider(before) }
         })
       )
     })

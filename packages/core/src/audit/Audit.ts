@@ -9,7 +9,7 @@ import { nil, parse, type Uuid } from "../platform/texts/Uuid.js"
 import type { AuditAction, AuditDiff, AuditEntry } from "./AuditEntry.js"
 import { endedRights } from "./EndedRights.js"
 import { AuditRepository } from "./AuditRepository.js"
-import { type AuditResourceType, diff } from "./AuditedFields.js"
+import type { AuditedResource } from "./AuditedResource.js"
 
 /**
  * The status an entry records: of a success, or of the error a use case failed with. The HTTP package answers from the same table;
@@ -22,10 +22,10 @@ export class AuditStatus extends Context.Reference<AuditStatus>()("@atelier/core
 /** What a change needs that writes an audit entry and publishes what it did. */
 export type Auditing = AuditRepository | EventBus | Ids | Transactor
 
-/** The subject of an entry. */
-export interface Subject {
+/** The subject of an entry, which is about a resource with the record `A`. */
+export interface Subject<in A = never> {
   readonly action: AuditAction
-  readonly type: AuditResourceType
+  readonly resource: AuditedResource<A>
   readonly id: Uuid
   /** How people call the object: mostly its name. */
   readonly target: string
@@ -33,15 +33,20 @@ export interface Subject {
   readonly additional_fields?: Readonly<Record<string, string>> | undefined
 }
 
+/** The object before and after a change; absent before a create and after a delete, and both where a change is about no field. */
+interface Sides<out A> {
+  readonly before?: A | undefined
+  readonly after?: A | undefined
+}
+
 interface Outcome extends Subject {
   readonly status_code: number
-  readonly diff: AuditDiff
   /** The user who acted, if it is not the actor: the user who logs in, the initiator of a build that has ended. */
   readonly user_id?: Uuid | undefined
   readonly request_id?: Uuid | undefined
 }
 
-const entryOf = (outcome: Outcome): Effect.Effect<AuditEntry, never, CurrentActor | Ids> =>
+const entryOf = (outcome: Outcome, diff: AuditDiff): Effect.Effect<AuditEntry, never, CurrentActor | Ids> =>
   Effect.gen(function* () {
     const actor = yield* CurrentActor
     const ids = yield* Ids
@@ -52,11 +57,11 @@ const entryOf = (outcome: Outcome): Effect.Effect<AuditEntry, never, CurrentActo
       organization_id: outcome.organization_id ?? nil,
       ip: actor.ip ?? "",
       user_agent: (actor.userAgent ?? "").slice(0, 256),
-      resource_type: outcome.type,
+      resource_type: outcome.resource.type,
       resource_id: outcome.id,
       resource_target: outcome.target,
       action: outcome.action,
-      diff: outcome.diff,
+      diff,
       status_code: outcome.status_code,
       additional_fields: outcome.additional_fields ?? {},
       request_id: outcome.request_id ?? parse(actor.requestId ?? "") ?? nil
@@ -79,10 +84,10 @@ const tell = (entry: AuditEntry): Effect.Effect<void, never, CurrentActor> =>
     )
   })
 
-const store = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
+const store = (outcome: Outcome, diff: AuditDiff): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
   Effect.gen(function* () {
     const repository = yield* AuditRepository
-    const entry = yield* entryOf(outcome)
+    const entry = yield* entryOf(outcome, diff)
     yield* repository.insert(entry)
     yield* tell(entry)
   })
@@ -91,14 +96,14 @@ const store = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | Audi
  * Runs a creation that stores its entry itself, in the one statement that makes the object: two statements and a transaction are most of what a small
  * creation costs. A creation that fails leaves no entry.
  */
-export const auditedAtOnce = <A, E, R>(
-  subject: Subject & { readonly action: "create" },
-  after: object,
+export const auditedAtOnce = <Fields, A, E, R>(
+  subject: Subject<Fields> & { readonly action: "create" },
+  after: NoInfer<Fields>,
   create: (entry: AuditEntry) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | CurrentActor | Ids> =>
   Effect.gen(function* () {
     const { success } = yield* AuditStatus
-    const entry = yield* entryOf({ ...subject, status_code: success, diff: diff(subject.type, undefined, after) })
+    const entry = yield* entryOf({ ...subject, status_code: success }, subject.resource.diff(undefined, after))
     return yield* Effect.zipLeft(create(entry), tell(entry))
   })
 
@@ -106,13 +111,17 @@ export const auditedAtOnce = <A, E, R>(
  * Writes the entry of a change, for the actor unless the outcome names another user, and makes open streams be checked where the change may
  * have ended the right to them. Call it in the transaction of the change.
  */
-export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids | EventBus> => {
-  const ended = endedRights(outcome)
-  return ended === undefined ? store(outcome) : Effect.zipRight(store(outcome), publishRightsChange(ended))
+export const record = <Fields>(
+  outcome: Outcome & Subject<Fields> & Sides<NoInfer<Fields>>
+): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids | EventBus> => {
+  const { after, before, ...entry } = outcome
+  const diff = outcome.resource.diff(before, after)
+  const ended = endedRights(outcome, diff)
+  return ended === undefined ? store(entry, diff) : Effect.zipRight(store(entry, diff), publishRightsChange(ended))
 }
 
 /** Whether a failed attempt has no object to tell of: a refused creation made none. A conversion is about the user. §B1. */
-const isWithoutObject = ({ action, type }: Subject): boolean => action === "create" && type !== "convert_login"
+const isWithoutObject = ({ action, resource }: Subject): boolean => action === "create" && resource.type !== "convert_login"
 
 /**
  * Writes the entry of an attempt that failed: with the status of its error, or none for a defect, and no diff. A creation that failed has no
@@ -126,33 +135,27 @@ export const recordFailure = (
     ? Effect.void
     : Effect.flatMap(AuditStatus, ({ failure }) =>
         // A refused login is about no key
-        store({ ...subject, id: subject.action === "login" ? nil : subject.id, status_code: failure(error), diff: {} })
+        store({ ...subject, id: subject.action === "login" ? nil : subject.id, status_code: failure(error) }, {})
       ).pipe(Effect.catchAllDefect((defect) => Effect.logError("the audit entry of a failure could not be stored", defect)))
 
-/** The answer of an audited change, with the object before and after; absent before a create and after a delete. */
-export interface Change<A> {
+/** The answer of an audited change, with the object before and after. */
+export interface Change<out A, out Fields> extends Sides<Fields> {
   readonly value: A
   /** The object's id, if the change decides it; the subject's unless given. */
   readonly id?: Uuid | undefined
-  readonly before?: object | undefined
-  readonly after?: object | undefined
 }
 
 /** How people call the object after a change: by its new name where it has one. §B1. */
-const targetAfter = ({ target, type }: Subject, after: object | undefined): string => {
-  const field = type === "user" || type === "organization_member" ? "username" : "name"
-  const fields: Readonly<Record<string, unknown>> = { ...after }
-  const name = fields[field]
-  return target !== "" && typeof name === "string" && name !== "" ? name : target
-}
+const targetAfter = <Fields>({ resource, target }: Subject<Fields>, after: Fields | undefined): string =>
+  target === "" || after === undefined ? target : (resource.nameOf(after) ?? target)
 
 /**
  * Runs a change in a transaction together with its entry. A change that fails is rolled back and leaves an entry with the failure's
  * status and no diff; a creation that fails leaves none. Fails as the change does. notifications-audit-insights.md §B1.
  */
-export const audited = <A, E, R>(
-  subject: Subject,
-  change: Effect.Effect<Change<A>, E, R>
+export const audited = <Fields, A, E, R>(
+  subject: Subject<Fields>,
+  change: Effect.Effect<Change<A, NoInfer<Fields>>, E, R>
 ): Effect.Effect<A, E, R | CurrentActor | AuditRepository | Ids | Transactor | EventBus> =>
   Effect.gen(function* () {
     const status = yield* AuditStatus
@@ -164,7 +167,8 @@ export const audited = <A, E, R>(
             id,
             target: targetAfter(subject, after),
             status_code: status.success,
-            diff: diff(subject.type, before, after)
+            before,
+            after
           })
         )
       )

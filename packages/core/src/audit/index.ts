@@ -1,6 +1,6 @@
 export * as Audit from "./Audit.js"
 export * from "./AuditEntry.js"
 export * from "./AuditRepository.js"
-export * from "./AuditedFields.js"
+export * as Audited from "./AuditedResource.js"
 export { layer, type Stored, workers } from "./layer.js"
 export type { Auditing } from "./Audit.js"

@@ -4,6 +4,8 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import { prebuildsUserId } from "../access/decisions/Decision.js"
 import * as Audit from "../audit/Audit.js"
+import type { AuditAction } from "../audit/AuditEntry.js"
+import { audited, auditedList, auditedResource, ignored } from "../audit/AuditedResource.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import type { UserId } from "../identity/users/User.js"
@@ -18,6 +20,7 @@ import {
   everyoneName,
   type Group,
   groupViolations,
+  type GroupId,
   type GroupSettings,
   type GroupWithNames,
   type GroupWithRoster,
@@ -67,9 +70,28 @@ const idsOf = (field: string, texts: ReadonlyArray<string>): Effect.Effect<Reado
     return id === undefined ? Invalid.field(field, `${JSON.stringify(text.slice(0, 64))} is not a UUID`) : Effect.succeed(id)
   })
 
-const subjectOf = (action: Audit.Subject["action"], { id, name, organization_id }: Group): Audit.Subject => ({
-  action,
+interface AuditedGroup extends Group {
+  readonly members?: ReadonlyArray<{ readonly user_id: UserId; readonly group_id: GroupId }>
+}
+
+const groupAudit = auditedResource<AuditedGroup>({
   type: "group",
+  endsRightsOf: "everyone",
+  fields: {
+    id: audited,
+    organization_id: ignored,
+    name: audited,
+    display_name: audited,
+    avatar_url: audited,
+    quota_allowance: audited,
+    source: ignored,
+    members: auditedList
+  }
+})
+
+const subjectOf = (action: AuditAction, { id, name, organization_id }: Group) => ({
+  action,
+  resource: groupAudit,
   id,
   // A refused one may have any length
   target: name.slice(0, 256),
@@ -117,7 +139,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
 
   /** The group as audit entries show it: with all of its members, or those among some users. */
-  const audited = (group: Group, among?: ReadonlyArray<UserId>) =>
+  const recordOf = (group: Group, among?: ReadonlyArray<UserId>): Effect.Effect<AuditedGroup> =>
     Effect.map(memberships.ids(group.id, among), (members) => ({
       ...group,
       members: members.map((user_id) => ({ user_id, group_id: group.id }))
@@ -165,7 +187,7 @@ const make = Effect.gen(function* () {
           if (!(yield* repository.lockOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
           yield* Effect.mapError(repository.insert(group), () => taken(group.name))
           const value: GroupWithRoster = { ...(yield* present(group.id)), members: [] }
-          return { value, after: yield* audited(group) }
+          return { value, after: yield* recordOf(group) }
         })
       )
     }),
@@ -207,7 +229,7 @@ const make = Effect.gen(function* () {
           if (renamed) yield* requireFreeName(found.id, found.organization_id, settings.name)
 
           const named = found.total_member_count > maximumListed ? [...added, ...removed] : undefined
-          const before = yield* audited(locked, named)
+          const before = yield* recordOf(locked, named)
           const group: Group = {
             ...locked,
             name: renamed ? change.name : locked.name,
@@ -219,7 +241,7 @@ const make = Effect.gen(function* () {
           if (new Set(added).size < added.length) return yield* alreadyMember
           yield* Effect.mapError(memberships.add(group.id, added), () => alreadyMember)
           yield* memberships.remove(group.id, removed)
-          return { value: yield* groups.withRoster(yield* present(group.id)), before, after: yield* audited(group, named) }
+          return { value: yield* groups.withRoster(yield* present(group.id)), before, after: yield* recordOf(group, named) }
         })
       )
     }),
@@ -239,7 +261,7 @@ const make = Effect.gen(function* () {
           if (locked === undefined) return yield* missing
           // While it has its members
           const parts = yield* Stream.runCollect(isAnswered ? yield* groups.withRoster(yield* present(found.id)) : Stream.succeed(empty))
-          const before = isListed ? yield* audited(locked) : locked
+          const before = isListed ? yield* recordOf(locked) : locked
           yield* claims.unmap({ kind: "group", organization_id: found.organization_id }, found.id, yield* Timestamp.now)
           yield* repository.delete(found.id)
           return { value: Stream.rechunk(Stream.fromChunk(parts), 1), before }

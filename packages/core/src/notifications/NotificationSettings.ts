@@ -3,6 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
+import { audited, auditedResource } from "../audit/AuditedResource.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { Users } from "../identity/users/Users.js"
@@ -41,6 +42,18 @@ const contentRefusal = (content: CustomContent | undefined): string | undefined 
 }
 
 const missingTemplate = new NotFound({ resource: "notification_template" })
+
+const settingsAudit = auditedResource<{ readonly notifier_paused: boolean }>({
+  type: "notifications_settings",
+  endsRightsOf: "none",
+  fields: { notifier_paused: audited }
+})
+
+const templateAudit = auditedResource<{ readonly method: string }>({
+  type: "notification_template",
+  endsRightsOf: "none",
+  fields: { method: audited }
+})
 
 /** The methods of {@link NotificationSettings}. */
 export interface NotificationSettingsService {
@@ -138,7 +151,7 @@ const make = Effect.gen(function* () {
           const stored = Option.getOrUndefined(yield* repository.lockPaused)
           if (stored === notifier_paused) return false
           yield* Audit.audited(
-            { action: "write", type: "notifications_settings", id: yield* ids.next, target: "" },
+            { action: "write", resource: settingsAudit, id: yield* ids.next, target: "" },
             Effect.as(repository.setPaused(notifier_paused), {
               value: undefined,
               // An entry shows the new value alone, against that of a deployment without one
@@ -170,7 +183,7 @@ const make = Effect.gen(function* () {
       const before = (yield* repository.methods).get(id) ?? ""
       if (before === method) return yield* new NotModified()
       yield* Audit.audited(
-        { action: "write", type: "notification_template", id, target: event.name },
+        { action: "write", resource: templateAudit, id, target: event.name },
         Effect.as(repository.setMethod(id, method), { value: undefined, before: { method: before }, after: { method } })
       )
     }),

@@ -11,6 +11,8 @@ import { permissionsOf, type Role } from "../access/roles/Role.js"
 import { isBuiltIn } from "../access/roles/Roles.js"
 import { roleNames } from "../access/actors/Subject.js"
 import * as Audit from "../audit/Audit.js"
+import type { AuditAction } from "../audit/AuditEntry.js"
+import { audited, auditedResource, ignored } from "../audit/AuditedResource.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import { Conflict, Invalid, NotFound, refuseViolations, type Validation, type Forbidden } from "../platform/Errors.js"
@@ -65,13 +67,37 @@ const noRole = new NotFound({ resource: "custom_role" })
 const builtIn = Invalid.field("name", "is the name of a built-in role")
 const full = new Conflict({ message: `An organization has at most ${maximumRoles} roles of its own.` })
 
-const audited = ({ display_name, name, permissions, organization_id }: CustomRole): object => {
+/** A role with its permissions as entries show them. */
+interface AuditedRole extends Omit<CustomRole, "permissions"> {
+  readonly site_permissions: ReadonlyArray<string>
+  readonly org_permissions: ReadonlyArray<string>
+  readonly user_permissions: ReadonlyArray<string>
+  readonly member_permissions: ReadonlyArray<string>
+}
+
+const roleAudit = auditedResource<AuditedRole>({
+  type: "custom_role",
+  endsRightsOf: "everyone",
+  fields: {
+    id: ignored,
+    organization_id: ignored,
+    name: audited,
+    display_name: audited,
+    created_at: ignored,
+    updated_at: ignored,
+    site_permissions: audited,
+    org_permissions: audited,
+    user_permissions: audited,
+    member_permissions: audited
+  }
+})
+
+const recordOf = ({ permissions, ...role }: CustomRole): AuditedRole => {
   const { organization_member_permissions, organization_permissions, site_permissions, user_permissions } = permissionsOf(
-    roleOf({ name, display_name, permissions, organization_id })
+    roleOf({ ...role, permissions })
   )
   return {
-    name,
-    display_name,
+    ...role,
     site_permissions: site_permissions.map(inWords),
     org_permissions: organization_permissions.map(inWords),
     user_permissions: user_permissions.map(inWords),
@@ -82,9 +108,9 @@ const audited = ({ display_name, name, permissions, organization_id }: CustomRol
 /** A permission as entries show it. notifications-audit-insights.md §B4. */
 const inWords = ({ action, negate, resource_type }: RequestedPermission): string => `${negate ? "-" : ""}${resource_type}.${action}`
 
-const subjectOf = (action: Audit.Subject["action"], role: Pick<CustomRole, "id" | "name" | "organization_id">): Audit.Subject => ({
+const subjectOf = (action: AuditAction, role: Pick<CustomRole, "id" | "name" | "organization_id">) => ({
   action,
-  type: "custom_role",
+  resource: roleAudit,
   id: role.id,
   // A refused one may have any length
   target: role.name.slice(0, 64),
@@ -239,7 +265,7 @@ const make = Effect.gen(function* () {
             const { display_name } = request
             const role: CustomRole = { id, organization_id, name, display_name, permissions, created_at: now, updated_at: now }
             yield* Effect.mapError(repository.insert(role), () => Conflict.taken("A role", name))
-            return { value: roleOf(role), after: audited(role) }
+            return { value: roleOf(role), after: recordOf(role) }
           })
         )
       )
@@ -265,7 +291,7 @@ const make = Effect.gen(function* () {
             const permissions = yield* grantsFor(organization_id, request)
             const after: CustomRole = { ...before, display_name: request.display_name, permissions, updated_at: yield* Timestamp.now }
             yield* repository.update(after)
-            return { value: roleOf(after), before: audited(before), after: audited(after) }
+            return { value: roleOf(after), before: recordOf(before), after: recordOf(after) }
           })
         )
       )
@@ -292,7 +318,7 @@ const make = Effect.gen(function* () {
             // Another one of that name would follow from the same claims
             yield* claims.unmap({ kind: "role", organization_id }, before.name, now)
             yield* repository.delete(before.id)
-            return { value: undefined, before: audited(before) }
+            return { value: undefined, before: recordOf(before) }
           })
         )
       )

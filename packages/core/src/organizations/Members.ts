@@ -4,6 +4,8 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { isBuiltIn, organizationRole } from "../access/roles/Roles.js"
 import * as Audit from "../audit/Audit.js"
+import type { AuditAction } from "../audit/AuditEntry.js"
+import { memberAudit } from "./MemberAudit.js"
 import { IdpSyncInForce } from "../identity/sync/IdpSyncInForce.js"
 import { meAlias } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
@@ -33,9 +35,9 @@ const maximumRoles = 100
 const unknownRole = (name: string): Invalid =>
   Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is not a role of members of the organization`)
 
-const subjectOf = (action: Audit.Subject["action"], member: Pick<Member, "organization_id" | "user_id" | "username">): Audit.Subject => ({
+const subjectOf = (action: AuditAction, member: Pick<Member, "organization_id" | "user_id" | "username">) => ({
   action,
-  type: "organization_member",
+  resource: memberAudit,
   id: member.user_id,
   target: member.username,
   organization_id: member.organization_id

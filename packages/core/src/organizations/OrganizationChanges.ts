@@ -5,6 +5,7 @@ import { CurrentActor } from "../access/actors/Actor.js"
 import { roleChangeRefusal } from "../access/roles/Assignment.js"
 import { organizationRole } from "../access/roles/Roles.js"
 import * as Audit from "../audit/Audit.js"
+import { organizationAudit } from "./OrganizationAudit.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import { pictureViolation } from "../platform/texts/Address.js"
@@ -128,7 +129,7 @@ const make = Effect.gen(function* () {
       const { id: organization_id, name } = organization
       return yield* Audit.audited(
         // A refused name may have any length
-        { action: "create", type: "organization", id: organization_id, target: name.slice(0, 64), organization_id },
+        { action: "create", resource: organizationAudit, id: organization_id, target: name.slice(0, 64), organization_id },
         withCurrentRights(rights)(
           Effect.gen(function* () {
             yield* refuseViolations(
@@ -153,7 +154,7 @@ const make = Effect.gen(function* () {
       yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
       return yield* Audit.audited(
-        { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
+        { action: "write", resource: organizationAudit, id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
           Access.authorizeOrHide("update", AccessObjects.organization(found)),
           Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization),
@@ -189,7 +190,7 @@ const make = Effect.gen(function* () {
       yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
       yield* Audit.audited(
-        { action: "delete", type: "organization", id: found.id, target: found.name, organization_id: found.id },
+        { action: "delete", resource: organizationAudit, id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
           Access.authorize("delete", AccessObjects.organization(found)),
           Effect.mapError(Effect.flatten(changes.lockForDeletion(found.id)), () => missingOrganization),

@@ -2,6 +2,7 @@ import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
+import { organizationAudit } from "./OrganizationAudit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { missingOrganization, type Organization, type ShareMode } from "./Organization.js"
@@ -65,7 +66,7 @@ const make = Effect.gen(function* () {
       const found = yield* organizations.get(reference)
       const mode = edit.shareable_workspace_owners ?? (edit.sharing_disabled === true ? "none" : "everyone")
       return yield* Audit.audited(
-        { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
+        { action: "write", resource: organizationAudit, id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
           Access.authorize("update", AccessObjects.organization(found)),
           // Sharing a workspace locks the organization too

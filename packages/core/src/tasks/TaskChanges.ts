@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as Audit from "../audit/Audit.js"
-import { diff } from "../audit/AuditedFields.js"
 import { Conflict, Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { transaction } from "../platform/store/Transactor.js"
@@ -33,7 +32,7 @@ export const taskChanges = ({ readable, builds, repository }: Needs) => ({
       Effect.gen(function* () {
         // A concurrent deletion of the workspace also deletes the task
         if (!(yield* repository.delete(task.id, yield* Timestamp.now))) return
-        yield* Audit.record({ ...subject(task, "delete"), status_code: success, diff: diff("task", task, undefined) })
+        yield* Audit.record({ ...subject(task, "delete"), status_code: success, before: task })
       })
     )
   }),

@@ -2,8 +2,8 @@ import { Effect, Option, Ref } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
+import { taskAudit } from "./TaskAudit.js"
 import type { AuditAction } from "../audit/AuditEntry.js"
-import { diff } from "../audit/AuditedFields.js"
 import { Conflict, Invalid } from "../platform/Errors.js"
 import type { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/texts/Name.js"
@@ -29,9 +29,9 @@ const attempts = 5
 
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
 
-export const subject = (task: Task, action: AuditAction): Audit.Subject => ({
+export const subject = (task: Task, action: AuditAction): Audit.Subject<Task> => ({
   action,
-  type: "task",
+  resource: taskAudit,
   id: task.id,
   target: task.name,
   organization_id: task.organization_id
@@ -107,7 +107,7 @@ export const taskCreation = ({ versions, templates, workspaces, owners, ids, rep
           }
           yield* Effect.catchTag(repository.insert(task), "Duplicate", () => Conflict.taken("A task of this owner", task.name))
           const { success } = yield* Audit.AuditStatus
-          yield* Audit.record({ ...subject(task, "create"), status_code: success, diff: diff("task", undefined, task) })
+          yield* Audit.record({ ...subject(task, "create"), status_code: success, after: task })
           yield* Ref.set(created, yield* repository.byId(id))
         })
       yield* creation.create(

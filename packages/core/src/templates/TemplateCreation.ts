@@ -3,7 +3,6 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
-import { diff } from "../audit/AuditedFields.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -15,7 +14,7 @@ import type { Uuid } from "../platform/texts/Uuid.js"
 import { ProvisionerJobRepository } from "../provisioning/jobs/ProvisionerJobRepository.js"
 import { noBuildTimeStats, takenTemplate, type Template } from "./Template.js"
 import { everyoneMayUse } from "./sharing/TemplateAcl.js"
-import { auditedTemplate, auditedVersion, templateSubject, versionSubject } from "./TemplateAudit.js"
+import { templateSubject, versionSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { newTemplateSettings, type NewTemplateSettings } from "./settings/TemplateSettings.js"
 import { newTemplateViolations } from "./settings/TemplateSettingsRules.js"
@@ -113,12 +112,13 @@ const make = Effect.gen(function* () {
           yield* Audit.record({
             ...templateSubject(template, "create"),
             status_code,
-            diff: diff("template", undefined, auditedTemplate(template))
+            after: template
           })
           yield* Audit.record({
             ...versionSubject(version, "write"),
             status_code,
-            diff: diff("template_version", auditedVersion(version), auditedVersion({ ...version, template_id: template.id }))
+            before: version,
+            after: { ...version, template_id: template.id }
           })
         })
       ).pipe(Effect.catchTag("Duplicate", () => takenTemplate(template.name)))

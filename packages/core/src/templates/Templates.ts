@@ -13,7 +13,7 @@ import { parse as parseUuid } from "../platform/texts/Uuid.js"
 import { ScheduledWorkspaces } from "./settings/ScheduledWorkspaces.js"
 import { StarterTemplates } from "./builder/StarterTemplates.js"
 import { missingTemplate, takenTemplate, type TemplateId } from "./Template.js"
-import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
+import { templateSubject } from "./TemplateAudit.js"
 import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
 import { TemplateNotifications } from "./TemplateNotifications.js"
 import { parseTemplateSearch } from "./TemplateSearch.js"
@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
           if (before.max_port_share_level !== after.max_port_share_level) {
             yield* repository.limitPortShares(id, after.max_port_share_level)
           }
-          return { value: yield* viewInForce(after), before: auditedTemplate(before), after: auditedTemplate(after) }
+          return { value: yield* viewInForce(after), before, after }
         })
       )
     }),
@@ -203,7 +203,7 @@ const make = Effect.gen(function* () {
           }
           yield* repository.markDeleted(id, yield* Timestamp.now)
           yield* notifications.deleted(template)
-          return { value: undefined, before: auditedTemplate(template) }
+          return { value: undefined, before: template }
         })
       )
     }),

@@ -26,7 +26,7 @@ import {
   type Workspace,
   type WorkspaceId
 } from "./Workspace.js"
-import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
+import { workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceBuildRepository } from "./builds/WorkspaceBuildRepository.js"
 import { WorkspaceNotifications } from "./notifications/WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
           const now = yield* Timestamp.now
           const after = yield* decide({ workspace, template: effectiveTemplate(stored, features), now })
           yield* workspaces.updateSettings({ ...after, updated_at: now })
-          return { value: after, before: auditedWorkspace(workspace), after: auditedWorkspace(after) }
+          return { value: after, before: workspace, after }
         })
       )
     })

@@ -21,7 +21,7 @@ import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import { missingWorkspace, takenWorkspace, validName, type WorkspaceId } from "./Workspace.js"
-import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
+import { workspaceSubject } from "./WorkspaceAudit.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./watching/WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -224,7 +224,7 @@ const make = Effect.gen(function* () {
           )
           if (!isRenamed) return yield* deleted
           yield* publishWorkspaceEvent(workspace.owner_id, { kind: "mtd_update", workspace_id: id })
-          return { value: undefined, before: auditedWorkspace(workspace), after: auditedWorkspace({ ...workspace, name }) }
+          return { value: undefined, before: workspace, after: { ...workspace, name } }
         })
       )
     }),

@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { Access, SystemActor } from "@atelier/core/access"
 import { Audit } from "@atelier/core/audit"
+import { apiKeyAudit } from "@atelier/core/identity"
 import { Conflict, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 
-const subject: Audit.Subject = { action: "create", type: "api_key", id: Uuid.nil, target: "ci" }
+const subject: Audit.Subject = { action: "create", resource: apiKeyAudit, id: Uuid.nil, target: "ci" }
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`a log that takes no entries on ${name}`, (it) => {

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Option, Schema, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
+import { licenseAudit } from "./LicenseAudit.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Conflict, type Forbidden, Invalid, NotFound, refuseViolations, UpstreamFailure } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/events/EventBus.js"
@@ -145,7 +146,7 @@ const make = Effect.gen(function* () {
     const id = uuid ?? (yield* ids.secret)
     const digest = yield* cryptography.sha256(new TextEncoder().encode(token))
     const license = yield* Audit.audited(
-      { action: "create", type: "license", id, target: id },
+      { action: "create", resource: licenseAudit, id, target: id },
       Effect.gen(function* () {
         if ((yield* repository.list).length >= maximumLicenses)
           return yield* new Invalid({ message: `A deployment has at most ${maximumLicenses} licenses: delete those that have expired.` })
@@ -200,7 +201,7 @@ const make = Effect.gen(function* () {
       const before = (yield* repository.list).find((license) => license.id === id)
       if (before === undefined) return yield* new NotFound({ resource: "license" })
       yield* Audit.audited(
-        { action: "delete", type: "license", id: before.uuid, target: before.uuid },
+        { action: "delete", resource: licenseAudit, id: before.uuid, target: before.uuid },
         Effect.gen(function* () {
           if (Option.isNone(yield* repository.remove(id))) return yield* new NotFound({ resource: "license" })
           yield* publish(licensesChanged, {})

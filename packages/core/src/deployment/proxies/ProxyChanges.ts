@@ -1,6 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { Access, AccessObjects, publishRightsChange } from "../../access/index.js"
 import * as Audit from "../../audit/Audit.js"
+import { proxyAudit } from "./WorkspaceProxyAudit.js"
 import { type Cryptography, randomAlphanumeric, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Conflict, Invalid, refuseViolations } from "../../platform/Errors.js"
 import type { Ids } from "../../platform/Ids.js"
@@ -40,7 +41,7 @@ export const proxyChanges = ({ cryptography, ids, repository, health, observed, 
       yield* licensed
       const id = yield* ids.next
       return yield* Audit.audited(
-        { action: "create", type: "workspace_proxy", id, target: fields.name },
+        { action: "create", resource: proxyAudit, id, target: fields.name },
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.bare("workspace_proxy"))
           if (fields.name === "") return yield* Invalid.field("name", "must not be empty")
@@ -76,7 +77,7 @@ export const proxyChanges = ({ cryptography, ids, repository, health, observed, 
       if (isPrimary(reference)) return yield* changePrimary(fields)
       const { id, name } = yield* found(reference)
       return yield* Audit.audited(
-        { action: "write", type: "workspace_proxy", id, target: name },
+        { action: "write", resource: proxyAudit, id, target: name },
         Effect.gen(function* () {
           const before = Option.getOrUndefined(yield* repository.lock(id))
           if (before === undefined) return yield* missing
@@ -108,7 +109,7 @@ export const proxyChanges = ({ cryptography, ids, repository, health, observed, 
       }
       const { id, name } = yield* found(reference)
       yield* Audit.audited(
-        { action: "delete", type: "workspace_proxy", id, target: name },
+        { action: "delete", resource: proxyAudit, id, target: name },
         Effect.gen(function* () {
           const before = Option.getOrUndefined(yield* repository.lock(id))
           if (before === undefined) return yield* missing

@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import type { Actor, CallInfo, CurrentActor } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
+import { apiKeyAudit } from "../sessions/ApiKeyAudit.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Conflict, type Duplicate, Forbidden, Invalid } from "../../platform/Errors.js"
 import { transaction } from "../../platform/store/Transactor.js"
@@ -45,7 +46,12 @@ const otherLogin = ({ login_type }: User, type: ExternalLoginType): Forbidden =>
       : {})
   })
 
-const loginOf = ({ id }: Pick<User, "id">, action: "login" | "register"): Audit.Subject => ({ action, type: "api_key", id, target: "" })
+const loginOf = ({ id }: Pick<User, "id">, action: "login" | "register"): Audit.Subject => ({
+  action,
+  resource: apiKeyAudit,
+  id,
+  target: ""
+})
 
 const actorOf = ({ id, username }: Pick<User, "id" | "username">, info: CallInfo): Actor => ({
   ...SystemActor.systemRestricted,
@@ -117,7 +123,7 @@ export const loginAdmission = ({ find, accounts, signups, conversions, links, do
           return Option.none<A>()
         }
         const { success } = yield* Audit.AuditStatus
-        yield* Audit.record({ ...loginOf(user, isNew ? "register" : "login"), status_code: success, diff: {} })
+        yield* Audit.record({ ...loginOf(user, isNew ? "register" : "login"), status_code: success })
         return Option.some(yield* open(user.id))
       }).pipe(Access.actingAs(actorOf(user, info)))
     })

@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
+import { audited, auditedResource, auditedTime, ignored } from "../../audit/AuditedResource.js"
 import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/secrets/Cryptography.js"
@@ -25,6 +25,21 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 import type { Ids } from "../../platform/Ids.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import type { Auditing } from "../../audit/Audit.js"
+
+const conversionAudit = auditedResource<LoginConversion & { readonly created_at: Timestamp.Timestamp }>({
+  type: "convert_login",
+  endsRightsOf: "user",
+  fields: {
+    issuer: ignored,
+    state_string: ignored,
+    user_id: audited,
+    from_login_type: audited,
+    to_login_type: audited,
+    created_at: auditedTime,
+    not_before: ignored,
+    expires_at: auditedTime
+  }
+})
 
 /** How long a conversion may take. */
 const lifetime = Duration.minutes(5)
@@ -102,7 +117,7 @@ const make = Effect.gen(function* () {
 
       yield* Access.refuseApps
       const user = yield* users.get(reference)
-      const subject: Audit.Subject = { action: "create", type: "convert_login", id: user.id, target: user.username }
+      const subject = { action: "create", resource: conversionAudit, id: user.id, target: user.username } as const
       const isRight = yield* hasher.verify(password, Option.getOrNull(yield* accounts.hashedPassword(user.id)))
       return yield* Audit.audited(
         subject,
@@ -167,11 +182,11 @@ const make = Effect.gen(function* () {
         const key = yield* keys.byId(apiKeyId)
         if (Option.isSome(key) && key.value.user_id === user.id) yield* keys.delete(apiKeyId)
       }
-      const before = { login_type: user.login_type, hashed_password: "before" }
       yield* Audit.record({
         ...accountWrite(user),
         status_code: success,
-        diff: diff("user", before, { login_type: type, hashed_password: null })
+        before: { ...user, hashed_password: "before" },
+        after: { ...user, login_type: type, hashed_password: null }
       })
     })
   }

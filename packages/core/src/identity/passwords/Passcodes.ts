@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
-import { auditedTime } from "../../audit/AuditedFields.js"
+import { userAudit } from "../users/UserAudit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
@@ -111,15 +111,15 @@ const make = Effect.gen(function* () {
       }
       const sealed = yield* delivery.seal(passcode, code)
       yield* Audit.audited(
-        { action: "request_password_reset", type: "user", id: holder.id, target: holder.username },
+        { action: "request_password_reset", resource: userAudit, id: holder.id, target: holder.username },
         Effect.gen(function* () {
-          yield* lockedAccount(accounts, holder.id)
+          const account = yield* lockedAccount(accounts, holder.id)
           const former = Option.getOrNull(yield* repository.ofUser(holder.id))
           yield* repository.replace(passcode, sealed, now)
           return {
             value: undefined,
-            before: { one_time_passcode_expires_at: auditedTime(former?.expires_at ?? null) },
-            after: { one_time_passcode_expires_at: auditedTime(passcode.expires_at) }
+            before: { ...account, one_time_passcode_expires_at: former?.expires_at ?? null },
+            after: { ...account, one_time_passcode_expires_at: passcode.expires_at }
           }
         })
       ).pipe(
@@ -143,8 +143,8 @@ const make = Effect.gen(function* () {
       yield* accounts.updatePassword(holder.id, next, now)
       return {
         value: undefined,
-        before: { hashed_password: current, one_time_passcode_expires_at: auditedTime(passcode.expires_at) },
-        after: { hashed_password: next, one_time_passcode_expires_at: auditedTime(null) }
+        before: { ...account, hashed_password: current, one_time_passcode_expires_at: passcode.expires_at },
+        after: { ...account, hashed_password: next, one_time_passcode_expires_at: null }
       }
     })
 

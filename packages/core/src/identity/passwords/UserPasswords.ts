@@ -93,11 +93,12 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         subject,
         Effect.gen(function* () {
-          yield* guard(yield* lockedAccount(accounts, user.id))
+          const account = yield* lockedAccount(accounts, user.id)
+          yield* guard(account)
           const inUse = yield* accounts.hashedPassword(user.id)
           if (Option.getOrNull(inUse) !== current) return yield* new Conflict({ message: "The password has just been changed." })
           yield* accounts.updatePassword(user.id, next, yield* Timestamp.now)
-          return { value: undefined, before: { hashed_password: current }, after: { hashed_password: next } }
+          return { value: undefined, before: { ...account, hashed_password: current }, after: { ...account, hashed_password: next } }
         })
       )
     }),

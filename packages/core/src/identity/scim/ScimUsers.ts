@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
+import { userAudit } from "../users/UserAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Conflict, NotFound, type Forbidden } from "../../platform/Errors.js"
@@ -158,7 +159,7 @@ const make = Effect.gen(function* () {
       )
       const storeSshKey = yield* sshKeys.prepare
       return yield* Audit.audited(
-        { action: "create", type: "user", id, target: username, ...automatic },
+        { action: "create", resource: userAudit, id, target: username, ...automatic },
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.user(user))
           if (Option.isSome(yield* users.byUsername(username))) return yield* taken

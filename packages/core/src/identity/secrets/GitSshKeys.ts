@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
+import { audited, auditedResource, ignored, secret } from "../../audit/AuditedResource.js"
 import { Forbidden, NotFound } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -15,6 +16,12 @@ import { Users } from "../users/Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { Auditing } from "../../audit/Audit.js"
+
+const keyAudit = auditedResource<GitSshKey & { readonly private_key: string }>({
+  type: "git_ssh_key",
+  endsRightsOf: "none",
+  fields: { user_id: audited, created_at: ignored, updated_at: ignored, public_key: audited, private_key: secret }
+})
 
 /** The methods of {@link GitSshKeys}. */
 export interface GitSshKeysService {
@@ -60,7 +67,7 @@ const make = Effect.gen(function* () {
 
     regenerate: Traced.fn("GitSshKeys.regenerate")(function* (reference: string) {
       const user = yield* users.get(reference)
-      const subject = (target: string): Audit.Subject => ({ action: "write", type: "git_ssh_key", id: user.id, target: target.trimEnd() })
+      const subject = (target: string) => ({ action: "write", resource: keyAudit, id: user.id, target: target.trimEnd() }) as const
       const pair = yield* Effect.gen(function* () {
         yield* Access.authorizeOrHide("update_personal", AccessObjects.user(user))
         yield* refuseSystem(user)

@@ -2,7 +2,6 @@ import { Context, Effect, Either, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Conflict, type Duplicate, Invalid, NotFound, refuseViolations, type Validation, type Forbidden } from "../../platform/Errors.js"
@@ -22,6 +21,7 @@ import {
   userSecretObject,
   valueViolation
 } from "./UserSecret.js"
+import { secretSubject } from "./UserSecretAudit.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
@@ -185,20 +185,12 @@ const make = Effect.gen(function* () {
         return yield* Effect.forEach(secrets, ({ secret, value }, index) =>
           Effect.gen(function* () {
             const { after } = yield* store(secret, value, entryPrefix(index))
-            yield* Audit.record({ ...subject("create", secret), status_code: success, diff: diff("user_secret", undefined, after) })
+            yield* Audit.record({ ...secretSubject("create", secret), status_code: success, after })
             return secret
           })
         )
       })
     )
-
-  const subject = (action: Audit.Subject["action"], { id, name }: UserSecret): Audit.Subject => ({
-    action,
-    type: "user_secret",
-    id,
-    // A refused one may have any length
-    target: name.slice(0, 256)
-  })
 
   /** The user's secret of that name. Fails with `NotFound` where the actor may not read it. */
   const find = (reference: string, name: string) =>
@@ -212,7 +204,7 @@ const make = Effect.gen(function* () {
       const user = yield* users.holder(reference)
       const secret = yield* recordOf(user.id, request)
       return yield* Audit.audited(
-        subject("create", secret),
+        secretSubject("create", secret),
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
           yield* refuseViolations(newViolations(secret, request.value, brand))
@@ -253,7 +245,7 @@ const make = Effect.gen(function* () {
       const found = yield* find(reference, name)
       const { value } = changes
       return yield* Audit.audited(
-        subject("write", found),
+        secretSubject("write", found),
         Effect.gen(function* () {
           yield* Access.authorizeWrite("update", userSecretObject(found), missing)
           if (Object.values(changes).every((change) => change === undefined))
@@ -286,7 +278,7 @@ const make = Effect.gen(function* () {
     delete: Traced.fn("UserSecrets.delete")(function* (reference: string, name: string) {
       const found = yield* find(reference, name)
       yield* Audit.audited(
-        subject("delete", found),
+        secretSubject("delete", found),
         Effect.gen(function* () {
           yield* Access.authorizeWrite("delete", userSecretObject(found), missing)
           if (!(yield* repository.delete(found.id))) return yield* missing

@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
+import { apiKeyAudit } from "./ApiKeyAudit.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import type { AccountRepository } from "../users/AccountRepository.js"
@@ -22,12 +22,12 @@ export const keyEnding = ({ holder, repository, accounts }: Needs) => {
     Effect.gen(function* () {
       yield* holder(reference)
       const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
-      const subject: Audit.Subject = {
+      const subject = {
         action: action === "update" ? "write" : action,
-        type: "api_key",
+        resource: apiKeyAudit,
         id: key.user_id,
         target: key.token_name
-      }
+      } as const
       if (yield* Access.can(action, AccessObjects.apiKey(key))) return { key, subject }
       // Without the right to read the key it counts as missing, and no attempt is recorded
       if (yield* Access.can("read", AccessObjects.apiKey(key))) yield* Audit.recordFailure(subject, Option.some(missing))
@@ -53,7 +53,7 @@ export const keyEnding = ({ holder, repository, accounts }: Needs) => {
           // A key is good at the instant it expires
           const expires_at = Timestamp.minus(yield* Timestamp.now, "1 milli")
           if (!(yield* repository.expire(id, expires_at))) return
-          yield* Audit.record({ ...subject, status_code: success, diff: diff("api_key", key, { ...key, expires_at }) })
+          yield* Audit.record({ ...subject, status_code: success, before: key, after: { ...key, expires_at } })
         })
       )
     })

@@ -5,6 +5,7 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import { type AllowList, parseAllowList, unrestrictedAllowList } from "../../access/scopes/AllowList.js"
 import { allScope, canonicalScope, isExternalScope } from "../../access/scopes/Scope.js"
 import * as Audit from "../../audit/Audit.js"
+import { apiKeyAudit } from "./ApiKeyAudit.js"
 import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
 import * as Name from "../../platform/texts/Name.js"
@@ -102,7 +103,7 @@ export const keyIssue = ({
       const { hashedSecret, id, key: presented } = yield* newCredential
       const now = yield* Timestamp.now
       const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, now)
-      const subject = { action: "create", type: "api_key", id: user.id, target: stored.token_name } as const
+      const subject = { action: "create", resource: apiKeyAudit, id: user.id, target: stored.token_name } as const
       yield* Audit.auditedAtOnce(subject, stored, (entry) =>
         repository
           .issue({ key: stored, hashedSecret, entry, actor: actor.userId, credential: actor.apiKeyId, now, limit: maximumKeys })

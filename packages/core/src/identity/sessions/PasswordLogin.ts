@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
+import { apiKeyAudit } from "./ApiKeyAudit.js"
 import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Forbidden, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import { afterwards } from "../../platform/store/Transactor.js"
@@ -72,7 +73,7 @@ export const passwordLogin = ({ accounts, options, see, keys, hasher, users, isO
       if (Option.isNone(found)) return yield* wrongLogin
 
       const user = found.value
-      const subject: Audit.Subject = { action: "login", type: "api_key", id: user.id, target: "" }
+      const subject: Audit.Subject = { action: "login", resource: apiKeyAudit, id: user.id, target: "" }
       const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
       if (!isRight) {
         // Written after the answer, which would otherwise take longer for addresses that are known

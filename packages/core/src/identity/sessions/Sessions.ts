@@ -4,6 +4,7 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
+import { apiKeyAudit } from "./ApiKeyAudit.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography } from "../../platform/secrets/Cryptography.js"
@@ -148,7 +149,7 @@ const make = Effect.gen(function* () {
       const { apiKeyId, userId } = yield* CurrentActor
       if (apiKeyId === undefined) return yield* new NotFound({ resource: "api_key" })
       yield* Audit.audited(
-        { action: "logout", type: "api_key", id: userId, target: "" },
+        { action: "logout", resource: apiKeyAudit, id: userId, target: "" },
         Effect.gen(function* () {
           yield* Access.authorize("delete", AccessObjects.ownedBy("api_key", userId, apiKeyId))
           yield* keys.delete(apiKeyId)

@@ -5,6 +5,7 @@ import { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { AccessObject } from "../../access/Resource.js"
 import * as Audit from "../../audit/Audit.js"
+import { audited, type AuditedResource, auditedResource, ignored, shownAs } from "../../audit/AuditedResource.js"
 import { CustomRoleRepository } from "../../organizations/CustomRoleRepository.js"
 import { missingOrganization } from "../../organizations/Organization.js"
 import { OrganizationChangeRepository } from "../../organizations/OrganizationChangeRepository.js"
@@ -25,28 +26,54 @@ import {
   type RoleSyncSettings
 } from "./IdpSync.js"
 import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncScope } from "./IdpSyncInForce.js"
-import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
+import { IdpSyncRepository } from "./IdpSyncRepository.js"
 import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { Auditing } from "../../audit/Audit.js"
 
-/** The audit log's type and name of each kind of settings. The settings have no id of their own. notifications-audit-insights.md §B3. */
-const auditedAs = {
-  organization: { type: "idp_sync_settings_organization", target: "Organization Sync" },
-  group: { type: "idp_sync_settings_group", target: "Organization Group Sync" },
-  role: { type: "idp_sync_settings_role", target: "Organization Role Sync" }
-} as const satisfies Record<IdpSyncKind, Pick<Audit.Subject, "type" | "target">>
+/** A kind of settings in the audit log. */
+interface AuditedAs<A> {
+  readonly resource: AuditedResource<A>
+  readonly target: string
+}
 
+const organizationAudit: AuditedAs<OrganizationSyncSettings> = {
+  resource: auditedResource({
+    type: "idp_sync_settings_organization",
+    endsRightsOf: "none",
+    fields: { field: audited, mapping: audited, organization_assign_default: shownAs("assign_default") }
+  }),
+  target: "Organization Sync"
+}
+
+const groupAudit: AuditedAs<GroupSyncSettings> = {
+  resource: auditedResource({
+    type: "idp_sync_settings_group",
+    endsRightsOf: "none",
+    fields: {
+      field: audited,
+      mapping: audited,
+      regex_filter: audited,
+      auto_create_missing_groups: audited,
+      legacy_group_name_mapping: ignored
+    }
+  }),
+  target: "Organization Group Sync"
+}
+
+const roleAudit: AuditedAs<RoleSyncSettings> = {
+  resource: auditedResource({ type: "idp_sync_settings_role", endsRightsOf: "none", fields: { field: audited, mapping: audited } }),
+  target: "Organization Role Sync"
+}
+
+/** The settings have no id of their own. notifications-audit-insights.md §B3. */
 const auditedId = Uuid.make("51a51c00-0000-0000-0000-000000000000")
 
 /** Names or values of claims in one answer. */
 const maximumClaims = 1000
 
 type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings
-
-const auditView = (settings: Settings): object =>
-  "organization_assign_default" in settings ? { ...settings, assign_default: settings.organization_assign_default } : settings
 
 /** Fails unless the actor may give and take what follows from a change of settings. */
 type Authorize<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, CurrentActor>
@@ -150,12 +177,13 @@ const make = Effect.gen(function* () {
    */
   const write = <A extends Settings, E>(
     definition: IdpSyncDefinition<A>,
+    auditedAs: AuditedAs<A>,
     scope: IdpSyncScope,
     edit: (before: A) => A,
     { lock, authorize }: { readonly lock: Effect.Effect<unknown, E>; readonly authorize: Authorize<A> }
   ) =>
     Audit.audited(
-      { ...auditedAs[definition.kind], action: "write", id: auditedId, organization_id: scope.id },
+      { ...auditedAs, action: "write", id: auditedId, organization_id: scope.id },
       permitted(rights)(Access.authorize("update", objectOf(scope)), lock, () =>
         Effect.gen(function* () {
           const now = yield* Timestamp.now
@@ -168,7 +196,7 @@ const make = Effect.gen(function* () {
           yield* refuseViolations(idpSyncViolations(after))
           yield* authorize(before, after)
           yield* repository.write(key, after, now)
-          return { value: after, before: auditView(before), after: auditView(after) }
+          return { value: after, before, after }
         })
       )
     )
@@ -195,16 +223,16 @@ const make = Effect.gen(function* () {
     })
 
   const writeOrganization = (edit: (before: OrganizationSyncSettings) => OrganizationSyncSettings) =>
-    write(organization, deploymentScope, edit, { lock: Effect.void, authorize: authorizeMemberships })
+    write(organization, organizationAudit, deploymentScope, edit, { lock: Effect.void, authorize: authorizeMemberships })
 
   const writeGroups = (reference: string, edit: (before: GroupSyncSettings) => GroupSyncSettings) =>
     Effect.flatMap(organizations.get(reference), (scope) =>
-      write(group, scope, edit, { lock: lockOrganization(scope), authorize: () => Effect.void })
+      write(group, groupAudit, scope, edit, { lock: lockOrganization(scope), authorize: () => Effect.void })
     )
 
   const writeRoles = (reference: string, edit: (before: RoleSyncSettings) => RoleSyncSettings) =>
     Effect.flatMap(organizations.get(reference), (scope) =>
-      write(role, scope, edit, { lock: lockOrganization(scope), authorize: authorizeRoles(scope) })
+      write(role, roleAudit, scope, edit, { lock: lockOrganization(scope), authorize: authorizeRoles(scope) })
     )
 
   return {

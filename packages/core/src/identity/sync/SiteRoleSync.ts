@@ -2,7 +2,6 @@ import { Effect, Either } from "effect"
 import { siteRole } from "../../access/roles/Roles.js"
 import { impliedSiteRole } from "../../access/roles/SiteRoles.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { ProviderFailure } from "../logins/LoginProvider.js"
@@ -42,7 +41,8 @@ export const makeSiteRoleSync = Effect.gen(function* () {
         ...accountWrite(user),
         ...automatic,
         status_code: success,
-        diff: diff("user", { rbac_roles: user.rbac_roles }, { rbac_roles })
+        before: user,
+        after: { ...user, rbac_roles }
       })
     })
 })

@@ -1,7 +1,7 @@
 /** What syncs leave in the audit log and in the log. */
 import { Effect } from "effect"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
+import { memberAudit } from "../../organizations/MemberAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { OrganizationId } from "../../organizations/Organization.js"
 import type { User } from "../users/User.js"
@@ -28,12 +28,13 @@ export const makeSyncTrail = Effect.gen(function* () {
       yield* Audit.record({
         ...automatic,
         action: before === undefined ? "create" : after === undefined ? "delete" : "write",
-        type: "organization_member",
+        resource: memberAudit,
         id: user.id,
         target: user.username,
         organization_id,
         status_code: success,
-        diff: diff("organization_member", view(before), view(after))
+        before: view(before),
+        after: view(after)
       })
     })
 

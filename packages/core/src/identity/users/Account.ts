@@ -1,19 +1,15 @@
 import { Effect } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { roleNames, type Subject } from "../../access/actors/Subject.js"
-import type * as Audit from "../../audit/Audit.js"
+import { userAudit } from "./UserAudit.js"
 import { Conflict, Forbidden, NotFound } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import type { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, type UserId } from "./User.js"
 
 /** The subject of audit entries about a change of a user. */
-export const accountWrite = (user: Pick<User, "id" | "username">): Audit.Subject => ({
-  action: "write",
-  type: "user",
-  id: user.id,
-  target: user.username
-})
+export const accountWrite = (user: Pick<User, "id" | "username">) =>
+  ({ action: "write", resource: userAudit, id: user.id, target: user.username }) as const
 
 /** Returns the current user, locked until the transaction ends. Fails with `NotFound` if the user is deleted. */
 export const lockedAccount = (accounts: AccountRepository["Type"], id: UserId): Effect.Effect<User, NotFound> =>

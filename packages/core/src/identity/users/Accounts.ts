@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
+import { userAudit } from "./UserAudit.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
 import { Conflict, Forbidden, InUse, Invalid, NotFound, refuseViolations, validationsOf } from "../../platform/Errors.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -206,7 +207,7 @@ const make = Effect.gen(function* () {
       const user = yield* users.get(reference)
       if (user.deleted) return yield* new NotFound({ resource: "user" })
       yield* Audit.audited(
-        { action: "delete", type: "user", id: user.id, target: user.username },
+        { action: "delete", resource: userAudit, id: user.id, target: user.username },
         Effect.gen(function* () {
           // The lock keeps workspaces from being added
           const { userId } = yield* CurrentActor

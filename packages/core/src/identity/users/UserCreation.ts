@@ -6,6 +6,7 @@ import { roleChangeRefusal } from "../../access/roles/Assignment.js"
 import { siteRole } from "../../access/roles/Roles.js"
 import { impliedSiteRole } from "../../access/roles/SiteRoles.js"
 import * as Audit from "../../audit/Audit.js"
+import { userAudit } from "./UserAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
@@ -154,7 +155,7 @@ const make = Effect.gen(function* () {
 
       const { email, name, password, username } = request
       const id = yield* ids.next
-      const subject: Audit.Subject = { action: "create", type: "user", id, target: username }
+      const subject = { action: "create", resource: userAudit, id, target: username } as const
       const prepared = yield* Effect.gen(function* () {
         yield* Access.authorize("create", AccessObjects.user({ id }))
         yield* requireFree(request)

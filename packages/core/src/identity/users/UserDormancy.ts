@@ -4,7 +4,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
+import { userAudit } from "./UserAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -37,8 +37,10 @@ const automaticStatusChange = (
 ) =>
   Audit.record({
     ...accountWrite(user),
+    resource: userAudit.part("status"),
     status_code: 200,
-    diff: diff("user", { status: before }, { status: after }),
+    before: { status: before },
+    after: { status: after },
     user_id: user.id,
     additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "dormancy" }
   })

@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import * as Audit from "../../audit/Audit.js"
+import { audited, auditedResource } from "../../audit/AuditedResource.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
@@ -23,6 +24,12 @@ const settingsKey = "health_settings"
 const Dismissed = Schema.parseJson(Schema.Array(HealthSection))
 
 const debugInfo = Access.authorize("read", AccessObjects.bare("debug_info"))
+
+const settingsAudit = auditedResource<{ readonly dismissed_healthchecks: ReadonlyArray<HealthSection> | null }>({
+  type: "health_settings",
+  endsRightsOf: "none",
+  fields: { dismissed_healthchecks: audited }
+})
 
 /** The methods of {@link Health}. */
 export interface HealthService {
@@ -273,7 +280,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           if (JSON.stringify(yield* dismissed) === JSON.stringify(sections)) return false
           yield* Audit.audited(
-            { action: "write", type: "health_settings", id: yield* ids.next, target: "" },
+            { action: "write", resource: settingsAudit, id: yield* ids.next, target: "" },
             Effect.as(values.put(settingsKey, Schema.encodeSync(Dismissed)(sections)), {
               value: undefined,
               // An entry shows the new value alone

@@ -6,6 +6,7 @@ import { unrestrictedAllowList } from "../../access/scopes/AllowList.js"
 import { defaultAppScopes } from "../../access/scopes/AppScope.js"
 import { allScope, canonicalScope, isExternalScope } from "../../access/scopes/Scope.js"
 import * as Audit from "../../audit/Audit.js"
+import { appAudit } from "../clients/OAuth2AppAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { excess } from "../../identity/sessions/Delegation.js"
 import { AccountRepository } from "../../identity/users/AccountRepository.js"
@@ -230,7 +231,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         {
           action: "write",
-          type: "oauth2_provider_app",
+          resource: appAudit,
           id: app.id,
           target: app.name,
           additional_fields: { event: "consent" }

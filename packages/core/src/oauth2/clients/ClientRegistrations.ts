@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
+import { appAudit, auditedApp } from "./OAuth2AppAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { constantTimeEquals, randomAlphanumeric, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
@@ -12,7 +13,7 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import { parse } from "../../platform/texts/Uuid.js"
 import type { Worker } from "../../platform/background/Worker.js"
 import { appName, type ClientMetadata, readClientMetadata } from "./ClientMetadata.js"
-import { auditedApp, hasSecrets, type OAuth2App } from "./OAuth2App.js"
+import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuthError } from "../OAuthError.js"
@@ -97,9 +98,9 @@ const make = Effect.gen(function* () {
       icon: metadata.metadata.logo_uri ?? ""
     }))
 
-  const subject = (action: "register" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">): Audit.Subject => ({
+  const subject = (action: "register" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">) => ({
     action,
-    type: "oauth2_provider_app",
+    resource: appAudit,
     id: app.id,
     target: app.name
   })

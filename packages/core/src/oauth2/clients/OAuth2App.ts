@@ -76,6 +76,3 @@ export const OAuth2AppSecret = Schema.Struct({
   last_used_at: Schema.NullOr(Timestamp)
 })
 export interface OAuth2AppSecret extends Schema.Schema.Type<typeof OAuth2AppSecret> {}
-
-/** The fields of a client that audit entries show. */
-export const auditedApp = (app: OAuth2App): object => ({ ...app.metadata, ...app, callback_url: callbackUrl(app) })

@@ -2,6 +2,8 @@ import { Context, Effect, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
+import { audited, auditedResource, ignored } from "../../audit/AuditedResource.js"
+import { appAudit, auditedApp } from "./OAuth2AppAudit.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
 import { Invalid, NotFound, refuseViolations, validationsOf, type Forbidden } from "../../platform/Errors.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
@@ -9,7 +11,7 @@ import { Ids } from "../../platform/Ids.js"
 import * as Name from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
-import { auditedApp, grantTypes, hasSecrets, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
+import { grantTypes, hasSecrets, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { newSecret } from "../tokens/OAuthSecret.js"
 import { redirectUriViolation } from "./RedirectUri.js"
@@ -39,6 +41,19 @@ const refuseViolating = ({ callback_url, icon, name }: AppRequest) =>
       icon: pictureViolation(icon, maximumIcon)
     })
   )
+
+/** Entries about secrets show that they come and go. */
+const secretAudit = auditedResource<OAuth2AppSecret>({
+  type: "oauth2_provider_app_secret",
+  endsRightsOf: "everyone",
+  fields: { id: ignored, app_id: ignored, created_at: ignored, truncated: ignored, last_used_at: ignored }
+})
+
+const settingsAudit = auditedResource<{ readonly dynamic_client_registration_enabled: boolean }>({
+  type: "oauth2_provider_settings",
+  endsRightsOf: "none",
+  fields: { dynamic_client_registration_enabled: audited }
+})
 
 /** The methods of {@link OAuth2Apps}. */
 export interface OAuth2AppsService {
@@ -91,16 +106,16 @@ const make = Effect.gen(function* () {
   const get = (id: Uuid) =>
     Effect.flatMap(repository.byId(id), (found) => Access.visible(Option.getOrNull(found), () => AccessObjects.bare("oauth2_app"), missing))
 
-  const subject = (action: "create" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">): Audit.Subject => ({
+  const subject = (action: "create" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">) => ({
     action,
-    type: "oauth2_provider_app",
+    resource: appAudit,
     id: app.id,
     target: app.name
   })
 
-  const secretSubject = (action: "create" | "delete", { id, truncated }: OAuth2AppSecret): Audit.Subject => ({
+  const secretSubject = (action: "create" | "delete", { id, truncated }: OAuth2AppSecret): Audit.Subject<OAuth2AppSecret> => ({
     action,
-    type: "oauth2_provider_app_secret",
+    resource: secretAudit,
     id,
     target: truncated
   })
@@ -225,7 +240,7 @@ const make = Effect.gen(function* () {
     }) {
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
       return yield* Audit.audited(
-        { action: "write", type: "oauth2_provider_settings", id: nil, target: "" },
+        { action: "write", resource: settingsAudit, id: nil, target: "" },
         Effect.gen(function* () {
           const before = { dynamic_client_registration_enabled: yield* registrationEnabled }
           const after = {

@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, Option, Redacted } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
+import { appAudit } from "../clients/OAuth2AppAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { normalizedResource } from "../../identity/sessions/Audience.js"
 import { ApiKeyRepository } from "../../identity/sessions/ApiKeyRepository.js"
@@ -128,7 +129,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         {
           action: "write",
-          type: "oauth2_provider_app",
+          resource: appAudit,
           id: app.id,
           target: app.name,
           additional_fields: { event: isAllowed ? "device_consent" : "device_denial" }

@@ -1,15 +1,15 @@
 import { Effect, Option } from "effect"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
+import { apiKeyAudit } from "../../identity/sessions/ApiKeyAudit.js"
 import type { ApiKey } from "../../identity/sessions/ApiKey.js"
 import type { ApiKeyRepository } from "../../identity/sessions/ApiKeyRepository.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { afterEvent, type Grant, type GrantEvent } from "./Grant.js"
 import type { GrantRepository } from "./GrantRepository.js"
 
-export const subject = (action: "create" | "write" | "delete", grant: Pick<Grant, "app_id" | "user_id">): Audit.Subject => ({
+export const subject = (action: "create" | "write" | "delete", grant: Pick<Grant, "app_id" | "user_id">): Audit.Subject<ApiKey> => ({
   action,
-  type: "api_key",
+  resource: apiKeyAudit,
   // Entries about keys are about their users
   id: grant.user_id,
   target: tokenName(grant)
@@ -21,15 +21,16 @@ export const record = (
   action: "create" | "write" | "delete",
   grant: Grant,
   event: string,
-  before: object | undefined,
-  after: object | undefined
+  before: ApiKey | undefined,
+  after: ApiKey | undefined
 ) =>
   Effect.flatMap(Audit.AuditStatus, ({ success }) =>
     Audit.record({
       ...subject(action, grant),
       additional_fields: { event },
       status_code: success,
-      diff: diff("api_key", before, after)
+      before,
+      after
     })
   )
 

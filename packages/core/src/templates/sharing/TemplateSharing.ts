@@ -14,7 +14,7 @@ import { parseUserSearch } from "../../identity/users/UserSearch.js"
 import type { Page } from "../../platform/lists/Pagination.js"
 import { missingTemplate, type TemplateId } from "../Template.js"
 import { templateRoleActions } from "./TemplateAcl.js"
-import { auditedTemplate, templateSubject } from "../TemplateAudit.js"
+import { templateSubject } from "../TemplateAudit.js"
 import { TemplateRepository } from "../TemplateRepository.js"
 import { visibleTemplate } from "../VisibleTemplate.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
           const after = { ...before, ...(yield* changed(before)) }
           // Its name stays
           yield* Effect.orDie(templates.update(after))
-          return { value: undefined, before: auditedTemplate(before), after: auditedTemplate(after) }
+          return { value: undefined, before, after }
         })
       )
     })

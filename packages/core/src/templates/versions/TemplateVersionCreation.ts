@@ -3,7 +3,6 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
 import { missingOrganization } from "../../organizations/Organization.js"
 import { OrganizationChangeRepository } from "../../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../../organizations/Organizations.js"
@@ -30,7 +29,7 @@ import type { UserVariableValue } from "../../provisioning/engines/SourceDefinit
 import { SourceTags } from "./SourceTags.js"
 import { StarterTemplates } from "../builder/StarterTemplates.js"
 import { missingTemplate } from "../Template.js"
-import { auditedVersion, versionSubject } from "../TemplateAudit.js"
+import { versionSubject } from "../TemplateAudit.js"
 import { TemplateRepository } from "../TemplateRepository.js"
 import { messageViolation, type TemplateVersion, versionNameViolation } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
@@ -151,7 +150,7 @@ const make = Effect.gen(function* () {
         yield* Audit.record({
           ...versionSubject(version, "create"),
           status_code: (yield* Audit.AuditStatus).success,
-          diff: diff("template_version", undefined, auditedVersion(version))
+          after: version
         })
         return job
       })

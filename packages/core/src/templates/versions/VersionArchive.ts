@@ -6,7 +6,7 @@ import { Conflict, Invalid } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { missingTemplate } from "../Template.js"
-import { auditedTemplate, auditedVersion, templateSubject, versionSubject } from "../TemplateAudit.js"
+import { templateSubject, versionSubject } from "../TemplateAudit.js"
 import type { TemplateRepository } from "../TemplateRepository.js"
 import type { TemplateVersionId } from "./TemplateVersion.js"
 import type { TemplateVersionRepository } from "./TemplateVersionRepository.js"
@@ -36,7 +36,7 @@ export const versionArchive = ({ loadForUpdate, templates, repository, liveTempl
             detail: "It is the active version, a workspace uses it, or its import has not ended."
           })
         }
-        return { value: undefined, before: auditedVersion(version), after: auditedVersion({ ...version, archived: true }) }
+        return { value: undefined, before: version, after: { ...version, archived: true } }
       })
     )
   }),
@@ -50,7 +50,7 @@ export const versionArchive = ({ loadForUpdate, templates, repository, liveTempl
         if (!(yield* repository.unarchive(id, yield* Timestamp.now))) {
           return yield* new Invalid({ message: "Template version is not archived." })
         }
-        return { value: undefined, before: auditedVersion(version), after: auditedVersion({ ...version, archived: false }) }
+        return { value: undefined, before: version, after: { ...version, archived: false } }
       })
     )
   }),
@@ -64,7 +64,7 @@ export const versionArchive = ({ loadForUpdate, templates, repository, liveTempl
         const template = yield* Effect.mapError(Effect.flatten(templates.lock(templateId)), () => missingTemplate)
         const archived_ids = yield* repository.archive(templateId, { failedOnly: !all }, yield* Timestamp.now)
         const value = { template_id: templateId, archived_ids }
-        return { value, before: auditedTemplate(template), after: auditedTemplate(template) }
+        return { value, before: template, after: template }
       })
     )
   })

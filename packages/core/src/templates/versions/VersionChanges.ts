@@ -9,7 +9,7 @@ import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 import type { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
 import { missingTemplate } from "../Template.js"
-import { auditedTemplate, templateSubject } from "../TemplateAudit.js"
+import { templateSubject } from "../TemplateAudit.js"
 import { activeVersionChanges } from "../TemplateEvents.js"
 import type { TemplateRepository } from "../TemplateRepository.js"
 import { messageViolation, type TemplateVersionId, versionNameViolation } from "./TemplateVersion.js"
@@ -77,7 +77,7 @@ export const versionChanges = ({ loadForUpdate, repository, viewOf, jobs, liveTe
         const after = { ...before, active_version_id: id, updated_at: yield* Timestamp.now }
         yield* Effect.orDie(templates.update(after))
         yield* publish(activeVersionChanges(templateId), {})
-        return { value: undefined, before: auditedTemplate(before), after: auditedTemplate(after) }
+        return { value: undefined, before, after }
       })
     )
   })

@@ -1,10 +1,10 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import { BuildResources, type InsertedAgent } from "../../agents/resources/BuildResources.js"
 import * as Audit from "../../audit/Audit.js"
+import { buildAudit } from "../WorkspaceAudit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
-import { diff } from "../../audit/AuditedFields.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 import * as Measure from "../../platform/Measure.js"
 import { Ids } from "../../platform/Ids.js"
@@ -96,12 +96,12 @@ const make = Effect.gen(function* () {
         const before = yield* builds.byNumber(workspace.id, build.build_number - 1)
         yield* Audit.record({
           action: build.transition,
-          type: "workspace_build",
+          resource: buildAudit,
           id: build.id,
           target: "",
           organization_id: workspace.organization_id,
           status_code,
-          diff: status_code === 200 ? diff("workspace_build", before._tag === "Some" ? before.value : undefined, build) : {},
+          ...(status_code === 200 ? { before: Option.getOrUndefined(before), after: build } : {}),
           user_id: build.initiator_id,
           request_id: build.job_id,
           additional_fields: {

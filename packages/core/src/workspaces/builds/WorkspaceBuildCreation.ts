@@ -4,7 +4,6 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { AccessObject, ActionOn } from "../../access/Resource.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
@@ -26,7 +25,7 @@ import { BuildOrders, type PreparedBuild } from "./BuildOrders.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
 import type { WorkspaceId } from "../Workspace.js"
-import { auditedWorkspace, workspaceSubject } from "../WorkspaceAudit.js"
+import { workspaceSubject } from "../WorkspaceAudit.js"
 import type { RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { isDormant, woken } from "../lifecycle/Dormancy.js"
@@ -169,7 +168,8 @@ const make = Effect.gen(function* () {
       yield* Audit.record({
         ...workspaceSubject(workspace, "write"),
         status_code: 200,
-        diff: diff("workspace", auditedWorkspace(workspace), auditedWorkspace(awake)),
+        before: workspace,
+        after: awake,
         request_id: workspace.id
       })
     })

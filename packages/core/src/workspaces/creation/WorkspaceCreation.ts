@@ -35,7 +35,7 @@ import { awake } from "../lifecycle/Dormancy.js"
 import { nextScheduledStart } from "../schedule/NextScheduledStart.js"
 import { PrebuiltWorkspaces } from "../prebuilds/PrebuiltWorkspaces.js"
 import { neverStarts, takenWorkspace, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "../Workspace.js"
-import { auditedWorkspace, buildAuditFields, workspaceSubject } from "../WorkspaceAudit.js"
+import { buildAuditFields, workspaceSubject } from "../WorkspaceAudit.js"
 import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
 import { WorkspaceOwners } from "../WorkspaceOwners.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
@@ -229,7 +229,7 @@ const make = Effect.gen(function* () {
           if (claimed !== undefined) {
             yield* notifications.created(prepared)
             const value = yield* Effect.flatMap(workspaces.details(claimed.id), Effect.orDie)
-            return { value, id: claimed.id, after: auditedWorkspace(claimed) }
+            return { value, id: claimed.id, after: claimed }
           }
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => takenWorkspace(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
@@ -237,7 +237,7 @@ const make = Effect.gen(function* () {
           if (task !== undefined) yield* task.store(workspace)
           yield* notifications.created(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
-          return { value, after: auditedWorkspace(workspace) }
+          return { value, after: workspace }
         })
       )
       return yield* views.newWorkspace(created)

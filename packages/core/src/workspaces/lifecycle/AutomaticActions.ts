@@ -1,6 +1,5 @@
 import { Effect, Option } from "effect"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/AuditedFields.js"
 import type { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import type { UserRepository } from "../../identity/users/UserRepository.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -13,7 +12,7 @@ import type { BuildOrders, BuildTarget } from "../builds/BuildOrders.js"
 import { asleep, isDormant } from "./Dormancy.js"
 import { type AutomaticBuild, dueAction, type LifeCycleAction, scheduledStart } from "./LifeCycleRules.js"
 import type { Workspace, WorkspaceId } from "../Workspace.js"
-import { auditedWorkspace, workspaceSubject } from "../WorkspaceAudit.js"
+import { workspaceSubject } from "../WorkspaceAudit.js"
 import type { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import type { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
@@ -36,7 +35,7 @@ const versionOf = ({ template, workspace }: BuildTarget, { transition }: Automat
 
 /** The audit entry of a workspace that should have become dormant. */
 export const recordFailedDormancy = (workspace: Workspace) =>
-  Audit.record({ ...workspaceSubject(workspace, "write"), status_code: 500, diff: {}, request_id: nil })
+  Audit.record({ ...workspaceSubject(workspace, "write"), status_code: 500, request_id: nil })
 
 interface Needs {
   readonly workspaces: WorkspaceRepository["Type"]
@@ -80,7 +79,8 @@ export const automaticActions = ({ workspaces, templates, users, features, notif
       yield* Audit.record({
         ...workspaceSubject(workspace, "write"),
         status_code: 200,
-        diff: diff("workspace", auditedWorkspace(workspace), auditedWorkspace(sleeping)),
+        before: workspace,
+        after: sleeping,
         request_id: nil
       })
       yield* notifications.dormant(sleeping, "the workspace was not used for the time that its template allows")

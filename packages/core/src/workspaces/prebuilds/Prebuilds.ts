@@ -5,6 +5,7 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
+import { audited, auditedResource } from "../../audit/AuditedResource.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../../deployment/licenses/Entitlements.js"
 import * as Background from "../../platform/background/Background.js"
@@ -41,6 +42,12 @@ const cycleSeconds = Measure.histogram(
   [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
   []
 )
+
+const settingsAudit = auditedResource<{ readonly reconciliation_paused: boolean }>({
+  type: "prebuilds_settings",
+  endsRightsOf: "none",
+  fields: { reconciliation_paused: audited }
+})
 
 /** The methods of {@link Prebuilds}. */
 export interface PrebuildsService {
@@ -165,7 +172,7 @@ const make = Effect.gen(function* () {
           const before = Option.getOrElse(yield* repository.lockPaused, () => false)
           if (before === reconciliation_paused) return false
           yield* Audit.audited(
-            { action: "write", type: "prebuilds_settings", id: yield* ids.next, target: "" },
+            { action: "write", resource: settingsAudit, id: yield* ids.next, target: "" },
             Effect.as(repository.setPaused(reconciliation_paused), {
               value: undefined,
               // An entry shows the new value alone, against that of a deployment without one

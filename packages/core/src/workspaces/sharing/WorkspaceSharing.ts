@@ -11,7 +11,7 @@ import { parse } from "../../platform/texts/Uuid.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
 import { isPrebuild, missingWorkspace, type Workspace, type WorkspaceId } from "../Workspace.js"
 import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
-import { auditedWorkspace, workspaceSubject } from "../WorkspaceAudit.js"
+import { workspaceSubject } from "../WorkspaceAudit.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
         yield* withCurrentRights(rights)(Access.authorize("share", AccessObjects.workspace(before)))
         const after: Workspace = { ...before, ...(yield* changed(before)) }
         yield* repository.setAcls(after)
-        return { value: undefined, before: auditedWorkspace(before), after: auditedWorkspace(after) }
+        return { value: undefined, before, after }
       })
     )
 
