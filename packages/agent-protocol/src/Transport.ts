@@ -14,7 +14,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{ readonl
  * - `receive` gives each payload to `take` as it arrives. It completes when the peer closed the connection properly (WebSocket codes 1000 and
  *   1001) and fails when it broke. It is run once. `take` never waits: the session's windows bound what it keeps.
  * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB. A transport may let a payload of less than
- *   32 KiB complete only after other work, so that the session joins what is written meanwhile to one payload (`makePauses`).
+ *   32 KiB complete only after other work, so that the session joins what others write until then to one payload (`makePauses`).
  * - `close` is called once, when the session ended: normally or with the reason. A WebSocket closes with 1000 or 1011; the service closes with 1000 in both cases (wire.md §5.1).
  */
 export interface Transport {

@@ -33,7 +33,7 @@ export interface Options {
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
   readonly storage: Layer.Layer<Stored, unknown>
   /**
-   * The engine that turns templates into workspaces in this process, or several in a list, of which the first one that understands a template
+   * The engine that turns templates into workspaces in this process, or several in a list; the first one that understands a template
    * builds it. Without engines, daemons on other machines do.
    */
   readonly provisioner?: EngineLayer | ReadonlyArray<EngineLayer>

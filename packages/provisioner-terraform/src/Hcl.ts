@@ -99,7 +99,7 @@ class Reader {
     if (place > from + size) this.fail(`${name} has more than ${size} characters`)
   }
 
-  /** Reads what may have so many characters. */
+  /** Reads a text of at most so many characters. */
   private within<A>(size: number, read: () => A): A {
     this.bound = { from: this.position, size }
     const result = read()

@@ -88,7 +88,7 @@ export const parseJson = (text: string, work: Work): Value => {
   return reader.position < text.length ? reader.fail("the text should end here") : value
 }
 
-/** What is wrong with a text as JSON, and on which line; undefined if nothing is. */
+/** The first mistake in a text of JSON, and its line; undefined for a text without one. */
 export const jsonFault = (text: string): HclError | undefined => {
   try {
     parseJson(text, new Work())

@@ -54,7 +54,7 @@ const namedSource = (block: ModuleSource["blocks"] extends ReadonlyMap<string, i
 type Loaded = Either.Either<ModuleSource, SourceError> | undefined
 
 /**
- * Reads the root and the modules that are called from it, file by file, so that other requests have their turn. Never fails: what is broken is
+ * Reads the root and the modules that are called from it, file by file, so that other requests have their turn. Never fails: a broken module is
  * told when its module is asked for. `downloaded` are the files of the archive that the import has stored.
  */
 export const loadModules = (

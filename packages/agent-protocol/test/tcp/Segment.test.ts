@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { decode, encode, Flag, maximumPacket } from "../../src/tcp/Segment.js"
 
-it("a packet that is larger than agreed is dropped, as its memory would stay with a few bytes of it", () => {
+it("a packet that is larger than agreed is dropped", () => {
   const route = { source: new Uint8Array(16).fill(1), destination: new Uint8Array(16).fill(2) }
   const data = new Uint8Array(3)
   const packet = encode(route, {

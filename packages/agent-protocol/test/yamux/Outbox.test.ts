@@ -32,7 +32,7 @@ describe("streams that wait for room", () => {
     })
   )
 
-  it.scoped("send all of their bytes also where others go or wait for their windows meanwhile", () =>
+  it.scoped("send all of their bytes also while others go or wait for their windows", () =>
     Effect.gen(function* () {
       const [near, far] = yield* makePair
       const gate = yield* Effect.makeLatch(false)

@@ -42,7 +42,7 @@ const bytesOf = (data: RawData): Uint8Array => {
 /** The `message` of an error's JSON body, or the body. */
 const refusalOf = (body: string): string => Option.getOrElse(Option.fromNullable(/"message"\s*:\s*"([^"]*)"/.exec(body)?.[1]), () => body)
 
-/** Whether no program between this one and the server sees what is sent: TLS hides it, or the server is on this machine. */
+/** Whether no program between this one and the server can read the connection: TLS hides its bytes, or the server is on this machine. */
 export const isHidden = ({ hostname, protocol }: URL): boolean => protocol === "wss:" || isLoopback(hostname)
 
 /**

@@ -68,7 +68,7 @@ const attempts = 5
 
 const isOk = ({ status }: HttpRequest.HttpAnswer): boolean => status >= 200 && status < 300
 
-/** The value of a JSON text; undefined if it is none, or the connection ended within it. */
+/** The value of a JSON text; undefined for another text, or one that the connection ended within. */
 const jsonOf = (text: string | undefined): unknown => {
   try {
     return text === undefined ? undefined : JSON.parse(text)

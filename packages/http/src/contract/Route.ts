@@ -1,4 +1,4 @@
-/** A method and a path of the interface, and what is known of it before its implementation is loaded. */
+/** A method and a path of the interface, with the facts that are known before its implementation is loaded. */
 export interface Route {
   readonly method: string
   readonly path: `/${string}`

@@ -90,7 +90,7 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined, modules: Optio
   }
 }
 
-/** A job as a daemon is told of it; `noJob` for one that has ended meanwhile. Fails for one that is too large. */
+/** A job as a daemon is told of it; `noJob` for one that has ended. Fails for one that is too large. */
 const messageOf = (remote: RemoteJob) =>
   Effect.gen(function* () {
     const { job } = remote

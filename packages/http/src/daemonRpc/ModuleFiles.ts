@@ -17,7 +17,7 @@ const maximumSize = 32 * 1024 * 1024
 
 const refused = (message: string) => new RpcError({ code: 0, message })
 
-/** The archives of one connection, of which it keeps at most `maximum` in mind. `imports` counts the imports that it works on. */
+/** The archives of one connection, which keeps at most `maximum` of them in mind. `imports` counts the imports that it works on. */
 export const make = ({ modules, storeModules }: Pick<Connection, "modules" | "storeModules">, imports: () => number, maximum: number) =>
   Effect.gen(function* () {
     /** Archives that were received for the imports of now, by the hexadecimal form of their hash. Imports of the same modules share one. */

@@ -61,7 +61,7 @@ const userRequests = ({ type }: ExternalAuthProvider) => {
     })
 }
 
-/** Makes what asks a provider whether a token is good. */
+/** Makes the function that asks a provider whether a token is good. */
 const validation = (provider: ExternalAuthProvider, ask: ReturnType<typeof userRequests>) => {
   const { type } = provider
 

@@ -12,9 +12,9 @@ const idleFor = 5 * 60_000
 const busy = unreachable(`The workspace's agent has ${maximumStreams} streams open, and may have no more.`)
 
 export interface Tunnels {
-  /** Takes a place among the streams of an agent until the scope closes. A tunnel begins if there is none. Fails if all places are in use. */
+  /** Takes a place among the streams of an agent until the scope closes. A tunnel begins if the agent has none. Fails if all places are in use. */
   readonly take: (agent_id: Uuid.Uuid) => Effect.Effect<Tunnel, AgentUnreachable, Scope.Scope>
-  /** Does what is due in all tunnels, and ends those that have been idle for long. */
+  /** Runs the timers of all tunnels, and ends tunnels that have been idle for long. */
   readonly tick: () => void
   readonly size: () => number
 }

@@ -1,7 +1,7 @@
 import type { AgentUnreachable } from "@atelier/core/network"
 import { Effect } from "effect"
 
-/** What is called each time that something has changed. */
+/** Functions that are called each time that something has changed. */
 export type Waiters = Set<() => void>
 
 /** Waits until a look has a result. It looks at once, and each time that something has changed. */

@@ -105,7 +105,7 @@ const firstId = Symbol.for("@atelier/http/first")
 
 /**
  * A text of the query; the first counts if a client gives several. It is empty when it is not given. Clients repeat a parameter where
- * one part of them adds it to an address that has it already: the daemons of the reference send `version` twice.
+ * one of their parts adds the parameter to an address that contains it: the daemons of the reference send `version` twice.
  */
 export const firstText = Schema.optionalWith(Schema.String.annotations({ [firstId]: true }), { default: () => "" })
 

@@ -90,7 +90,7 @@ describeAgents(
       expect([await statusFor("http://atelier.test"), await statusFor("http://atelier.test/part")]).toStrictEqual([200, 303])
     })
 
-    it("is not told from an app that does not exist by callers without a right to it", async () => {
+    it("looks like an app that does not exist to callers without a right to it", async () => {
       const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: "http://localhost:8080" })] })
       const stopped = await server().anAgent()
       await server().store(aBuild(stopped, { transition: "stop", resources: [] }))

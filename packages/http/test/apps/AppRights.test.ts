@@ -7,7 +7,7 @@ import { sqlite } from "../../../../test/store/databases.js"
 import { startAgentServer } from "../agents/AgentServer.js"
 import { link, webApp } from "../network/linkedAgents.js"
 
-it("a user who is suspended while a request is identified gets no further answer of the app", async () => {
+it("a suspension during a request ends the app's answer", async () => {
   let meanwhile: { readonly key: string; readonly happens: () => Promise<unknown> } | undefined
   const held = Layer.effect(
     SessionRepository,

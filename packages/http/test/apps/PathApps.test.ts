@@ -252,7 +252,7 @@ describeAgents("an app on a path", (server) => {
     expect(wrong.status).toBe(303)
   })
 
-  it("is not told from an app that does not exist by callers without a right to it", async () => {
+  it("looks like an app that does not exist to callers without a right to it", async () => {
     const { agent, base } = await anAppAt(server(), "http://localhost:8080")
     const stopped = await server().anAgent()
     await aStop(server(), stopped)

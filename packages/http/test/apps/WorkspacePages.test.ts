@@ -90,7 +90,7 @@ describeAgentInterface(
       expect(await type("/api/v2/nowhere", "text/html")).toStrictEqual([404, "application/json; charset=utf-8"])
     })
 
-    it("say that no code can be sent without a mail server, and what takes a session token", async () => {
+    it("say that no code can be sent without a mail server", async () => {
       const browser = browserOf(server())
       const reset = await browser.visit(`${site}/reset-password`)
       expect(reset.text).toContain("This deployment sends no mail")

@@ -137,7 +137,7 @@ describeServerOnEach(
   licensed
 )
 
-it("an entry is one line of the log where a host asks for it, and none otherwise", async () => {
+it("an entry is one line of the log of a host that asks for it", async () => {
   const linesWith = async (logAudit: boolean): Promise<ReadonlyArray<string>> => {
     const lines: Array<string> = []
     const logger = Logger.map(Logger.stringLogger, (line) => void lines.push(line))

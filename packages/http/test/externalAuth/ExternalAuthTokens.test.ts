@@ -144,7 +144,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are renewed in the last minute of their life, and used to its end where the provider does not renew them", () =>
+    it.effect("are renewed in the last minute of their life if the provider renews them", () =>
       Effect.gen(function* () {
         const tokens = yield* ExternalAuthTokens
         const user = yield* aUser()

@@ -37,7 +37,7 @@ const maximumKnown = 12
 
 const callers = ["nobody", "member", "member", "owner", "owner", "token", "agent"] as const
 
-/** Requests that take a profile, each of which holds the processor for a tenth of a second or more. */
+/** Requests that take a profile. Each holds the processor for a tenth of a second or more. */
 const takesProfile = /\/debug\/(?:pprof\/(?:heap|profile)|profile)$/
 
 /** Profiles that are taken; later requests for one come from a caller who may not take any. */

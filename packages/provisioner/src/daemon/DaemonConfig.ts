@@ -31,7 +31,7 @@ export interface ChosenEngine {
   readonly options: EngineOptionValues
 }
 
-/** What the program is told besides. */
+/** Further settings of the program. */
 export interface ProgramConfig extends DaemonConfig {
   /** In the order of the command line. */
   readonly engines: ReadonlyArray<ChosenEngine>

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import * as LocalProvisioner from "../local/LocalProvisioner.js"
 import * as DaemonEngine from "./DaemonEngine.js"
 
-/** The local engine, which needs no package besides this one. */
+/** The local engine, which needs no package beside this one. */
 export const localEngine = DaemonEngine.make({
   name: "local",
   options: {},

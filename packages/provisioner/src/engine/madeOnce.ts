@@ -1,7 +1,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 
 /**
- * Returns what makes a value at its first use and then answers it, or its failure. The first caller may go meanwhile: the value is made for all
+ * Returns what makes a value at its first use and then answers it, or its failure. The first caller may go before its end: the value is made for all
  * callers, and until the scope closes. `Effect.cached` would answer the others that they were interrupted.
  */
 export const madeOnce = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<Effect.Effect<A, E, R>, never, Scope.Scope> =>

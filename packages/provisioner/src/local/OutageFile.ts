@@ -57,7 +57,7 @@ export const makeOutages = (): ((watched: ReadonlyArray<WatchedOutage>) => Effec
       const isTold = told.get(path) === report.mark
       if (!isTold) yield* tell(report.message)
       told.set(path, report.mark)
-      // What has failed before is no failure of this turn
+      // A failure of an earlier turn is no failure of this one
       const removed = isTold ? Effect.option(removeOutage(path)) : Effect.asSome(removeOutage(path))
       if (Option.isSome(yield* removed)) told.delete(path)
     })

@@ -48,7 +48,7 @@ export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRep
     ) => Effect.Effect<ReadonlyArray<Pick<Group, "id" | "organization_id" | "name">>>
     /** Makes groups; nothing happens where there is one of the name. */
     readonly createGroups: (groups: ReadonlyArray<Group>) => Effect.Effect<void>
-    /** Adds a user to the groups that still exist, in organizations of which the user is still a member. */
+    /** Adds a user to the groups that still exist, in organizations that the user still belongs to. */
     readonly enter: (userId: UserId, ids: ReadonlyArray<GroupId>) => Effect.Effect<void>
     readonly exit: (userId: UserId, ids: ReadonlyArray<GroupId>) => Effect.Effect<void>
   }

@@ -1,4 +1,4 @@
-/** The checks of which a health report consists, and one run of all of them. deployment.md §9. */
+/** The checks of a health report, and one run of all of them. deployment.md §9. */
 import { Cause, Duration, Effect, Exit } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"

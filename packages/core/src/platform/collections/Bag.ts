@@ -1,6 +1,6 @@
 /** An item that at most one bag has at a time. */
 export interface Bagged {
-  /** Where the bag has the item; below 0 while none has it. */
+  /** The item's place in the bag; below 0 while no bag contains it. */
   place: number
 }
 

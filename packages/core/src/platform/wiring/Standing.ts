@@ -171,12 +171,12 @@ type OpenOf<Layers extends ReadonlyArray<AnyLayer>, Known = never> = Layers exte
   ? Exclude<Layer.Layer.Context<First>, Known> | OpenOf<Rest, Known | Layer.Layer.Success<First>>
   : never
 
-/** Returns one layer of several, each of which may stand on those before it. */
+/** Returns one layer of several. Each may stand on those before it. */
 export const stacked = <const Layers extends ReadonlyArray<AnyLayer>>(
   ...layers: Layers
 ): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, OpenOf<Layers>> => planned({ before: [], provides: layers })
 
-/** Returns one layer of several, none of which stands on another. They are built in their order. */
+/** Returns one layer of several that do not stand on each other. They are built in their order. */
 export const together = <const Layers extends ReadonlyArray<AnyLayer>>(
   ...layers: Layers
 ): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, ContextOf<Layers>> => planned({ before: [], provides: layers })

@@ -250,7 +250,7 @@ export interface Engine {
 /** The engines of this process; the first one that understands a source is used, whatever the caller named. */
 export class ProvisionerEngines extends Context.Tag("@atelier/core/ProvisionerEngines")<ProvisionerEngines, ReadonlyArray<Engine>>() {
   /**
-   * Makes one layer of the layers of engines, whose engines are asked in this order. What a layer provides besides its engines stays; of two layers
+   * Makes one layer of the layers of engines, whose engines are asked in this order. What a layer provides beside its engines stays; of two layers
    * that provide the same service, the later one counts.
    */
   static readonly inOrder = <E, R>(layers: ReadonlyArray<Layer.Layer<ProvisionerEngines, E, R>>): Layer.Layer<ProvisionerEngines, E, R> =>

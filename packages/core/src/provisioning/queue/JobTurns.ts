@@ -18,7 +18,7 @@ export interface JobTurns {
    * one daemon after the other asks until a question finds nothing.
    *
    * Only the waiting can be interrupted, also in a caller that is uninterruptible. A question runs to its end, because the store may have
-   * assigned the job already. So a caller that must not lose the job is uninterruptible: it gets the job even if it was interrupted meanwhile.
+   * assigned the job already. So a caller that must not lose the job is uninterruptible: it gets the job even if it was interrupted before.
    */
   readonly next: <A, E, R>(take: Effect.Effect<Option.Option<A>, E, R>) => Effect.Effect<A, E, R>
 }

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 const anItem = (name: number): Bagged & { readonly name: number } => ({ name, place: -1 })
 
 describe("a bag", () => {
-  it("has what was added and not deleted, as a Set has it", () => {
+  it("contains the items that were added and not deleted, as a Set does", () => {
     const steps = fc.array(fc.record({ adds: fc.boolean(), name: fc.nat(9) }), { maxLength: 60 })
     fc.assert(
       fc.property(steps, (steps) => {

@@ -97,7 +97,7 @@ for (const [name, before] of [
   ["first", []],
   ["posted", ["none yet"]]
 ] as const) {
-  it.effect(`a ${name} job that the store assigns to a daemon that goes is returned all the same`, () =>
+  it.effect(`a ${name} job of a daemon that goes is returned`, () =>
     Effect.gen(function* () {
       const turns = makeJobTurns()
       if (before.length > 0) {
@@ -124,7 +124,7 @@ for (const [name, before] of [
   )
 }
 
-it.effect("a daemon that waits for a job or for its turn can be interrupted, whatever its caller does", () =>
+it.effect("a daemon that waits can be interrupted", () =>
   Effect.gen(function* () {
     const turns = makeJobTurns()
     const store = aStore([])
@@ -136,7 +136,7 @@ it.effect("a daemon that waits for a job or for its turn can be interrupted, wha
   })
 )
 
-it.effect("lost postings are made up for, at once where the loss is known and else within 30 seconds", () =>
+it.effect("lost postings are made up for within 30 seconds", () =>
   Effect.gen(function* () {
     const turns = makeJobTurns()
     const store = aStore([])

@@ -35,7 +35,7 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
       const begin = Effect.sync(() => {
         hasBegun = true
         Deferred.unsafeDone(deferred, Effect.void)
-        // What a listener ends may leave meanwhile
+        // A stream may leave while a listener ends it
         const told = Array.from(listeners)
         for (const listener of told) if (listeners.delete(listener)) listener.listen()
       })

@@ -39,7 +39,7 @@ export interface AppServing {
   readonly keyOf: (request: Request, info: RequestInfo, app: AppPath) => string | undefined
   /** The admission of an equal request of a moment ago, which still holds. */
   readonly find: (key: string) => Admission | undefined
-  /** Begins a request whose admission is to be kept. */
+  /** Begins a request, and keeps its admission. */
   readonly begin: (key: string) => (admission: Admission) => void
   /** Answers a request to an app. `finish` completes answers that are not the app's. Without an admission it judges, and gives `keep` its own. */
   readonly serve: (

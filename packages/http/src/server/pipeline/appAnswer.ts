@@ -37,7 +37,7 @@ export const appAnswer =
     Effect.gen(function* () {
       const key = isOwn(info) ? keyOf(request, info, app) : undefined
       const kept = key === undefined ? undefined : find(key)
-      // Before the user is identified, whose rights may end meanwhile
+      // Before the user is identified, because the user's rights may end during that
       const keep = key === undefined || kept !== undefined ? undefined : begin(key)
       if (kept !== undefined) info.user = kept.user
       else if (identified !== undefined) info.user = yield* identified
