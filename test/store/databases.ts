@@ -122,18 +122,14 @@ export const databases = [
 
 export type Database = (typeof databases)[number]
 
-/** Whether suites that hold for every database run on both: before a change of statements, and before a release. */
-const areBothWanted = process.env["ATELIER_DATABASES"] === "both"
-
 /** The database that takes the least, for suites that run few statements. */
-export const oneDatabase: ReadonlyArray<Database> = areBothWanted ? databases : databases.slice(0, 1)
+export const oneDatabase: ReadonlyArray<Database> = databases.slice(0, 1)
 
 /**
  * A suite's databases: one that its name decides, for a third of the names PostgreSQL, on which a test takes twice as long. Of the bytes of the hash,
  * the fourth gives each area suites on either.
  */
 export const databasesOf = (name: string): ReadonlyArray<Database> => {
-  if (areBothWanted) return databases
   const isOnPostgres = createHash("sha256").update(name).digest().readUInt8(3) % 3 === 2
   return isOnPostgres ? databases.slice(1) : databases.slice(0, 1)
 }
