@@ -14,6 +14,8 @@ export default defineConfig({
     // Idle workers stay: the pool may end one twice, which fails the run
     minWorkers: workers,
     maxWorkers: workers,
+    // Requests leave much garbage that dies young: in V8's small first space, collecting it takes a tenth of a worker's time instead of a fifteenth
+    poolOptions: { forks: { execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=32"] } },
     sequence: { sequencer: LongestFirst },
     // With `--coverage`: of every source file, loaded or not; a failed run tells what it covered too
     coverage: {
