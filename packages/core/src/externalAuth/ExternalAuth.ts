@@ -1,11 +1,8 @@
 import { Context, Effect, Option, Redacted } from "effect"
-import * as Access from "../access/Access.js"
-import * as AccessObjects from "../access/AccessObjects.js"
-import { CurrentActor } from "../access/actors/Actor.js"
-import { Invalid, NotFound, UpstreamFailure } from "../platform/Errors.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
+import { type Invalid, NotFound, type UpstreamFailure } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
 import {
   type ExternalAuthClient,
   ExternalAuthClients,
@@ -14,11 +11,11 @@ import {
   type ExternalAuthUser,
   type ExternalAuthDevice
 } from "./ExternalAuthClient.js"
-import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
 import { type ExternalAuthStanding, ExternalAuthTokens } from "./ExternalAuthTokens.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { ExternalAuthProvider } from "./ExternalAuthProvider.js"
+import { ownUser, externalAuthLogins } from "./ExternalAuthLogins.js"
 
 /** A link in its user's list. */
 export interface ListedExternalAuthLink {
@@ -47,8 +44,6 @@ export interface LinkedExternalAuth {
   readonly installations: ReadonlyArray<ExternalAuthInstallation>
 }
 
-const noDevice = new Invalid({ message: "The provider does not support the device flow." })
-
 /** Links that are validated at once. */
 const concurrency = 8
 
@@ -57,9 +52,6 @@ const reasonOf = ({ detail, message }: ExternalAuthFailure): string => (detail =
 /** A provider that could not be asked, as a list shows it beside the others. */
 const away = (failure: ExternalAuthFailure): Effect.Effect<ExternalAuthStanding> =>
   Effect.succeed({ authenticated: false, reason: reasonOf(failure) })
-
-/** Tells the caller of a provider that could not be asked. */
-export const upstreamFailure = ({ detail, message }: ExternalAuthFailure): UpstreamFailure => new UpstreamFailure({ message, detail })
 
 /** The methods of {@link ExternalAuth}. */
 export interface ExternalAuthService {
@@ -105,34 +97,8 @@ const make = Effect.gen(function* () {
   const tokens = yield* ExternalAuthTokens
   const clients = yield* ExternalAuthClients
 
-  /** The client of a provider. Fails with `NotFound` for an id that no provider has. */
-  const clientOf = (id: string): Effect.Effect<ExternalAuthClient, NotFound> => {
-    const client = clients.find(({ provider }) => provider.id === id)
-    return client === undefined ? new NotFound({ resource: "external_auth" }) : Effect.succeed(client)
-  }
-
-  /** The actor's own user. Fails with `NotFound` if the actor's credential does not reach personal data. */
-  const ownUser = (action: "read_personal" | "update_personal") =>
-    Effect.gen(function* () {
-      const { userId } = yield* CurrentActor
-      yield* Access.authorizeOrHide(action, AccessObjects.user({ id: userId }))
-      return userId
-    })
-
-  /** Fails with `NotFound` for a user that was deleted while the provider was asked. */
-  const stored = (userId: Uuid, client: ExternalAuthClient, given: ExternalAuthTokenSet) =>
-    Effect.filterOrFail(
-      tokens.store(userId, client, given),
-      (isStored) => isStored,
-      () => new NotFound({ resource: "user" })
-    )
-
-  const deviceOf = (id: string) =>
-    Effect.filterOrFail(
-      clientOf(id),
-      ({ provider }) => provider.device_flow,
-      () => noDevice
-    )
+  const externalAuthLoginsParts = externalAuthLogins({ clients, tokens })
+  const { clientOf } = externalAuthLoginsParts
 
   return {
     providers: clients.map(({ provider }) => provider),
@@ -216,46 +182,10 @@ const make = Effect.gen(function* () {
       })
     }, Effect.uninterruptible),
 
-    startDevice: Traced.fn("ExternalAuth.startDevice")(function* (id: string) {
-      const client = yield* deviceOf(id)
-      yield* ownUser("update_personal")
-      return yield* Effect.mapError(client.startDevice, upstreamFailure)
-    }),
-
-    completeDevice: Traced.fn("ExternalAuth.completeDevice")(function* (id: string, deviceCode: string) {
-      const client = yield* deviceOf(id)
-      const userId = yield* ownUser("update_personal")
-      if (deviceCode === "") return yield* Invalid.field("device_code", "is required")
-      const given = yield* Effect.mapError(
-        client.exchangeDevice(deviceCode),
-        (error) =>
-          new Invalid({
-            message: "The provider does not give a token yet.",
-            detail: error._tag === "ExternalAuthRefused" ? error.code : error.detail
-          })
-      )
-      yield* stored(userId, client, given)
-    }, Effect.uninterruptible),
-
-    redirecting: Traced.fn("ExternalAuth.redirecting")(function* (id: string) {
-      const client = yield* clientOf(id)
-      if (client.provider.device_flow) return yield* new NotFound({ resource: "external_auth" })
-      yield* ownUser("update_personal")
-      return client
-    }),
-
-    complete: Traced.fn("ExternalAuth.complete")(function* (
-      client: ExternalAuthClient,
-      response: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: Redacted.Redacted<string> }
-    ) {
-      const userId = yield* ownUser("update_personal")
-      const given = yield* Effect.mapError(client.exchange(response), (error) =>
-        error._tag === "ExternalAuthFailure"
-          ? upstreamFailure(error)
-          : new UpstreamFailure({ message: "The provider refused the code.", detail: `${error.code}: ${error.detail}` })
-      )
-      yield* stored(userId, client, given)
-    }, Effect.uninterruptible)
+    startDevice: externalAuthLoginsParts.startDevice,
+    completeDevice: externalAuthLoginsParts.completeDevice,
+    redirecting: externalAuthLoginsParts.redirecting,
+    complete: externalAuthLoginsParts.complete
   }
 })
 

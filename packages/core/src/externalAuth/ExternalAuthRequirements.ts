@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
-import { upstreamFailure } from "./ExternalAuth.js"
+import { upstreamFailure } from "./ExternalAuthLogins.js"
 import { ExternalAuthClients } from "./ExternalAuthClient.js"
 import { ExternalAuthTokens } from "./ExternalAuthTokens.js"
 import { NotFound, type UpstreamFailure } from "../platform/Errors.js"

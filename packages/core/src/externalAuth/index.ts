@@ -1,6 +1,7 @@
 /** The tokens of users at external providers, such as git hosts, which their workspaces use. deployment.md §10. */
 export * from "./AgentExternalAuth.js"
 export * from "./ExternalAuth.js"
+export { upstreamFailure } from "./ExternalAuthLogins.js"
 export * from "./ExternalAuthClient.js"
 export * from "./ExternalAuthDeclarations.js"
 export * from "./ExternalAuthLink.js"

@@ -1,5 +1,5 @@
 import { Context, Effect, Option, type Redacted } from "effect"
-import { upstreamFailure } from "../../externalAuth/ExternalAuth.js"
+import { upstreamFailure } from "../../externalAuth/ExternalAuthLogins.js"
 import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../../externalAuth/ExternalAuthTokens.js"
 import { LinkTokens } from "../../identity/logins/LinkTokens.js"
