@@ -2,17 +2,19 @@
  * The right to a stream, for as long as the stream is open. Opening a stream is authorized like any call. After that, the credential and
  * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
  */
-import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, Scope, Stream } from "effect"
+import { Context, Data, Deferred, Effect, type Layer, Scope, Stream } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
-import { type Bagged, Bag } from "../../platform/collections/Bag.js"
+import { Bag } from "../../platform/collections/Bag.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "../actors/Actor.js"
 import { CheckRecorder } from "../decisions/CheckRecorder.js"
-import { type RightsChange, rightsChanges } from "./RightsChanges.js"
+import { rightsChanges } from "./RightsChanges.js"
 import { service } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
+import { type Holding, groupsOf, rightJudgement } from "./RightJudgement.js"
+import { concerns, recentChanges } from "./RecentChanges.js"
 
 /** The caller may no longer have the stream: the credential or the permission has ended. */
 export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly message: string }> {}
@@ -66,30 +68,8 @@ export const rightTo = <A, E extends { readonly message: string }, R>(
 /** Milliseconds after which a right is judged again without an event: with the time that judging takes, no stream outlives its right by 30 s. */
 const recheckAfter = 20_000
 
-/** Milliseconds for which a change is remembered, so that a stream that was opening at the time is judged again. */
-const openingTime = 10_000
-
-/** Changes that are remembered. After more of them at once every stream that opens is judged again. */
-const maximumRecent = 1_000
-
 /** Credentials judged at once. Those that could not be judged the last time have as many places of their own, so that others need not wait. */
 const concurrency = 8
-
-/** How long a judgement may take before it counts as failed: a store that does not answer must not delay the judgement of others. */
-const judgementTime = "3 seconds"
-
-/** Permissions of one credential judged at once. */
-const permissionConcurrency = 4
-
-interface Holding extends Bagged {
-  readonly right: StreamRight
-  readonly end: (ended: RightEnded) => void
-  actor: Actor
-  /** Milliseconds since 1970. */
-  judgedAt: number
-  /** Whether it could not be judged the last time. */
-  hasFailed: boolean
-}
 
 /** Equal for streams of one credential; undefined where that cannot be known. */
 const credentialOf = ({ agentId, apiKeyId }: Actor): string | undefined =>
@@ -99,23 +79,6 @@ const credentialOf = ({ agentId, apiKeyId }: Actor): string | undefined =>
 const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor) ?? holding
 
 const callerOf = (actor: Actor): string => (isAnonymous(actor) ? `anonymous:${actor.ip ?? ""}` : (actor.agentId ?? actor.userId))
-
-const concerns = ({ user_id, workspace_id }: RightsChange, { agentId, userId, workspaceId }: Actor, right: StreamRight): boolean => {
-  if (user_id === undefined && workspace_id === undefined) return true
-  if (user_id === userId) return true
-  return workspace_id !== undefined && (workspace_id === right.workspaceId || (agentId !== undefined && workspace_id === workspaceId))
-}
-
-const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<ReadonlyArray<A>> => {
-  const groups = new Map<unknown, Array<A>>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups.values()
-}
 
 /** The methods of {@link StreamRights}. */
 export interface StreamRightsService {
@@ -140,20 +103,6 @@ const make = Effect.gen(function* () {
   const retryPlaces = yield* Effect.makeSemaphore(concurrency)
   const scope = yield* Effect.scope
   const clock = yield* Effect.clock
-  /** Oldest first. An event that is undefined concerns every actor. */
-  const recent: Array<{ readonly at: number; readonly event: RightsChange | undefined }> = []
-
-  const remember = (event: RightsChange | undefined): void => {
-    const at = clock.unsafeCurrentTimeMillis()
-    const firstKept = recent.findIndex((change) => at - change.at < openingTime)
-    recent.splice(0, firstKept < 0 ? recent.length : firstKept)
-    if (recent.length >= maximumRecent) recent.splice(0, recent.length, { at, event: undefined })
-    else recent.push({ at, event })
-  }
-
-  /** Whether a change of the last seconds may have ended a right. */
-  const hasChanged = (right: StreamRight, now: number): boolean =>
-    recent.some(({ at, event }) => now - at < openingTime && (event === undefined || concerns(event, right.actor, right)))
 
   const suspect = (holding: Holding): void => {
     due.add(holding)
@@ -164,55 +113,7 @@ const make = Effect.gen(function* () {
     if (held.delete(holding)) holding.end(new RightEnded({ message }))
   }
 
-  /** Judges streams of one credential. A store that does not answer ends none: they are judged again a second later. */
-  const judge = (holdings: ReadonlyArray<Holding>) =>
-    Effect.suspend(() => {
-      const left = new Set(holdings)
-      const isRetry = holdings.some(({ hasFailed }) => hasFailed)
-      // Told of once: while a store is away each credential is judged every second
-      const warn = (cause: Cause.Cause<unknown>) =>
-        isRetry ? Effect.void : Effect.logWarning("the rights to open streams cannot be judged now", cause)
-
-      const judgeSame = (actor: Actor, same: ReadonlyArray<Holding>, { permission }: StreamRight) =>
-        Effect.gen(function* () {
-          const permitted = yield* Effect.either(permission(actor))
-          const now = yield* Clock.currentTimeMillis
-          for (const holding of same) {
-            if (Either.isLeft(permitted)) end(holding, permitted.left.message)
-            holding.actor = actor
-            holding.judgedAt = now
-            holding.hasFailed = false
-            left.delete(holding)
-          }
-        })
-
-      const judgeAll = Effect.gen(function* () {
-        const [first] = holdings
-        if (first === undefined) return
-        const renewed = yield* Effect.either(first.actor.credential?.renew ?? Effect.succeed(first.actor))
-        if (Either.isLeft(renewed)) {
-          for (const holding of holdings) end(holding, renewed.left.message)
-          return
-        }
-        const abouts = groupsOf(holdings, ({ right }) => right.about)
-        // One permission that cannot be judged must not keep the others of the credential from it
-        yield* Effect.forEach(abouts, (same) => Effect.catchAllCause(judgeSame(renewed.right, same, (same[0] ?? first).right), warn), {
-          concurrency: permissionConcurrency,
-          discard: true
-        })
-      })
-
-      // A judgement that does not end when it is interrupted is left behind
-      const bounded = Effect.timeout(Effect.disconnect(judgeAll), judgementTime).pipe(
-        Effect.catchAllCause(warn),
-        Effect.ensuring(
-          Effect.sync(() => {
-            for (const holding of left) holding.hasFailed = true
-          })
-        )
-      )
-      return (isRetry ? retryPlaces : places).withPermits(1)(bounded)
-    })
+  const { judge } = rightJudgement({ end, retryPlaces, places })
 
   /**
    * Begins to judge the streams that are due, without waiting. A stream that becomes due while its credential is judged is judged again
@@ -247,6 +148,8 @@ const make = Effect.gen(function* () {
       if (holding.hasFailed || hasExpired || now - holding.judgedAt >= recheckAfter) suspect(holding)
     }
   })
+
+  const { remember, hasChanged } = recentChanges({ clock })
 
   yield* listen(rightsChanges, (delivery) => {
     remember(delivery._tag === "Lost" ? undefined : delivery.event)
