@@ -1,11 +1,9 @@
-import { Clock, Context, Duration, Effect, Option, Redacted, Schedule, Schema } from "effect"
+import { Clock, Context, Effect, Option, Redacted, Schedule } from "effect"
 import { Encryption, type Sealed } from "../../platform/secrets/Encryption.js"
 import { Unauthenticated } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import { Locks } from "../../platform/store/Locks.js"
 import * as Lru from "../../platform/collections/Lru.js"
-import { openRow, type SealedColumn } from "../../platform/store/Resealing.js"
-import { whileUnavailable } from "../../platform/store/StoreUnavailable.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { LoginProviders, providerOf } from "./LoginProvider.js"
@@ -14,25 +12,8 @@ import type { ExternalLoginType, ProviderTokens, UserLink } from "./UserLink.js"
 import { type SealedLink, UserLinkRepository } from "./UserLinkRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
-
-/** The tokens, encrypted as one value. */
-const Stored = Schema.parseJson(Schema.Struct({ access_token: Schema.String, refresh_token: Schema.String }))
-
-const placeOf: SealedColumn["placeOf"] = ({ id, user_id }) => `user_links.tokens/${user_id}/${id}`
-
-/** The column that stores the tokens, for the replacement of encryption keys. */
-export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository["Type"]): SealedColumn => ({
-  name: "what a provider of logins gave for a user",
-  placeOf,
-  sealedOtherwise,
-  reseal
-})
-
-/** How long storing new tokens is retried while the store is unavailable: the provider gives them once. */
-const storing = Schedule.exponential("250 millis").pipe(
-  Schedule.modifyDelay((_, delay) => Duration.min(delay, "2 seconds")),
-  Schedule.upTo("30 seconds")
-)
+import { linkTokenSealing } from "./LinkTokenSealing.js"
+import { linkTokenReplacement } from "./LinkTokenReplacement.js"
 
 /** Milliseconds in which a provider that could not be asked is not asked again for the same link. */
 const restAfterFailure = 10_000
@@ -79,46 +60,15 @@ const make = Effect.gen(function* () {
   const oneAtATime = makeKeyedLock<Uuid>()
   const failures = Lru.make<Uuid, { readonly until: number }>(rememberedFailures)
 
-  const column = linkTokenColumn(repository)
-
-  const seal = (link: Pick<UserLink, "id" | "user_id">, tokens: Pick<ProviderTokens, "access_token" | "refresh_token">) =>
-    encryption.seal(
-      new TextEncoder().encode(
-        JSON.stringify({ access_token: Redacted.value(tokens.access_token), refresh_token: Redacted.value(tokens.refresh_token) })
-      ),
-      placeOf(link)
-    )
-
   /** Whether the access token has ended, or will have in `ahead` milliseconds. */
   const hasEnded = ({ oauth_expiry }: Pick<UserLink, "oauth_expiry">, ahead = 0): Effect.Effect<boolean> =>
     oauth_expiry === null
       ? Effect.succeed(false)
       : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) < now + ahead)
 
-  const stored = (link: SealedLink): Effect.Effect<Option.Option<typeof Stored.Type>> =>
-    Effect.map(
-      openRow(encryption, column, link),
-      Option.map((bytes) => Schema.decodeSync(Stored)(new TextDecoder().decode(bytes)))
-    )
+  const { seal, stored } = linkTokenSealing({ repository, encryption })
 
-  /**
-   * Replaces stored tokens with those of the provider's answer, also if they have been encrypted anew since they were read. Does nothing once a
-   * login or another process has stored other tokens.
-   */
-  const replace = (link: SealedLink, sent: typeof Stored.Type, tokens: ProviderTokens) =>
-    Effect.gen(function* () {
-      let from = link.value
-      while (true) {
-        const updated_at = yield* Timestamp.now
-        const to = { oauth_expiry: tokens.expires_at, updated_at, value: yield* seal(link, tokens) }
-        if (yield* repository.replaceTokens(link.id, from, to)) return
-        const present = Option.getOrUndefined(yield* repository.sealedOf(link.user_id, link.login_type))
-        if (present === undefined || present.id !== link.id) return
-        const found = Option.getOrUndefined(yield* stored(present))
-        if (found?.access_token !== sent.access_token || ![sent.refresh_token, ""].includes(found.refresh_token)) return
-        from = present.value
-      }
-    }).pipe(whileUnavailable(storing))
+  const { replace } = linkTokenReplacement({ seal, repository, stored })
 
   /** Asks the provider, which accepts each refresh token once: after the request begins, its answer must be stored. */
   const renew = (link: SealedLink): Effect.Effect<void, Unauthenticated> =>

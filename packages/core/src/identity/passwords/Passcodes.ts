@@ -1,22 +1,19 @@
 import { Clock, Context, Duration, Effect, Option, Redacted } from "effect"
-import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/actors/Actor.js"
-import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
-import { userAudit } from "../users/UserAudit.js"
-import { AuditRepository } from "../../audit/AuditRepository.js"
+import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
 import { Forbidden, Invalid, refuseViolations, validationsOf } from "../../platform/Errors.js"
-import { EventBus } from "../../platform/events/EventBus.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import { Locks } from "../../platform/store/Locks.js"
+import type { Locks } from "../../platform/store/Locks.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { afterwards, Transactor } from "../../platform/store/Transactor.js"
+import type { Transactor } from "../../platform/store/Transactor.js"
 import { runOnce } from "../../platform/background/Worker.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { isUsable, type Passcode, passcodeLifetime } from "./Passcode.js"
+import { isUsable, type Passcode } from "./Passcode.js"
 import { PasscodeDelivery } from "./PasscodeDelivery.js"
 import { type PasscodeHolder, PasscodeRepository } from "./PasscodeRepository.js"
 import { violation } from "./Password.js"
@@ -25,6 +22,7 @@ import { emailViolation } from "../users/User.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { asHolder, passcodeRequests } from "./PasscodeRequests.js"
 
 /** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
 export interface PasscodeUse {
@@ -35,9 +33,6 @@ export interface PasscodeUse {
 
 /** Rows deleted in one statement. */
 const purgeBatch = 1000
-
-/** How long the store's part of a request waits, so that the answer is gone before it begins. */
-const afterTheAnswer = Duration.millis(20)
 
 /** The methods of {@link Passcodes}. */
 export interface PasscodesService {
@@ -72,63 +67,6 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const services = yield* Effect.context<AuditRepository | Ids | Transactor | EventBus | Locks>()
 
-  /** Codes lead to a password, which accounts that log in otherwise have no use for. */
-  const holderOf = (email: string): Effect.Effect<Option.Option<PasscodeHolder>> =>
-    Effect.map(
-      repository.holder(email),
-      Option.filter(({ login_type }) => login_type === "password")
-    )
-
-  const asHolder = ({ id, username }: PasscodeHolder, info: CallInfo) =>
-    Access.actingAs({ ...SystemActor.systemRestricted, ...info, username, userId: id })
-
-  /** Runs behind the answer, which must not take longer for addresses that are known. */
-  const behind = <E>(
-    work: Effect.Effect<void, E, AuditRepository | Ids | Transactor | EventBus>,
-    then: Effect.Effect<void, never, Locks> = Effect.void
-  ) =>
-    work.pipe(
-      Effect.delay(afterTheAnswer),
-      Effect.catchAllCause((cause) => Effect.logError("the work after an answer about a one-time passcode failed", cause)),
-      Effect.uninterruptible,
-      Effect.zipRight(then),
-      Effect.provide(services),
-      afterwards,
-      Effect.forkIn(scope)
-    )
-
-  const store = (email: string, code: string, hashed_passcode: string, info: CallInfo) =>
-    Effect.gen(function* () {
-      const found = yield* holderOf(email)
-      if (Option.isNone(found)) return
-      const holder = found.value
-      const now = yield* Timestamp.now
-      const passcode: Passcode = {
-        id: yield* ids.next,
-        user_id: holder.id,
-        hashed_passcode,
-        expires_at: Timestamp.plus(now, passcodeLifetime)
-      }
-      const sealed = yield* delivery.seal(passcode, code)
-      yield* Audit.audited(
-        { action: "request_password_reset", resource: userAudit, id: holder.id, target: holder.username },
-        Effect.gen(function* () {
-          const account = yield* lockedAccount(accounts, holder.id)
-          const former = Option.getOrNull(yield* repository.ofUser(holder.id))
-          yield* repository.replace(passcode, sealed, now)
-          return {
-            value: undefined,
-            before: { ...account, one_time_passcode_expires_at: former?.expires_at ?? null },
-            after: { ...account, one_time_passcode_expires_at: passcode.expires_at }
-          }
-        })
-      ).pipe(
-        // The user was deleted in between
-        Effect.catchTag("NotFound", () => Effect.void),
-        asHolder(holder, info)
-      )
-    })
-
   const wrongPasscode = new Invalid({ message: "The e-mail address or the one-time passcode is wrong, or the passcode has expired." })
 
   /** Stores the password that follows from a code, unless another caller was faster, or the code or the password has been replaced. */
@@ -147,6 +85,8 @@ const make = Effect.gen(function* () {
         after: { ...account, hashed_password: next, one_time_passcode_expires_at: null }
       }
     })
+
+  const { holderOf, behind, store } = passcodeRequests({ repository, services, scope, ids, delivery, accounts })
 
   return {
     canLeave: delivery.canLeave,
