@@ -15,20 +15,20 @@ import type { AuditAction } from "../audit/AuditEntry.js"
 import { audited, auditedResource, ignored } from "../audit/AuditedResource.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { Conflict, Invalid, NotFound, refuseViolations, type Validation, type Forbidden } from "../platform/Errors.js"
+import { Conflict, Invalid, type NotFound, refuseViolations, type Validation, type Forbidden } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/texts/Name.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { CustomRoleRepository } from "./CustomRoleRepository.js"
 import { MemberRepository } from "./MemberRepository.js"
-import { displayNameViolation, missingOrganization, type OrganizationId } from "./Organization.js"
+import { displayNameViolation, type OrganizationId } from "./Organization.js"
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { permitted } from "./CurrentRights.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { Auditing } from "../audit/Audit.js"
+import { noRole, roleLocks } from "./RoleLocks.js"
 
 /** A permission as it was sent: of any type and action. */
 export interface RequestedPermission {
@@ -63,8 +63,8 @@ const maximumRoles = 100
 /** Violations that one refusal lists. */
 const maximumViolations = 100
 
-const noRole = new NotFound({ resource: "custom_role" })
 const builtIn = Invalid.field("name", "is the name of a built-in role")
+
 const full = new Conflict({ message: `An organization has at most ${maximumRoles} roles of its own.` })
 
 /** A role with its permissions as entries show them. */
@@ -194,14 +194,6 @@ const make = Effect.gen(function* () {
   const rights = yield* RightsRepository
   const ids = yield* Ids
 
-  /** Runs a change of the organization's roles, locked against concurrent changes and assignments of its roles. */
-  const changing = <A, E1, E2, R1, R2>(id: OrganizationId, permit: Effect.Effect<void, E1, R1>, change: Effect.Effect<A, E2, R2>) =>
-    permitted(rights)(
-      permit,
-      Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization),
-      () => change
-    )
-
   /**
    * Returns the permissions of a requested role. Fails with `Invalid` for a broken rule, and for permissions that the actor does not hold
    * itself.
@@ -218,11 +210,7 @@ const make = Effect.gen(function* () {
       return grants
     })
 
-  const named = (id: OrganizationId, name: string) => repository.byName(id, name.toLowerCase())
-
-  /** The role as it is now. */
-  const present = (role: CustomRole) =>
-    Effect.flatMap(repository.byName(role.organization_id, role.name), Option.match({ onNone: () => noRole, onSome: Effect.succeed }))
+  const { changing, named, present } = roleLocks({ rights, changes, repository })
 
   return {
     list: Traced.fn("CustomRoles.list")(function* (reference: string) {

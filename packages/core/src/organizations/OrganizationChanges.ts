@@ -2,14 +2,12 @@ import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { roleChangeRefusal } from "../access/roles/Assignment.js"
-import { organizationRole } from "../access/roles/Roles.js"
 import * as Audit from "../audit/Audit.js"
 import { organizationAudit } from "./OrganizationAudit.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import { pictureViolation } from "../platform/texts/Address.js"
-import { Conflict, Forbidden, Invalid, refuseViolations, validationsOf, type NotFound } from "../platform/Errors.js"
+import { Conflict, type Forbidden, Invalid, refuseViolations, validationsOf, type NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/texts/Name.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -23,6 +21,7 @@ import { permitted, withCurrentRights } from "./CurrentRights.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { Auditing } from "../audit/Audit.js"
+import { requireDefaultRoles } from "./DefaultRoleRules.js"
 
 /** A requested organization. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
@@ -42,6 +41,7 @@ const nameViolation = (name: string): string | undefined =>
 
 /** In characters; lists of organizations show both in full. */
 const maximumDescriptionLength = 8192
+
 const maximumIconLength = 2048
 
 const textViolations = ({ description = "", icon = "" }: Pick<OrganizationEdit, "description" | "icon">) => ({
@@ -94,21 +94,6 @@ const make = Effect.gen(function* () {
   const claims = yield* IdpSyncRepository
   const rights = yield* RightsRepository
   const ids = yield* Ids
-
-  /** Fails unless the names are of roles that every member can have, and the actor may give and take those that change. */
-  const requireDefaultRoles = (before: Organization, after: ReadonlyArray<string>) =>
-    Effect.gen(function* () {
-      const field = "default_org_member_roles"
-      const unknown = after.find((name) => organizationRole(name) === undefined)
-      if (unknown !== undefined) {
-        return yield* Invalid.field(field, `${JSON.stringify(unknown.slice(0, 64))} is not a built-in role of organizations`)
-      }
-      const { subject } = yield* CurrentActor
-      const refusal = roleChangeRefusal(subject, { before: before.default_org_member_roles, after, organizationId: before.id })
-      if (refusal === null) return
-      if (refusal._tag === "NotPermitted") return yield* new Forbidden()
-      return yield* new Forbidden({ message: "You may not give or take these roles.", detail: refusal.roles.join(", ") })
-    })
 
   return {
     create: Traced.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
