@@ -1,4 +1,4 @@
-import { Chunk, Context, Effect, Option, Stream } from "effect"
+import { Context, Effect, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/decisions/AccessPredicate.js"
@@ -11,8 +11,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import * as Name from "../platform/texts/Name.js"
 import type { Page } from "../platform/lists/Pagination.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
-import { parse } from "../platform/texts/Uuid.js"
+import { type Uuid, parse } from "../platform/texts/Uuid.js"
 import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
 import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
@@ -20,6 +19,7 @@ import { parseGroupSearch } from "./GroupSearch.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { CurrentActor } from "../access/actors/Actor.js"
+import { groupRosters } from "./GroupRosters.js"
 
 /** The requested groups; empty fields do not restrict them. */
 export interface GroupsAsked {
@@ -30,33 +30,12 @@ export interface GroupsAsked {
   readonly group_ids: ReadonlyArray<Uuid>
 }
 
-/** Members that are read with one statement, of several groups that have no more together. */
-const maximumTogether = 250
-
 const missing = new NotFound({ resource: "group" })
 
 const neither = new Invalid({ message: "A group must be named by its id or by its name." })
 
 const unknown = (field: string, reference: string): Invalid =>
   Invalid.field(field, `${JSON.stringify(reference.slice(0, 64))} does not exist`, "Query parameters have invalid values.")
-
-/** Groups, in their order, whose members can be read together; one with more is by itself. */
-const batches = (groups: ReadonlyArray<GroupWithNames>): ReadonlyArray<ReadonlyArray<GroupWithNames>> => {
-  const result: Array<Array<GroupWithNames>> = []
-  let room = 0
-  for (const group of groups) {
-    const size = Math.max(1, group.total_member_count)
-    const last = result.at(-1)
-    if (last === undefined || size > room) {
-      result.push([group])
-      room = maximumTogether - size
-    } else {
-      last.push(group)
-      room -= size
-    }
-  }
-  return result
-}
 
 /** The methods of {@link Groups}. */
 export interface GroupsService {
@@ -137,49 +116,6 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const users = yield* Users
 
-  /** Groups with few members, with one statement. */
-  const together = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) => {
-    const rosters = Effect.map(
-      memberships.rosters(
-        groups.map(({ id }) => id),
-        readable
-      ),
-      (entries) => {
-        const members = new Map<string, Array<User>>(groups.map(({ id }) => [id, []]))
-        for (const { group_id, ...user } of entries) members.get(group_id)?.push(user)
-        return groups.map((group): GroupWithRoster => ({ ...group, members: members.get(group.id) ?? [] }))
-      }
-    )
-    return Stream.rechunk(Stream.fromIterableEffect(rosters), maximumTogether)
-  }
-
-  /** A group with any number of members. */
-  const inParts = (group: GroupWithNames, readable: AccessPredicate) =>
-    memberships.roster(group, readable).pipe(
-      Stream.mapChunks((members) => Chunk.of<GroupWithRoster>({ ...group, members: Chunk.toReadonlyArray(members) })),
-      // Also where the actor sees none of them
-      (parts) => Stream.concat(Stream.succeed<GroupWithRoster>({ ...group, members: [] }), parts)
-    )
-
-  /** One statement's worth of members is held at a time. */
-  const withMembers = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate): Stream.Stream<GroupWithRoster> =>
-    Stream.unwrap(
-      Effect.gen(function* () {
-        const parted = batches(groups)
-        if (parted.length === 0) return Stream.empty
-        const ids = groups.map(({ id }) => id)
-        // Many groups with few visible members are read with one statement
-        const areFew = parted.length > 1 && (yield* memberships.rosterLength(ids, readable, maximumTogether + 1)) <= maximumTogether
-        return Stream.flatMap(Stream.fromIterable(areFew ? [groups] : parted), (batch) => {
-          const [first, ...others] = batch
-          return first !== undefined && others.length === 0 ? inParts(first, readable) : together(batch, readable)
-        })
-      })
-    )
-
-  const withRoster = (group: GroupWithNames) =>
-    Effect.map(Access.predicate("read", "group_member"), (readable) => withMembers([group], readable))
-
   const visible = (found: Option.Option<GroupWithNames>) => Access.visible(Option.getOrNull(found), AccessObjects.group, missing)
 
   const byId = (id: GroupId) => Effect.flatMap(repository.byId(id), visible)
@@ -189,6 +125,8 @@ const make = Effect.gen(function* () {
       const { id } = yield* organizations.get(organization)
       return yield* visible(yield* repository.byName(id, name))
     })
+
+  const { withMembers, withRoster } = groupRosters({ memberships })
 
   const show = (group: GroupWithNames, excludeMembers: boolean) =>
     excludeMembers ? Effect.succeed(Stream.succeed<GroupWithRoster>({ ...group, members: [] })) : withRoster(group)
