@@ -6,10 +6,10 @@ import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import type { UserId } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
+import { type Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-import { type BudgetInputs, effectiveBudget, type EffectiveBudget, monthOf, type Period, type LimitSource } from "./AiBudget.js"
+import type { LimitSource } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js"
 import { AiSpendRepository } from "./AiSpendRepository.js"
@@ -18,18 +18,9 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { CurrentActor } from "../access/actors/Actor.js"
-
-/** Ids that one question may name. */
-const maximumIds = 100
+import { validIds, spendOfMonth } from "./SpendOfMonth.js"
 
 const missing = new NotFound({ resource: "group" })
-
-const nothing: BudgetInputs = { override: null, budgets: [], memberships: [] }
-
-const validIds = (field: string, ids: ReadonlyArray<Uuid>): Effect.Effect<void, Invalid> =>
-  ids.length > 0 && ids.length <= maximumIds
-    ? Effect.void
-    : Invalid.field(field, `must name 1 to ${maximumIds} ids`, "Query parameters have invalid values.")
 
 /** The methods of {@link AiSpend}. */
 export interface AiSpendService {
@@ -136,56 +127,9 @@ const make = Effect.gen(function* () {
   const budgets = yield* AiBudgetRepository
   const spend = yield* AiSpendRepository
 
-  const thisMonth = Effect.map(Timestamp.now, monthOf)
-
   const visible = (found: Option.Option<Group>) => Access.visible(Option.getOrNull(found), AccessObjects.group, missing)
 
-  /** The budgets of users that are members of something. */
-  const effectiveOf = (ids: ReadonlyArray<UserId>): Effect.Effect<ReadonlyMap<UserId, EffectiveBudget | null>> =>
-    ids.length === 0
-      ? Effect.succeed(new Map())
-      : Effect.map(
-          budgets.budgetInputs(ids),
-          (budgetInputs) => new Map(ids.map((id) => [id, effectiveBudget(budgetInputs.get(id) ?? nothing)]))
-        )
-
-  /** The limits and spend of groups, in three statements. */
-  const ofGroups = (ids: ReadonlyArray<GroupId>, period: Period) =>
-    Effect.gen(function* () {
-      if (ids.length === 0) return []
-      const limits = new Map((yield* budgets.ofGroups(ids)).map(({ group_id, spend_limit_micros }) => [group_id, spend_limit_micros]))
-      const totals = yield* budgets.totals(ids)
-      const spent = yield* spend.ofGroups(ids, period)
-      return ids.map((group_id) => ({
-        group_id,
-        spend_limit_micros: limits.get(group_id) ?? null,
-        total_spend_limit_micros: totals.get(group_id) ?? null,
-        current_spend_micros: spent.get(group_id) ?? 0
-      }))
-    })
-
-  const ofMembers = (group: Group, userIds: ReadonlyArray<UserId>) =>
-    Effect.gen(function* () {
-      yield* validIds("user_ids", userIds)
-      const period = yield* thisMonth
-      const readable = yield* Access.predicate("read", "group_member")
-      const known = new Set(yield* budgets.membersAmong(group, userIds, readable))
-      const members = Array.from(new Set(userIds)).filter((id) => known.has(id))
-      const effective = yield* effectiveOf(members)
-      const spent = yield* spend.ofUsers(group.id, members, period)
-      return {
-        ...period,
-        members: members.map((user_id) => {
-          const budget = effective.get(user_id) ?? null
-          return {
-            user_id,
-            effective_group_id: budget?.organization_id === group.organization_id ? budget.group_id : null,
-            group_budget: budget?.group_id === group.id ? budget.limit : null,
-            group_spend_micros: spent.get(user_id) ?? 0
-          }
-        })
-      }
-    })
+  const { thisMonth, effectiveOf, ofGroups, ofMembers } = spendOfMonth({ budgets, spend })
 
   return {
     ofUser: Traced.fn("AiSpend.ofUser")(function* (reference: string) {
