@@ -1,44 +1,31 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { CurrentActor } from "../access/actors/Actor.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { audited, auditedResource } from "../audit/AuditedResource.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { Users } from "../identity/users/Users.js"
-import { Forbidden, Invalid, NotFound, NotModified } from "../platform/Errors.js"
+import { type Forbidden, Invalid, NotFound, NotModified } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
-import * as Timestamp from "../platform/time/Timestamp.js"
 import { transaction, type Transactor } from "../platform/store/Transactor.js"
 import { Ids } from "../platform/Ids.js"
-import { parse, type Uuid } from "../platform/texts/Uuid.js"
-import { type NotificationEvent, notificationEvents, notificationEventsById } from "./NotificationEvents.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
+import { type NotificationEvent, notificationEventsById } from "./NotificationEvents.js"
 import { NotificationRepository, type Preference } from "./NotificationRepository.js"
 import { Notifications } from "./Notifications.js"
 import { Notifier } from "./Notifier.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { EventBus } from "../platform/events/EventBus.js"
 import type { Auditing } from "../audit/Audit.js"
-
-/** Bytes of a custom notification's texts. */
-const maximumTitle = 120
-const maximumMessage = 2_000
+import { notificationPreferences } from "./NotificationPreferences.js"
+import { sentNotifications } from "./SentNotifications.js"
 
 /** A notification that a user sends to itself. */
 export interface CustomContent {
   readonly title: string
   readonly message: string
-}
-
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length
-
-const contentRefusal = (content: CustomContent | undefined): string | undefined => {
-  if (content === undefined) return "content is required"
-  if (content.title.trim() === "" && content.message.trim() === "") return "content needs a title or a message"
-  if (bytesOf(content.title) > maximumTitle) return `content.title must have at most ${maximumTitle} bytes`
-  if (bytesOf(content.message) > maximumMessage) return `content.message must have at most ${maximumMessage} bytes`
-  return undefined
 }
 
 const missingTemplate = new NotFound({ resource: "notification_template" })
@@ -132,13 +119,6 @@ const make = Effect.gen(function* () {
     enabled_by_default
   })
 
-  const holder = (reference: string, action: "read" | "update") =>
-    Effect.gen(function* () {
-      const user = yield* users.holder(reference)
-      yield* Access.authorize(action, AccessObjects.ownedBy("notification_preference", user.id))
-      return user
-    })
-
   return {
     settings: Traced.fn("NotificationSettings.settings")(function* () {
       return { notifier_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
@@ -190,62 +170,9 @@ const make = Effect.gen(function* () {
 
     dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.notificationsMethod }),
 
-    preferences: Traced.fn("NotificationSettings.preferences")(function* (reference: string) {
-      const { id } = yield* holder(reference, "read")
-      return yield* repository.preferences(id)
-    }),
+    ...notificationPreferences({ users, repository }),
 
-    changePreferences: Traced.fn("NotificationSettings.changePreferences")(function* (
-      reference: string,
-      choices: Readonly<Record<string, boolean>>
-    ) {
-      const { id } = yield* holder(reference, "update")
-      const disabled = new Map<Uuid, boolean>()
-      for (const [text, isDisabled] of Object.entries(choices)) {
-        const template = parse(text)
-        if (template === undefined || !notificationEventsById.has(template)) {
-          return yield* Invalid.field(
-            "template_disabled_map",
-            `${JSON.stringify(text.slice(0, 64))} is not the id of a notification template`
-          )
-        }
-        disabled.set(template, isDisabled)
-      }
-      const now = yield* Timestamp.now
-      return yield* transaction(Effect.zipRight(repository.setPreferences(id, disabled, now), repository.preferences(id)))
-    }),
-
-    test: Traced.fn("NotificationSettings.test")(function* () {
-      yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
-      const { userId } = yield* CurrentActor
-      yield* notifications.send(notificationEvents.test, {
-        to: { users: [userId] },
-        labels: {},
-        data: { timestamp: yield* Timestamp.now },
-        targets: [],
-        created_by: "send-test-notification"
-      })
-    }),
-
-    custom: Traced.fn("NotificationSettings.custom")(function* (content: CustomContent | undefined) {
-      const refusal = contentRefusal(content)
-      if (content === undefined || refusal !== undefined) {
-        return yield* new Invalid({ message: "Invalid request body.", ...(refusal === undefined ? {} : { detail: refusal }) })
-      }
-      const { userId } = yield* CurrentActor
-      const user = Option.getOrUndefined(yield* userRows.byId(userId))
-      if (user === undefined || user.is_system) {
-        return yield* new Forbidden({ message: "Forbidden.", detail: "Only users of people send notifications to themselves." })
-      }
-      const now = yield* Timestamp.now
-      yield* notifications.send(notificationEvents.custom, {
-        to: { users: [userId] },
-        labels: { custom_title: content.title, custom_message: content.message },
-        data: { dedupe_bypass_ts: `${now.slice(0, 16)}:00Z` },
-        targets: [],
-        created_by: userId
-      })
-    })
+    ...sentNotifications({ notifications, userRows })
   }
 })
 
