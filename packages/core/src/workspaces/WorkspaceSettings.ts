@@ -2,31 +2,16 @@ import { Context, Effect, Either, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { Conflict, Forbidden, Invalid, NotModified, type NotFound } from "../platform/Errors.js"
-import * as Timestamp from "../platform/time/Timestamp.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import { effectiveTemplate } from "../templates/settings/EffectiveTemplate.js"
 import { resolveParameters } from "../templates/parameters/Parameters.js"
-import type { Template } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/versions/TemplateVersionRepository.js"
 import { asleep, isDormant, woken } from "./lifecycle/Dormancy.js"
-import { lockedTemplate } from "./LockedTemplate.js"
 import { nextScheduledStart } from "./schedule/NextScheduledStart.js"
-import { visibleWorkspace } from "./VisibleWorkspace.js"
-import {
-  isPrebuild,
-  missingWorkspace,
-  neverStarts,
-  validAutomaticUpdates,
-  validSchedule,
-  validTtl,
-  type Workspace,
-  type WorkspaceId
-} from "./Workspace.js"
-import { workspaceSubject } from "./WorkspaceAudit.js"
+import { isPrebuild, missingWorkspace, neverStarts, validAutomaticUpdates, validSchedule, validTtl, type WorkspaceId } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./builds/WorkspaceBuildRepository.js"
 import { WorkspaceNotifications } from "./notifications/WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -35,13 +20,7 @@ import * as Traced from "../platform/wiring/Traced.js"
 import type { Auditing } from "../audit/Audit.js"
 import type { WorkspaceView } from "./views/WorkspaceView.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-
-/** A workspace and its effective template at the instant of a change. */
-interface Subject {
-  readonly workspace: Workspace
-  readonly template: Template
-  readonly now: Timestamp.Timestamp
-}
+import { type Subject, settingChange } from "./SettingChange.js"
 
 const prebuilt = new Conflict({ message: "A prebuilt workspace is changed by its template alone." })
 
@@ -104,29 +83,7 @@ const make = Effect.gen(function* () {
   const notifications = yield* WorkspaceNotifications
   const features = yield* Entitlements
 
-  const readable = (id: WorkspaceId) => Effect.flatMap(workspaces.details(id), (found) => visibleWorkspace(found))
-
-  /**
-   * Changes a workspace that the actor may read and update, deleted or not, and answers it as it is then. `decide` answers the new settings
-   * of the workspace, which is locked.
-   */
-  const change = <E, R>(id: WorkspaceId, decide: (subject: Subject) => Effect.Effect<Workspace, E, R>) =>
-    Effect.gen(function* () {
-      const found = yield* readable(id)
-      return yield* Audit.audited(
-        workspaceSubject(found, "write"),
-        Effect.gen(function* () {
-          yield* Access.authorize("update", AccessObjects.workspace(found))
-          const stored = yield* lockedTemplate(templates, found)
-          if (!(yield* Access.can("read", AccessObjects.template(stored)))) return yield* new Forbidden()
-          const workspace = yield* Effect.mapError(Effect.flatten(workspaces.lock(id)), () => missingWorkspace)
-          const now = yield* Timestamp.now
-          const after = yield* decide({ workspace, template: effectiveTemplate(stored, features), now })
-          yield* workspaces.updateSettings({ ...after, updated_at: now })
-          return { value: after, before: workspace, after }
-        })
-      )
-    })
+  const { readable, change } = settingChange({ workspaces, templates, features })
 
   const setFavorite = (favorite: boolean) => (id: WorkspaceId) =>
     Effect.flatMap(CurrentActor, ({ userId }) =>

@@ -1,22 +1,19 @@
-import { Context, Data, Effect, Option, type Stream, type Exit } from "effect"
+import { Context, Data, Effect, type Stream, type Exit } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
-import { meAlias } from "../identity/users/User.js"
-import { defaultAlias } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Gone, Invalid, NotAllowed, type NotFound, type Conflict } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import type { Page } from "../platform/lists/Pagination.js"
 import { following, makeSharedReads } from "../platform/events/SharedReads.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { parse, type Uuid } from "../platform/texts/Uuid.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -24,13 +21,14 @@ import { missingWorkspace, takenWorkspace, validName, type WorkspaceId } from ".
 import { workspaceSubject } from "./WorkspaceAudit.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./watching/WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
-import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
-import { parseSearch, type WorkspaceSearch } from "./views/WorkspaceSearch.js"
+import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
+import { parseSearch } from "./views/WorkspaceSearch.js"
 import { WorkspaceViews } from "./views/WorkspaceViews.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { WorkspaceView } from "./views/WorkspaceView.js"
 import type { Auditing } from "../audit/Audit.js"
+import { searchFilter } from "./SearchFilter.js"
 
 /** A workspace, and what its changes are told by. */
 interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
@@ -105,59 +103,6 @@ const make = Effect.gen(function* () {
   const viewOf = (workspace: WorkspaceDetails) =>
     Effect.flatMap(views.workspaces([workspace]), ([view]) => (view === undefined ? missingWorkspace : Effect.succeed(view)))
 
-  const unknown = (field: string, reference: string): Invalid =>
-    Invalid.field(field, `"${reference}" does not exist`, "Invalid search query")
-
-  const organizationOf = (field: string, reference: string) =>
-    Effect.catchTag(organizations.get(reference), "NotFound", () => unknown(field, reference))
-
-  /** The id that a search names is kept: it finds nothing where there is no such organization, or where the actor may not read its workspaces. */
-  const searchedOrganization = (reference: string) => {
-    const id = parse(reference)
-    const found = Effect.map(organizations.get(reference), (organization): Uuid => organization.id)
-    return Effect.catchTag(found, "NotFound", () => (id === undefined ? unknown("organization", reference) : Effect.succeed(id)))
-  }
-
-  /** Of any organization; whether the actor may read a workspace decides, not whether the template's name is known. */
-  const templatesNamed = (exact_name: string) =>
-    Effect.map(templates.list({ exact_name, deleted: false }, AccessPredicate.True()), (found) => found.map(({ id }) => id))
-
-  /** Any user by id. By name, only one that the actor may read: a name that is known to exist is worth more than an id. */
-  const granteeOf = (reference: string) =>
-    Effect.gen(function* () {
-      const isNamed = parse(reference) === undefined
-      const user = Option.getOrUndefined(yield* owners.find(reference))
-      const isKnown = user !== undefined && (!isNamed || (yield* Access.can("read", AccessObjects.user(user))))
-      return isKnown ? user.id : yield* unknown("shared_with_user", reference)
-    })
-
-  const groupOf = (reference: string) =>
-    Effect.gen(function* () {
-      const field = "shared_with_group"
-      const id = parse(reference)
-      if (id !== undefined) return Option.isSome(yield* groups.find(id)) ? id : yield* unknown(field, reference)
-      const [first = "", second, ...more] = reference.split("/")
-      if (more.length > 0) return yield* Invalid.field(field, "must be a group, or an organization and a group", "Invalid search query")
-      const organization = yield* organizationOf(field, second === undefined ? defaultAlias : first)
-      const group = yield* groups.byName(organization.id, second ?? first)
-      return Option.isSome(group) ? group.value.id : yield* unknown(field, reference)
-    })
-
-  /** Returns the filter of a search whose referenced objects are known. */
-  const filterOf = ({ filter, organization, owner, shared_with_group, shared_with_user, template }: WorkspaceSearch) =>
-    Effect.gen(function* () {
-      const { userId } = yield* CurrentActor
-      return {
-        ...filter,
-        owner_id: owner === meAlias ? userId : undefined,
-        owner_username: owner === meAlias ? undefined : owner,
-        template_ids: template === undefined ? undefined : yield* templatesNamed(template),
-        organization_id: organization === undefined ? undefined : yield* searchedOrganization(organization),
-        shared_with_user: shared_with_user === undefined ? undefined : yield* granteeOf(shared_with_user),
-        shared_with_group: shared_with_group === undefined ? undefined : yield* groupOf(shared_with_group)
-      } satisfies WorkspaceFilter
-    })
-
   /**
    * A change during a read makes the view be read once more. Changes without an event, such as that of a schedule, show at the next
    * recheck.
@@ -171,6 +116,8 @@ const make = Effect.gen(function* () {
       yield* every(recheck, changed)
     }).pipe(Effect.provideService(EventBus, bus))
   )
+
+  const { filterOf } = searchFilter({ organizations, templates, owners, groups })
 
   return {
     get: Traced.fn("Workspaces.get")(function* (id: WorkspaceId, { includeDeleted }: { readonly includeDeleted: boolean }) {

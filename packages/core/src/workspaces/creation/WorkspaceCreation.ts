@@ -4,15 +4,13 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
-import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import {
-  Conflict,
-  Forbidden,
+  type Conflict,
+  type Forbidden,
   Invalid,
   NotFound,
   refuseViolations,
-  type Validation,
   type UpstreamFailure,
   type Unacceptable
 } from "../../platform/Errors.js"
@@ -20,21 +18,16 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Measure from "../../platform/Measure.js"
 import { countChange } from "../../platform/store/Transactor.js"
-import * as Name from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { TaskPrompt } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 import { ExternalAuthRequirements } from "../../externalAuth/ExternalAuthRequirements.js"
-import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
-import type { TemplateWithNames } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildOrders } from "../builds/BuildOrders.js"
-import { awake } from "../lifecycle/Dormancy.js"
-import { nextScheduledStart } from "../schedule/NextScheduledStart.js"
 import { PrebuiltWorkspaces } from "../prebuilds/PrebuiltWorkspaces.js"
-import { neverStarts, takenWorkspace, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "../Workspace.js"
+import { takenWorkspace, type Workspace } from "../Workspace.js"
 import { buildAuditFields, workspaceSubject } from "../WorkspaceAudit.js"
 import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
 import { WorkspaceOwners } from "../WorkspaceOwners.js"
@@ -44,6 +37,7 @@ import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { WorkspaceView } from "../views/WorkspaceView.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { requestViolations, settingsOf, creationRequest } from "./CreationRequest.js"
 
 /** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -69,10 +63,6 @@ export interface WorkspacePlace {
 export interface CreatedTask extends TaskPrompt {
   readonly store: (workspace: Workspace) => Effect.Effect<void, Conflict, AuditRepository | CurrentActor | EventBus | Ids>
 }
-
-const noUser = new NotFound({ resource: "user" })
-const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
-const noTemplate = Invalid.field("template_id", "There is no template with this id")
 
 const creations = Measure.counter("workspace_creation_total", "Workspaces that were created.", [
   "organization_name",
@@ -106,78 +96,7 @@ const make = Effect.gen(function* () {
   const prebuilt = yield* PrebuiltWorkspaces
   const ids = yield* Ids
 
-  const ownerOf = ({ organization, user }: WorkspacePlace) =>
-    Effect.gen(function* () {
-      if (organization === undefined) return yield* owners.known(user)
-      const place = yield* organizations.get(organization)
-      const owner = Option.getOrUndefined(yield* owners.find(user))
-      if (owner === undefined) return yield* noUser
-      yield* owners.requireMember(owner, place.id)
-      return owner
-    })
-
-  /** The version that is wanted, if one is; without a template it is readable in its organization. Rule 3. */
-  const versionOf = (id: Uuid | undefined) =>
-    Effect.gen(function* () {
-      if (id === undefined) return undefined
-      const version = Option.getOrUndefined(yield* versions.byId(id))
-      if (version === undefined) return yield* noVersion
-      if (version.template_id !== null) return version
-      const isReadable = yield* Access.can("read", AccessObjects.inOrganization("template", version.organization_id))
-      return yield* isReadable ? noTemplate : noVersion
-    })
-
-  /** The template that is wanted, as it is in force. Rules 3 to 6. */
-  const templateOf = (request: NewWorkspace) =>
-    Effect.gen(function* () {
-      const version = yield* versionOf(request.template_version_id)
-      const id = version?.template_id ?? request.template_id
-      const template = id === undefined ? undefined : Option.getOrUndefined(yield* templates.byId(id))
-      if (template === undefined || !(yield* Access.can("read", AccessObjects.template(template)))) {
-        return yield* version === undefined ? noTemplate : noVersion
-      }
-      if (version?.archived === true) return yield* Invalid.field("template_version_id", "The template version is archived")
-      if (template.deleted) return yield* new NotFound({ resource: "template" })
-      return effectiveTemplate(template, yield* Entitlements)
-    })
-
-  /** Returns the violations of a request by itself. Rules 1 and 2. */
-  const requestViolations = ({ name, template_id, template_version_id }: NewWorkspace): ReadonlyArray<Validation> => {
-    const detail = "exactly one of template_id and template_version_id has to be given"
-    const hasOneSource = (template_id === undefined) !== (template_version_id === undefined)
-    const sources = hasOneSource ? [] : ["template_id", "template_version_id"].map((field) => ({ field, detail }))
-    const violation = Name.violation(name)
-    return violation === undefined ? sources : [...sources, { field: "name", detail: violation }]
-  }
-
-  /** The settings the caller chose. Rules 11 to 13. */
-  const settingsOf = (request: NewWorkspace, template: TemplateWithNames) =>
-    Effect.gen(function* () {
-      const schedule = yield* validSchedule(request.autostart_schedule)
-      const ttl_ms = request.ttl_ms === 0 ? template.default_ttl_ms || null : yield* validTtl(request.ttl_ms)
-      const automatic_updates = yield* validAutomaticUpdates(request.automatic_updates || "never")
-      const now = yield* Timestamp.now
-      const scheduled = { ...awake, autostart_schedule: schedule === null ? null : request.autostart_schedule }
-      const next_start_at = nextScheduledStart(scheduled, template, now)
-      if (schedule !== null && next_start_at === null) return yield* neverStarts
-      return {
-        ...scheduled,
-        next_start_at,
-        ttl_ms,
-        automatic_updates
-      }
-    })
-
-  /** Rule 10: the owner, not the caller, is signed in to the providers that the version needs. */
-  const requireExternalAuth = (versionId: Uuid, ownerId: Uuid) =>
-    Effect.gen(function* () {
-      const missing = yield* externalAuth.missing(versionId, ownerId)
-      if (missing.length === 0) return
-      return yield* new Forbidden({
-        message: "The owner of the workspace has to sign in to the external authentication providers of the template first.",
-        validations: missing.map((detail) => ({ field: "external_auth", detail }))
-      })
-    })
+  const { ownerOf, templateOf, requireExternalAuth } = creationRequest({ owners, organizations, versions, templates, externalAuth })
 
   return {
     create: Traced.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {

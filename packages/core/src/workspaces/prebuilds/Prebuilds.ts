@@ -2,36 +2,32 @@
 import { Array as Arr, Context, Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { audited, auditedResource } from "../../audit/AuditedResource.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../../deployment/licenses/Entitlements.js"
 import * as Background from "../../platform/background/Background.js"
-import { Invalid, NotModified, type Forbidden, type NotFound } from "../../platform/Errors.js"
+import { NotModified, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Measure from "../../platform/Measure.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
-import { Uuid } from "../../platform/texts/Uuid.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
 import { missingTemplate, type TemplateId } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { visibleTemplate } from "../../templates/VisibleTemplate.js"
-import { reconcile } from "./PrebuildReconciliation.js"
-import { type PrebuildPreset, PrebuildRepository, type StoredPrebuild, type PresetNames } from "./PrebuildRepository.js"
+import { PrebuildRepository, type PresetNames } from "./PrebuildRepository.js"
 import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
 import { WorkspaceBuildCreation } from "../builds/WorkspaceBuildCreation.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { poolActions } from "./PoolActions.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
-
-const prebuildsOwner = Uuid.make(prebuildsUserId)
 
 /** The address of builds that no request caused. */
 const ownAddress = "127.0.0.1"
@@ -83,66 +79,7 @@ const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const ids = yield* Ids
 
-  const limits = {
-    backoffInterval: options.workspacePrebuildsReconciliationBackoffInterval,
-    lookback: options.workspacePrebuildsReconciliationBackoffLookbackPeriod,
-    hardLimit: options.workspacePrebuildsFailureHardLimit
-  }
-
-  /** A user may claim the workspace between the decision and the delete, which takes place only if it is the pool's as it was then. */
-  const remove = ({ build_id, id }: StoredPrebuild, orphan: boolean) =>
-    builds.create(id, {
-      transition: "delete",
-      rich_parameter_values: [],
-      orphan,
-      expected: { owner_id: prebuildsOwner, latest_build_id: build_id }
-    })
-
-  /** Logs why an action did not succeed; the next cycle decides again. */
-  const attempted = <A, E extends { readonly _tag: string }, R>(action: Effect.Effect<A, E, R>) =>
-    action.pipe(
-      Effect.asVoid,
-      // A user was faster: the workspace has changed, or belongs to the user, where the orchestrator may do nothing
-      Effect.catchIf(
-        ({ _tag }) => _tag === "Conflict" || _tag === "Forbidden",
-        () => Effect.void
-      ),
-      Effect.catchAllCause((cause) => Effect.logWarning("a prebuilt workspace could not be changed and is tried again", cause))
-    )
-
-  /** Creates workspaces until one is refused, which stops further attempts with this version. */
-  const createAll = (preset: PrebuildPreset, count: number) =>
-    Effect.gen(function* () {
-      for (let made = 0; made < count; made++) {
-        const refusal = yield* prebuilt.create(preset).pipe(
-          Effect.as(undefined),
-          Effect.catchIf(
-            (error): error is Invalid => error._tag === "Invalid",
-            (error) => Effect.succeed(error)
-          )
-        )
-        if (refusal === undefined) continue
-        yield* Effect.logWarning("prebuilt workspaces of a preset are refused", refusal)
-        return yield* repository.setStatus(preset.id, "validation_failed")
-      }
-    })
-
-  const act = (preset: PrebuildPreset, existing: ReadonlyArray<StoredPrebuild>, now: Timestamp.Timestamp) =>
-    Effect.gen(function* () {
-      const actions = reconcile(preset, existing, limits, now)
-      if (actions.status !== preset.status) yield* repository.setStatus(preset.id, actions.status)
-      const chosen = (ids: ReadonlyArray<Uuid>) => {
-        const wanted = new Set(ids)
-        return existing.filter(({ id }) => wanted.has(id))
-      }
-      yield* Effect.forEach(
-        chosen(actions.abandon),
-        (waiting) => attempted(Effect.zipRight(jobs.cancel(waiting.job_id, { expectStatus: "pending" }), remove(waiting, true))),
-        { discard: true }
-      )
-      yield* Effect.forEach(chosen(actions.delete), (unwanted) => attempted(remove(unwanted, false)), { discard: true })
-      yield* attempted(createAll(preset, actions.create))
-    }).pipe(Effect.annotateLogs({ preset: preset.id, template: preset.template_id }))
+  const { act } = poolActions({ options, builds, prebuilt, repository, jobs })
 
   const cycle = Effect.gen(function* () {
     if (!features.has("workspace_prebuilds")) return
