@@ -12,15 +12,16 @@ import { publish } from "../../platform/store/Transactor.js"
 import { Deployment } from "../Deployment.js"
 import { DeploymentOptions } from "../options/DeploymentOptions.js"
 import type { Licensed } from "./Entitlements.js"
-import { grantedBy, type LicenseUsage, violation } from "./LicensedFeatures.js"
+import { grantedBy, type LicenseUsage } from "./LicensedFeatures.js"
 import { ReplicaRepository } from "../Replicas.js"
-import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository, type VerifiedLicense } from "./License.js"
+import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository } from "./License.js"
 import { TrialAnswer, TrialIssuer, type TrialRequest, trialViolations } from "./Trial.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { Auditing } from "../../audit/Audit.js"
 import { licensesChanged, viewOf } from "./LicensePayload.js"
 import { entitlementsInForce } from "./EntitlementsInForce.js"
+import { licenseReading } from "./LicenseReading.js"
 
 /** A license as owners see it. */
 export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"> {
@@ -123,22 +124,7 @@ const make = Effect.gen(function* () {
     askedAt = yield* Clock.currentTimeMillis
   })
 
-  /** Reads a new token. Fails with `Invalid` for one that grants nothing here, now or later. */
-  const read = (token: string): Effect.Effect<VerifiedLicense, Invalid> =>
-    Effect.gen(function* () {
-      if (authority === undefined) return yield* new Invalid({ message: "This deployment has no keys that verify licenses." })
-      const message = "The license is invalid."
-      const verified = yield* Effect.mapError(authority.verify(token), ({ reason }) => new Invalid({ message, detail: reason }))
-      const now = yield* Clock.currentTimeMillis
-      const { claims, deployment_ids } = verified
-      const reason = claims.expires <= now ? "it has expired" : violation(claims, now)
-      if (reason !== undefined) return yield* new Invalid({ message, detail: reason })
-      if (deployment_ids.length > 0 && !deployment_ids.includes(deploymentId)) {
-        const detail = `it is for the deployments ${deployment_ids.slice(0, 20).join(", ")}, and this one is ${deploymentId}`
-        return yield* new Invalid({ message, detail })
-      }
-      return verified
-    })
+  const { read } = licenseReading({ authority, deploymentId })
 
   const add = Traced.fn("Licenses.add")(function* (text: string) {
     const token = text.trimEnd()
