@@ -1,9 +1,8 @@
-import { Chunk, Context, Duration, Effect, Option, Stream } from "effect"
+import { Context, Duration, Effect, type Stream } from "effect"
 import { ExpectationMismatch, Invalid, NotFound } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import type * as Feed from "../../platform/events/Feed.js"
-import { following, makeSharedReads } from "../../platform/events/SharedReads.js"
+import { makeSharedReads } from "../../platform/events/SharedReads.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -26,9 +25,7 @@ import {
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
-
-/** Rows of a log that are read at once. */
-const logPage = 1_000
+import { jobLogReads } from "./JobLogReads.js"
 
 /** How long a follower relies on events before it looks for itself. */
 const followInterval = Duration.seconds(30)
@@ -135,20 +132,15 @@ const make = Effect.gen(function* () {
       }))
     })
 
-  const logsAfter = (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
-    Stream.paginateChunkEffect(after, (from) =>
-      Effect.map(logs.after(id, from, logPage), (rows) => {
-        const last = rows.at(-1)
-        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < logPage ? Option.none() : Option.some(last.id)]
-      })
-    )
-
   const reads = yield* makeSharedReads((id: ProvisionerJobId, changed, every) =>
     Effect.gen(function* () {
       yield* Effect.provideService(listen(jobLogs(id), changed), EventBus, bus)
       yield* every(followInterval, changed)
     })
   )
+
+  const jobLogReadsParts = jobLogReads({ logs, reads, repository })
+  const { logsAfter } = jobLogReadsParts
 
   return {
     insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
@@ -217,35 +209,7 @@ const make = Effect.gen(function* () {
 
     logs: logsAfter,
 
-    follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
-      following(reads(id), (shared, changed) => {
-        let cursor = after
-        let isFull = false
-        let isLast = false
-        let page: ReadonlyArray<JobLog> = []
-        let place = 0
-        const hasEnded = shared.once(
-          "has ended",
-          Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
-        )
-        /** Full pages are followed by others at once. */
-        const turn = Effect.gen(function* () {
-          if (!isFull) yield* changed
-          // Asked before the rows are read: a row written in between is read with them
-          const ended = yield* hasEnded
-          page = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
-          place = 0
-          cursor = page.at(-1)?.id ?? cursor
-          isFull = page.length === logPage
-          isLast = ended && !isFull
-        })
-        const next: Feed.Pull<JobLog> = Effect.suspend(() => {
-          const row = page[place++]
-          if (row !== undefined) return Effect.succeedSome(row)
-          return isLast ? Effect.succeedNone : Effect.zipRight(turn, next)
-        })
-        return next
-      })
+    follow: jobLogReadsParts.follow
   }
 })
 

@@ -1,0 +1,64 @@
+import { Chunk, Effect, Option, Stream, type Scope } from "effect"
+import type * as Feed from "../../platform/events/Feed.js"
+import { following, type SharedReads } from "../../platform/events/SharedReads.js"
+import type { JobLog } from "../logs/JobLog.js"
+import type { JobLogRepository } from "../logs/JobLogRepository.js"
+import { isActive, jobStatus, type ProvisionerJobId } from "./ProvisionerJob.js"
+import type { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+
+/** Rows of a log that are read at once. */
+const logPage = 1_000
+
+interface Needs {
+  readonly logs: JobLogRepository["Type"]
+  readonly reads: (id: ProvisionerJobId) => Effect.Effect<SharedReads, never, Scope.Scope>
+  readonly repository: ProvisionerJobRepository["Type"]
+}
+
+/** The lines of a job that are stored, and those that come. */
+export const jobLogReads = ({ logs, reads, repository }: Needs) => {
+  const logsAfter = (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
+    Stream.paginateChunkEffect(after, (from) =>
+      Effect.map(logs.after(id, from, logPage), (rows) => {
+        const last = rows.at(-1)
+        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < logPage ? Option.none() : Option.some(last.id)]
+      })
+    )
+
+  return {
+    logsAfter,
+
+    follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
+      following(reads(id), (shared, changed) => {
+        let cursor = after
+        let isFull = false
+        let isLast = false
+        let page: ReadonlyArray<JobLog> = []
+        let place = 0
+        const hasEnded = shared.once(
+          "has ended",
+          Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
+        )
+        /** Full pages are followed by others at once. */
+        const turn = Effect.gen(function* () {
+          if (!isFull) yield* changed
+          // Asked before the rows are read: a row written in between is read with them
+          const ended = yield* hasEnded
+          page = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
+          place = 0
+          cursor = page.at(-1)?.id ?? cursor
+          isFull = page.length === logPage
+          isLast = ended && !isFull
+        })
+        const next: Feed.Pull<JobLog> = Effect.suspend(() => {
+          const row = page[place++]
+          if (row !== undefined) return Effect.succeedSome(row)
+          return isLast ? Effect.succeedNone : Effect.zipRight(turn, next)
+        })
+        return next
+      })
+  }
+}
+
+/** The result of {@link jobLogReads}. */
+export type JobLogReads = ReturnType<typeof jobLogReads>
