@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, Encoding, Queue, Schedule } from "effect"
+import { Context, Deferred, Duration, Effect, Encoding, Queue } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { Entitlements, requireFeature } from "../deployment/licenses/Entitlements.js"
@@ -11,12 +11,13 @@ import type { Page } from "../platform/lists/Pagination.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { afterwards } from "../platform/store/Transactor.js"
-import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, type Visit, type FoundConnection } from "./ConnectionLog.js"
+import type { ConnectionEntry, ConnectionReport, Visit, FoundConnection } from "./ConnectionLog.js"
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { parseConnectionSearch } from "./ConnectionSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { Invalid, Forbidden } from "../platform/Errors.js"
+import { type Waiting, connectionWrites } from "./ConnectionWrites.js"
 
 /** Entries of one statement. */
 const maximumBatch = 1000
@@ -27,19 +28,11 @@ const capacity = 10_000
 /** Visits that may wait to be noted without their visitor. */
 export const maximumNotes = 1_000
 
-/** Tries after a failed write, one second apart. */
-const retries = 3
-
 /** A visitor who comes back later than this begins another session. */
 const sessionGap = Duration.hours(1)
 
 /** Characters of a program's name that are kept. */
 const maximumUserAgent = 256
-
-interface Waiting {
-  readonly entry: ConnectionEntry
-  readonly stored: Deferred.Deferred<void>
-}
 
 /** The methods of {@link ConnectionLogs}. */
 export interface ConnectionLogsService {
@@ -81,25 +74,7 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const queue = yield* Queue.bounded<Waiting>(capacity)
 
-  const upsert = (waiting: ReadonlyArray<Waiting>) => {
-    const entries = new Map<string, ConnectionEntry>()
-    for (const { entry } of waiting) {
-      const key = connectionKey(entry)
-      const known = entries.get(key)
-      entries.set(key, known === undefined ? entry : merged(known, entry))
-    }
-    // Statements of replicas that lock rows in different orders could wait for each other
-    const inOrder = Array.from(entries).toSorted(([one], [other]) => (one < other ? -1 : 1))
-    return repository
-      .upsert(inOrder.map(([, entry]) => entry))
-      .pipe(Effect.sandbox, Effect.retry({ times: retries, schedule: Schedule.spaced("1 second") }), Effect.unsandbox)
-  }
-
-  /** Callers wait for it, whatever comes of it. */
-  const write = (waiting: ReadonlyArray<Waiting>) =>
-    Effect.flatMap(Effect.exit(Effect.suspend(() => upsert(waiting))), (exit) =>
-      Effect.forEach(waiting, ({ stored }) => Deferred.done(stored, exit), { discard: true })
-    )
+  const { write } = connectionWrites({ repository })
 
   // Entries that arrive while a statement runs are written by the next one
   yield* Background.repeat(

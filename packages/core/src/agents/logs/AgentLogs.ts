@@ -1,4 +1,4 @@
-import { Array as Arr, Chunk, Context, Data, Duration, Effect, Option, Stream } from "effect"
+import { Array as Arr, Context, type Duration, Effect, Option, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import type { Entitled, StreamRight } from "../../access/streams/StreamRights.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
@@ -6,8 +6,7 @@ import { Invalid, TooLarge, type Forbidden, type NotFound } from "../../platform
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import { LogLevel } from "../../platform/texts/LogLevel.js"
 import { makeLineTimes } from "../../platform/time/LineTimes.js"
-import type * as Feed from "../../platform/events/Feed.js"
-import { following, makeSharedReads } from "../../platform/events/SharedReads.js"
+import { makeSharedReads } from "../../platform/events/SharedReads.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish } from "../../platform/store/Transactor.js"
 import { nextTurn } from "../../platform/background/Turns.js"
@@ -23,15 +22,13 @@ import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
+import { type AgentKey, agentLogReads } from "./AgentLogReads.js"
 
 /** Log sources of one agent. */
 const maximumSources = 1000
 
 /** Characters of a source's icon. */
 const maximumIcon = 256
-
-/** Lines read at a time. */
-const pageSize = 1000
 
 /** Lines stored at a time. What a statement of more lines costs grows faster than their number, and keeps the event loop. */
 const linesAtOnce = 2000
@@ -60,10 +57,6 @@ const tooMany = new TooLarge({
   message: "Logs limit exceeded",
   detail: `An agent's logs may have ${maximumLogsLength} bytes.`
 })
-
-/** The key of an agent's log events. */
-const keyOf = ({ agent_id, owner_id, workspace_id }: AgentWorkspace) => Data.struct({ agent_id, owner_id, workspace_id })
-type AgentKey = ReturnType<typeof keyOf>
 
 /** The methods of {@link AgentLogs}. */
 export interface AgentLogsService {
@@ -174,15 +167,6 @@ const make = Effect.gen(function* () {
       return true
     })
 
-  /** Lines behind an id, oldest first, in pages. */
-  const pages = (id: WorkspaceAgentId, after: number): Stream.Stream<AgentLog> =>
-    Stream.paginateChunkEffect(after, (cursor) =>
-      Effect.map(repository.after(id, cursor, pageSize), (rows) => {
-        const last = rows.at(-1)
-        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < pageSize ? Option.none() : Option.some(last.id)] as const
-      })
-    )
-
   /** Checks whether the agent was replaced after each change that can replace it. */
   const reads = yield* makeSharedReads((agent: AgentKey, changed, every) =>
     Effect.gen(function* () {
@@ -194,30 +178,7 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.provideService(EventBus, bus))
   )
 
-  const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
-    following(reads(keyOf(agent)), (shared, changed) => {
-      let cursor = after
-      let isFirst = true
-      let isFull = false
-      let isLast = false
-      /** The next lines behind the cursor. Full pages are followed by others at once. */
-      const round: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.gen(function* () {
-        if (!isFull) yield* changed
-        // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
-        const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
-        const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
-        cursor = rows.at(-1)?.id ?? cursor
-        isFull = rows.length === pageSize
-        isLast = !isLatest && !isFull
-        const isSent = isFirst || rows.length > 0
-        isFirst = false
-        return isSent ? Option.some(rows) : Option.none()
-      })
-      const next: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.suspend(() =>
-        isLast ? Effect.succeedNone : Effect.flatMap(round, (rows) => (Option.isSome(rows) ? Effect.succeed(rows) : next))
-      )
-      return next
-    })
+  const { pages, batches } = agentLogReads({ repository, reads, agents })
 
   return {
     addSource: Traced.fn("AgentLogs.addSource")(function* (

@@ -1,33 +1,31 @@
-import { Context, Effect, Either, Option, type Redacted } from "effect"
+import { Context, Effect, type Either, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import { publishRightsChange } from "../../access/streams/RightsChanges.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
-import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
+import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Invalid, NotFound, type Validation, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn, together } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
-import {
-  type DisplayApp,
-  isWithinLevel,
-  type ProvisionedAgent,
-  type ProvisionedApp
-} from "../../provisioning/engines/ProvisionedResource.js"
+import type { DisplayApp, ProvisionedAgent, ProvisionedApp } from "../../provisioning/engines/ProvisionedResource.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { AgentTokens } from "../credentials/AgentTokens.js"
 import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
 import { BuildResourceRepository, type StoredSubAgent } from "../resources/BuildResourceRepository.js"
 import { BuildResources } from "../resources/BuildResources.js"
-import { agentViolations, appViolations, containsNul } from "../resources/ResourceRules.js"
+import { agentViolations, containsNul } from "../resources/ResourceRules.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
+import { subAgentApps } from "./SubAgentApps.js"
 
 /** Sub agents that one agent has at a time, those that it makes in all, and apps of each. */
 const maximumSubAgents = 100
+
 const maximumMade = 1_000
+
 const maximumApps = 100
 
 /** What an agent asks for: an agent in a container beside it, for example. */
@@ -56,14 +54,6 @@ export interface SubAgent {
 }
 
 const unknown = new NotFound({ message: "The agent has no such sub agent." })
-
-/** The first 40 bits of a hash as 8 digits of base32hex (RFC 4648 §7), in lower case. */
-const digitsOf = (hash: Uint8Array): string =>
-  hash
-    .subarray(0, 5)
-    .reduce((number, byte) => number * 256 + byte, 0)
-    .toString(32)
-    .padStart(8, "0")
 
 /** The methods of {@link SubAgents}. */
 export interface SubAgentsService {
@@ -105,26 +95,7 @@ const make = Effect.gen(function* () {
       (agents) => agents.flatMap(Option.toArray)
     )
 
-  /** The apps as they are stored, and those that cannot be. Agents of one workspace may have apps of the same slug. */
-  const appsOf = (name: string, apps: NewSubAgent["apps"], maximum: ProvisionedApp["sharing_level"]) =>
-    Effect.gen(function* () {
-      const stored: Array<ProvisionedApp> = []
-      const refused: Array<AppRefusal> = []
-      const slugs = new Set<string>()
-      const violationOf = (app: ProvisionedApp): Validation | undefined =>
-        slugs.has(app.slug) ? { field: "slug", detail: `${JSON.stringify(app.slug)} is already in use` } : appViolations(app, { name })[0]
-      for (const [index, asked] of apps.entries()) {
-        const violation = Either.isLeft(asked) ? asked.left : violationOf(asked.right)
-        if (violation !== undefined) refused.push({ index, field: violation.field, error: violation.detail })
-        if (violation !== undefined || Either.isLeft(asked)) continue
-        const app = asked.right
-        slugs.add(app.slug)
-        const digits = digitsOf(yield* hashSecret(cryptography, `${name}/${app.slug}`))
-        const sharing_level = isWithinLevel(app.sharing_level, maximum) ? app.sharing_level : maximum
-        stored.push({ ...app, slug: `${digits}-${app.slug}`, sharing_level })
-      }
-      return { stored, refused }
-    })
+  const { appsOf } = subAgentApps({ cryptography })
 
   const of = (agent: AgentWorkspace) => {
     const object = reportingObject(agent)
@@ -206,7 +177,9 @@ const make = Effect.gen(function* () {
     }
   }
 
-  return { of }
+  return {
+    of
+  }
 })
 
 /** Agents that an agent makes beside itself, such as those of dev containers. agents-and-apps.md §14, "Sub agents". */
