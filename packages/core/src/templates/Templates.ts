@@ -1,22 +1,19 @@
 import { Context, Effect } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import { CurrentActor } from "../access/actors/Actor.js"
+import type { CurrentActor } from "../access/actors/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, refuseViolations, type NotFound, type Forbidden, type Conflict } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
-import { parse as parseUuid } from "../platform/texts/Uuid.js"
 import { ScheduledWorkspaces } from "./settings/ScheduledWorkspaces.js"
 import { StarterTemplates } from "./builder/StarterTemplates.js"
 import { missingTemplate, takenTemplate, type TemplateId } from "./Template.js"
 import { templateSubject } from "./TemplateAudit.js"
-import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
+import { TemplateRepository } from "./TemplateRepository.js"
 import { TemplateNotifications } from "./TemplateNotifications.js"
-import { parseTemplateSearch } from "./TemplateSearch.js"
 import { changedTemplate, type ChangedTemplateSettings, changesSchedule } from "./settings/TemplateSettings.js"
 import { changedTemplateViolations } from "./settings/TemplateSettingsRules.js"
 import { viewInForce, type TemplateView } from "./TemplateView.js"
@@ -24,6 +21,7 @@ import { visibleTemplate } from "./VisibleTemplate.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { Auditing } from "../audit/Audit.js"
+import { templateListing } from "./TemplateListing.js"
 
 /** The starter templates as they are listed. */
 const starters = Effect.zipWith(StarterTemplates, DeploymentOptions, (templates, { accessUrl }) =>
@@ -107,39 +105,7 @@ const make = Effect.gen(function* () {
   /** A template that is not deleted, as it is stored. */
   const load = (id: TemplateId) => Effect.flatMap(repository.byId(id), visibleTemplate)
 
-  const list = (text: string, organizationId?: Uuid) =>
-    Effect.gen(function* () {
-      const query = yield* parseTemplateSearch(text)
-      const { userId } = yield* CurrentActor
-      const named = query.organization === undefined ? undefined : yield* organizationNamed(query.organization)
-      if (organizationId !== undefined && named !== undefined && named !== organizationId) return []
-      const author = query.author === "me" ? { author_id: userId } : { author_id: query.author_id, author_username: query.author }
-      const filter: TemplateFilter = {
-        ...author,
-        organization_id: organizationId ?? named,
-        ids: query.ids.length === 0 ? undefined : query.ids,
-        exact_name: query.exact_name,
-        exact_display_name: query.exact_display_name,
-        name: query.name,
-        display_name: query.display_name,
-        deleted: query.deleted ?? false,
-        deprecated: query.deprecated ?? false,
-        has_ai_task: query["has-ai-task"],
-        has_external_agent: query.has_external_agent
-      }
-      const templates = yield* repository.list(filter, yield* Access.predicate("read", "template"))
-      return yield* Effect.forEach(templates, viewInForce)
-    })
-
-  const organizationNamed = (reference: string) =>
-    organizations.get(reference).pipe(
-      Effect.map(({ id }) => id),
-      Effect.catchTag("NotFound", () =>
-        parseUuid(reference) === undefined
-          ? Invalid.field("organization", `${JSON.stringify(reference)} names no organization`, "Invalid search query")
-          : Effect.succeed(parseUuid(reference))
-      )
-    )
+  const { list } = templateListing({ repository, organizations })
 
   return {
     get: Traced.fn("Templates.get")(function* (id: TemplateId) {
