@@ -1,5 +1,6 @@
 export * from "./OAuthError.js"
 export * from "./authorizations/Authorizations.js"
+export { promptsOf, responseModeOf } from "./authorizations/AuthorizationRules.js"
 export * from "./authorizations/PushedRequestRepository.js"
 export * from "./authorizations/PushedRequests.js"
 export * from "./clients/ClientMetadata.js"

@@ -16,17 +16,16 @@ import {
   withParameters
 } from "@atelier/core/oauth2"
 import { Effect, Redacted } from "effect"
-import { createHash } from "node:crypto"
 import { brandOf } from "../pages/brandOf.js"
 import { type HostPages, pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
 import { csrfTokenOf, forgeryCheck, maskedToken } from "../server/credentials/Csrf.js"
 import { loginCookies } from "../server/credentials/loginCookies.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
-import { withQuery } from "../server/codec/withQuery.js"
-import { notSignedIn, type ProtocolAnswers, type Request, type Response } from "./answering.js"
+import type { ProtocolAnswers, Request, Response } from "./answering.js"
 import { consentDetails, consentPage, requestErrorPage } from "./consentPage.js"
 import { type Parameters, parametersOf, readForm } from "../server/request/form.js"
 import { oauthAnswer } from "../server/codec/oauthErrors.js"
+import { loginRedirects } from "./loginRedirects.js"
 
 /** Parameters that an authorization request may give once. */
 const authorizeParameters = [
@@ -42,22 +41,16 @@ const authorizeParameters = [
   "dpop_jkt"
 ]
 
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32)
-
-/** A request that sends its user to the login, and the session that it came with: another session of the same request is of a user who has signed in for it. */
-const markOf = (request: Request, apiKeyId: string | undefined) => ({
-  request: digestOf(queryOf(request)),
-  session: digestOf(apiKeyId ?? "")
-})
-
 const loginRequired = new OAuthError({
   error: "login_required",
   message: "The user has to sign in, and the request does not let the service ask."
 })
+
 const consentRequired = new OAuthError({
   error: "consent_required",
   message: "The user has to consent, and the request does not let the service ask."
 })
+
 const selectionRequired = new OAuthError({ error: "account_selection_required", message: "The user has to choose an account." })
 
 /** The error of a request whose user has to go through the login, although there is a session; undefined for any other request. */
@@ -82,6 +75,7 @@ export const consentRequestOf = ({ all, get, repeated }: Parameters): ConsentReq
 })
 
 const noRequestObjects = new OAuthError({ error: "request_not_supported", message: "Request objects are not supported." })
+
 const mustBePushed = invalidRequest("The client has to send its authorization requests ahead.")
 
 /** Returns the handlers of both methods. Where browsers have no page to sign in on, callers that are not signed in are refused. */
@@ -95,35 +89,6 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
     const pushedRequests = yield* PushedRequests
     const forgeryOf = forgeryCheck(settings)
     const cookies = loginCookies(settings)
-
-    /** Sends the browser to the login, and back here afterwards. oauth2-provider.md §4 no. 1. */
-    const toLogin = (request: Request, { path, user }: RequestInfo): Response => {
-      const message = user?._tag === "Left" ? user.left.message : notSignedIn.message
-      if (login === undefined) return refuseOAuth(new OAuthError({ error: "login_required", message }))
-      const query = queryOf(request)
-      const redirect = `${mount}${path}${query === "" ? "" : `?${query}`}`
-      return HttpServerResponse.redirect(withQuery(login, { message, redirect }), { status: 303 })
-    }
-
-    /**
-     * Sends the browser to the login even if it has a session. A cookie names the request and this session. An address could not: a
-     * client makes it, and would skip the login with it.
-     */
-    const toLoginAgain = (request: Request, info: RequestInfo, address: string): Response => {
-      const former = markOf(request, info.user?._tag === "Right" ? info.user.right.apiKeyId : undefined)
-      const redirect = `${mount}${info.path}?${queryOf(request)}`
-      const response = HttpServerResponse.redirect(withQuery(address, { message: notSignedIn.message, prompt: "login", redirect }), {
-        status: 303
-      })
-      return cookies.setFormerSession(response, `${former.request}.${former.session}`)
-    }
-
-    /** Whether the user has signed in for this very request. */
-    const hasJustSignedIn = (request: Request, { apiKeyId }: Actor): boolean => {
-      const [formerRequest, formerSession] = cookies.formerSession(request).split(".")
-      const current = markOf(request, apiKeyId)
-      return apiKeyId !== undefined && formerSession !== undefined && formerRequest === current.request && formerSession !== current.session
-    }
 
     /** Tells a user why an app's request cannot be answered. */
     const explain = (details: RequestErrorDetails) => {
@@ -150,6 +115,8 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
         if (reference !== undefined) return { app, ...(yield* pushedRequests.find(app, reference)) }
         return { app, request: consentRequestOf(parameters), use: Effect.void }
       })
+
+    const { toLogin, toLoginAgain, hasJustSignedIn } = loginRedirects({ login, refuseOAuth, mount, cookies })
 
     /** What both methods of `authorize` have in common: the client, the user, where to go on, and then the parameters. */
     const authorize = <R>(request: Request, info: RequestInfo, proceed: (asked: Asked) => Effect.Effect<Response, OAuthError, R>) =>
@@ -236,5 +203,8 @@ export const authorizeRoutes = ({ answering, refuseOAuth, settings }: ProtocolAn
       })
     )
 
-    return { ask, consent }
+    return {
+      ask,
+      consent
+    }
   })

@@ -1,16 +1,15 @@
-import { Context, Effect, Option, Redacted } from "effect"
+import { Context, Effect, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { appAudit, auditedApp } from "./OAuth2AppAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { constantTimeEquals, randomAlphanumeric, type Cryptography } from "../../platform/secrets/Cryptography.js"
+import { randomAlphanumeric, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { parse } from "../../platform/texts/Uuid.js"
 import type { Worker } from "../../platform/background/Worker.js"
 import { appName, type ClientMetadata, readClientMetadata } from "./ClientMetadata.js"
 import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
@@ -20,33 +19,17 @@ import { OAuthError } from "../OAuthError.js"
 import { hashText, newSecret } from "../tokens/OAuthSecret.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { badToken, purgeBatch, managedClients } from "./ManagedClients.js"
 
 /** Characters of a registration access token, of 62 kinds each. */
 const tokenLength = 40
 
-/** Registered clients that no user ever gave a permission: any caller can add one. */
-const maximumUnused = 10_000
-
 /** How long a registration is kept that is never used. Clients store theirs for ever once they have it in use. */
 const unusedLifetime = "30 days"
-
-/** How long an unused registration is kept if there are too many: a client asks its user for a permission as soon as it is registered. */
-const unusedLifetimeIfMany = "10 minutes"
-
-/** Rows of one statement. */
-const purgeBatch = 1000
 
 const switchedOff = new OAuthError({
   error: "invalid_request",
   message: "Dynamic client registration is disabled in this deployment.",
-  forbidden: true
-})
-const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many registered clients are not in use." })
-const badId = new OAuthError({ error: "invalid_client_id", message: "The client id must be a UUID." })
-const badToken = new OAuthError({ error: "invalid_token", message: "The registration access token is invalid." })
-const notRegistered = new OAuthError({
-  error: "invalid_token",
-  message: "The client was not registered dynamically.",
   forbidden: true
 })
 
@@ -107,30 +90,7 @@ const make = Effect.gen(function* () {
 
   const asServer = (info: CallInfo) => Access.actingAs({ ...SystemActor.systemOauth, ...info })
 
-  /** The client that a registration access token manages. The order of the refusals is that of oauth2-provider.md §10.4. */
-  const managed = (clientId: string, token: string | undefined) =>
-    Effect.gen(function* () {
-      const id = parse(clientId)
-      if (id === undefined) return yield* badId
-      if (token === undefined || token === "") return yield* badToken
-      const hashed = yield* hashText(token)
-      const found = yield* repository.byId(id)
-      if (Option.isNone(found)) return yield* badToken
-      if (!found.value.dynamically_registered) return yield* notRegistered
-      const stored = yield* repository.hashedRegistrationToken(id)
-      if (Option.isNone(stored) || !constantTimeEquals(stored.value, hashed)) return yield* badToken
-      return found.value
-    })
-
-  /**
-   * Fails if too many clients wait for their first user. One address registers 1,200 of them in 10 minutes, and older ones make way: callers who register
-   * clients without using them keep no other client from it.
-   */
-  const requireRoom = (now: Timestamp.Timestamp) =>
-    Effect.gen(function* () {
-      if ((yield* repository.countUnused(maximumUnused)) < maximumUnused) return
-      if ((yield* repository.deleteUnused(Timestamp.minus(now, unusedLifetimeIfMany), purgeBatch)) === 0) return yield* tooMany
-    })
+  const { managed, requireRoom } = managedClients({ repository })
 
   return {
     register: Traced.fn("ClientRegistrations.register")(function* (body: unknown, info: CallInfo) {

@@ -2,24 +2,25 @@ import { Context, Effect, Option, type Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
-import { audited, auditedResource, ignored } from "../../audit/AuditedResource.js"
+import { audited, auditedResource } from "../../audit/AuditedResource.js"
 import { appAudit, auditedApp } from "./OAuth2AppAudit.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
-import { Invalid, NotFound, refuseViolations, validationsOf, type Forbidden } from "../../platform/Errors.js"
+import { type Invalid, type NotFound, refuseViolations, validationsOf, type Forbidden } from "../../platform/Errors.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Name from "../../platform/texts/Name.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
-import { grantTypes, hasSecrets, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
+import { grantTypes, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
-import { newSecret } from "../tokens/OAuthSecret.js"
 import { redirectUriViolation } from "./RedirectUri.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { Auditing } from "../../audit/Audit.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
+import { missing, appLookup } from "./AppLookup.js"
+import { appSecrets } from "./AppSecrets.js"
 
 /** An app as an administrator writes it. */
 export interface AppRequest {
@@ -30,9 +31,6 @@ export interface AppRequest {
 
 const maximumIcon = 256
 
-const missing = new NotFound({ resource: "oauth2_app" })
-const missingSecret = new NotFound({ resource: "oauth2_app_secret" })
-
 const refuseViolating = ({ callback_url, icon, name }: AppRequest) =>
   refuseViolations(
     validationsOf({
@@ -41,13 +39,6 @@ const refuseViolating = ({ callback_url, icon, name }: AppRequest) =>
       icon: pictureViolation(icon, maximumIcon)
     })
   )
-
-/** Entries about secrets show that they come and go. */
-const secretAudit = auditedResource<OAuth2AppSecret>({
-  type: "oauth2_provider_app_secret",
-  endsRightsOf: "everyone",
-  fields: { id: ignored, app_id: ignored, created_at: ignored, truncated: ignored, last_used_at: ignored }
-})
 
 const settingsAudit = auditedResource<{ readonly dynamic_client_registration_enabled: boolean }>({
   type: "oauth2_provider_settings",
@@ -103,9 +94,6 @@ const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository
   const { brand } = yield* DeploymentOptions
 
-  const get = (id: Uuid) =>
-    Effect.flatMap(repository.byId(id), (found) => Access.visible(Option.getOrNull(found), () => AccessObjects.bare("oauth2_app"), missing))
-
   const subject = (action: "create" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">) => ({
     action,
     resource: appAudit,
@@ -113,17 +101,12 @@ const make = Effect.gen(function* () {
     target: app.name
   })
 
-  const secretSubject = (action: "create" | "delete", { id, truncated }: OAuth2AppSecret): Audit.Subject<OAuth2AppSecret> => ({
-    action,
-    resource: secretAudit,
-    id,
-    target: truncated
-  })
-
   const registrationEnabled = Effect.map(
     repository.registrationEnabled,
     Option.getOrElse(() => true)
   )
+
+  const { get } = appLookup({ repository })
 
   return {
     list: Traced.fn("OAuth2Apps.list")(function* (userId: Uuid | undefined) {
@@ -185,48 +168,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    secrets: Traced.fn("OAuth2Apps.secrets")(function* (appId: Uuid) {
-      yield* get(appId)
-      yield* Access.authorize("read", AccessObjects.bare("oauth2_app_secret"))
-      return yield* repository.secrets(appId)
-    }),
-
-    createSecret: Traced.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
-      const app = yield* get(appId)
-      yield* Access.authorize("create", AccessObjects.bare("oauth2_app_secret"))
-      if (!hasSecrets(app)) return yield* new Invalid({ message: "The client authenticates without secrets." })
-      const { hashedSecret, prefix, text, truncated } = yield* newSecret(brand)
-      const secret: OAuth2AppSecret = {
-        id: yield* (yield* Ids).next,
-        app_id: appId,
-        created_at: yield* Timestamp.now,
-        truncated,
-        last_used_at: null
-      }
-      const value: { readonly id: Uuid; readonly text: Redacted.Redacted<string> } = { id: secret.id, text }
-      return yield* Audit.audited(
-        secretSubject("create", secret),
-        Effect.gen(function* () {
-          if (Option.isNone(yield* repository.byId(appId))) return yield* missing
-          yield* repository.insertSecret({ ...secret, hashed_secret: hashedSecret }, prefix)
-          return { value }
-        })
-      )
-    }),
-
-    deleteSecret: Traced.fn("OAuth2Apps.deleteSecret")(function* (appId: Uuid, secretId: Uuid) {
-      yield* get(appId)
-      yield* Access.readable(AccessObjects.bare("oauth2_app_secret"), missingSecret)
-      const secret = yield* Effect.flatMap(repository.secret(secretId), (found) =>
-        Option.isSome(found) ? Effect.succeed(found.value) : missingSecret
-      )
-      if (secret.app_id !== appId) return yield* new Invalid({ message: "The secret belongs to another app." })
-      yield* Access.authorize("delete", AccessObjects.bare("oauth2_app_secret"))
-      yield* Audit.audited(
-        secretSubject("delete", secret),
-        Effect.flatMap(repository.deleteSecret(secretId), (found) => (found ? Effect.succeed({ value: undefined }) : missingSecret))
-      )
-    }),
+    ...appSecrets({ get, repository, brand }),
 
     registrationEnabled,
 
