@@ -10,7 +10,7 @@
 // The agent takes 0.17 s and 60 MiB instead of 0.78 s and 104 MiB. Left out: scripts of their own for what is loaded later, which gain 0.01 s.
 import { build } from "esbuild"
 import { execFileSync } from "node:child_process"
-import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -124,6 +124,8 @@ const licence = async () => {
 }
 
 await licence()
+// A program that is no bundle: npm and others take its mode along
+await chmod(join(root, "packages/provisioner/dist/daemon/main.js"), 0o755)
 for (const folder of new Set(programs.map(({ to }) => dirname(to)))) await removeParts(folder)
 for (const program of programs) await bundle(program)
 // A variable of the builder's could be one of the server's options
