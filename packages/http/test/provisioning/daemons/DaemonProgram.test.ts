@@ -13,7 +13,7 @@ import { oneDatabase } from "../../../../../test/store/databases.js"
 import { ended, fileIdOf, getVersion, upload } from "../../../../../test/http/templates.js"
 import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
 
-const program = fileURLToPath(new URL("../../../../provisioner/dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../../../../provisioner/dist/daemon/main.js", import.meta.url))
 
 const Key = Schema.Struct({ key: Schema.String })
 const Version = Schema.Struct({ id: Schema.String, job: Schema.Struct({ id: Schema.String }) })
@@ -30,7 +30,7 @@ esac
 
 const [[, database] = []] = oneDatabase
 
-describe.skipIf(!existsSync(program))("the program of the daemon", () => {
+describe("the program of the daemon", () => {
   let server: AgentServer
   let folder: string
   let secret: string
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync(program))("the program of the daemon", () => {
     mkdirSync(bin, { recursive: true })
     const binary = terraform(folder, join(folder, `${name}.record`), join(folder, go))
     writeFileSync(join(bin, "terraform"), binary, { mode: 0o755 })
-    const child = spawn(process.execPath, [program, ...args], {
+    const child = spawn(process.execPath, [program, "--engine", "terraform", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: `${bin}:${process.env["PATH"]}`, ATELIER_PROVISIONER_KEY: secret }
     })
@@ -101,7 +101,9 @@ describe.skipIf(!existsSync(program))("the program of the daemon", () => {
   it("says in one sentence what is wrong with its arguments", async () => {
     const wrong = launch(["--url", server.url, "--engine", "pulumi"])
     expect(await wrong.exit).toBe(2)
-    expect(wrong.output()).toBe(`--engine: "pulumi" is neither local nor terraform.\nSee atelier-provisioner --help.\n`)
+    expect(wrong.output()).toBe(
+      `--engine: "pulumi" needs the package @atelier/provisioner-pulumi, which is not installed.\nSee atelier-provisioner --help.\n`
+    )
   })
 
   it("says in one sentence that an engine cannot start", async () => {
