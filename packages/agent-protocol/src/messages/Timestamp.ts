@@ -1,4 +1,3 @@
-import { DateTime, Option } from "effect"
 import { field, int32, int53, message, type TypeOf } from "./Protobuf.js"
 
 /** `google.protobuf.Timestamp`: seconds since 1970 UTC, and nanoseconds (0 … 999 999 999) towards the future. */
@@ -14,8 +13,3 @@ export const fromMillis = (millis: number): Timestamp => {
 
 /** Milliseconds since 1970, with the fraction. */
 export const toMillis = (timestamp: Timestamp): number => timestamp.seconds * 1000 + timestamp.nanos / 1_000_000
-
-export const fromDateTime = (dateTime: DateTime.DateTime): Timestamp => fromMillis(DateTime.toEpochMillis(dateTime))
-
-/** The moment to the millisecond, or none where a `Date` cannot hold it. */
-export const toDateTime = (timestamp: Timestamp): Option.Option<DateTime.Utc> => DateTime.make(Math.trunc(toMillis(timestamp)))

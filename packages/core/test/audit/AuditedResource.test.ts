@@ -1,5 +1,5 @@
 import { Audit, Audited } from "@atelier/core/audit"
-import { Timestamp } from "@atelier/core/platform"
+import { Timestamp, Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "vitest"
 
 const now = Timestamp.fromMillis(1.8e12)
@@ -53,7 +53,7 @@ const maybe = { ...fields, retired_at: Audited.auditedTime }
 // @ts-expect-error the record may not have the time
 const alwaysTimed = Audited.auditedResource<Robot>({ type: "task", endsRightsOf: "none", fields: maybe })
 
-const subject: Audit.Subject<Robot> = { action: "write", resource: robots, id: "00000000-0000-0000-0000-000000000000" as never, target: "" }
+const subject: Audit.Subject<Robot> = { action: "write", resource: robots, id: Uuid.nil, target: "" }
 const { motto: __, ...withoutMotto } = robot
 
 // @ts-expect-error the record of a change lacks a field

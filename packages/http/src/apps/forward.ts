@@ -11,11 +11,7 @@ import type { AppConnections, Kept } from "./AppConnections.js"
 import * as Continue from "../server/connection/Continue.js"
 
 /** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
-export class AppFailed extends Data.TaggedError("AppFailed")<{
-  readonly message: string
-  /** Whether the app may speak TLS where it was spoken to without it, or the reverse. */
-  readonly isOtherScheme: boolean
-}> {}
+export class AppFailed extends Data.TaggedError("AppFailed")<{ readonly message: string }> {}
 
 /** The client sends more than may be sent at once. */
 export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly message: string }> {}
@@ -54,7 +50,7 @@ export type Answer =
   | { readonly _tag: "Response"; readonly response: IncomingMessage }
   | { readonly _tag: "Upgraded"; readonly response: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
 
-const failed = (message: string, isOtherScheme = false) => new AppFailed({ message, isOtherScheme })
+const failed = (message: string) => new AppFailed({ message })
 
 /** The port that an address means. */
 const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
@@ -103,12 +99,12 @@ const connection = ({ idle, target, url }: Exchange): Effect.Effect<Duplex, AppF
     return secured
   })
 
-/** What the connection's error tells: some mean that one side speaks TLS and the other does not. */
+/** What the connection's error tells. */
 const failureOf = ({ code, message }: NodeJS.ErrnoException): AppFailed => {
   if (code === "HPE_HEADER_OVERFLOW") return failed("The head of its answer is too large.")
-  if (code === "EPROTO" || code?.startsWith("ERR_SSL_") === true) return failed("It does not speak TLS.", true)
-  if (code?.startsWith("HPE_") === true) return failed("Its answer is not HTTP.", true)
-  if (code === "ECONNRESET") return failed("It broke the connection off without an answer.", true)
+  if (code === "EPROTO" || code?.startsWith("ERR_SSL_") === true) return failed("It does not speak TLS.")
+  if (code?.startsWith("HPE_") === true) return failed("Its answer is not HTTP.")
+  if (code === "ECONNRESET") return failed("It broke the connection off without an answer.")
   return failed(message)
 }
 

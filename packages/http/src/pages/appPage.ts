@@ -12,14 +12,12 @@ export interface AppPage {
   readonly retry?: boolean
   /** The address of the page that starts the workspace, for a caller who may start it. */
   readonly start?: string
-  /** Another address of the same app that may work, where there is one. */
-  readonly otherwise?: string
 }
 
 export const appPage = (
   settings: HttpSettings,
   brand: PageBrand,
-  { message, otherwise, retry = false, start, status, title }: AppPage
+  { message, retry = false, start, status, title }: AppPage
 ): HttpServerResponse.HttpServerResponse =>
   page(settings, brand, {
     title,
@@ -29,7 +27,6 @@ export const appPage = (
       ...(start === undefined ? [] : [`<div class="actions"><a class="button" href="${escaped(start)}">${text.startWorkspace}</a></div>`]),
       // An empty address is that of the page itself
       ...(retry ? [`<p><a href="">${text.retry}</a></p>`] : []),
-      ...(otherwise === undefined ? [] : [`<p><a href="${escaped(otherwise)}">${text.otherScheme}</a></p>`]),
       `<p><a href="${escaped(`${settings.accessUrl}/`)}">${text.backToService}</a></p>`
     ].join("\n")
   })

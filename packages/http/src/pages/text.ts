@@ -19,7 +19,6 @@ export const text = {
   errorTitle: "The request of the app is not valid",
   backToService: "Back to the service",
   retry: "Try again",
-  otherScheme: "Open it with the other scheme",
   pageMissing: "Page not found",
   pageMissingReason: "There is no page at this address.",
   startWorkspace: "Start workspace",
