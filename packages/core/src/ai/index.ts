@@ -2,6 +2,7 @@
 export * from "./AiBudget.js"
 export * from "./AiBudgetRepository.js"
 export * from "./AiBudgets.js"
+export type { OverrideRequest } from "./BudgetOverrides.js"
 export { type AiProviderKey, AiProviderRepository, type BedrockSettings, maskedKey, type StoredAiProvider } from "./AiProvider.js"
 export * from "./AiProviders.js"
 export * from "./AiSpend.js"
