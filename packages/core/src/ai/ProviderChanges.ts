@@ -42,6 +42,32 @@ const auditKeys = (provider_id: Uuid, before: ReadonlyArray<AiProviderKey>, afte
     yield* Effect.forEach(missingIn(after, before), (one) => entry("create", one), { discard: true })
   })
 
+/** Settings after a change: credentials that are not given stay. */
+const settingsFrom = (
+  ids: Ids["Type"],
+  given: BedrockInput | undefined,
+  before: BedrockSettings | null
+): Effect.Effect<{ readonly settings: BedrockSettings | null; readonly violations: ReadonlyArray<Validation> }> =>
+  Effect.gen(function* () {
+    if (given === undefined) return { settings: before, violations: [] }
+    const { external_id = "", model = "", protocol = "", region = "", role_arn = "", small_fast_model = "" } = given
+    const present = before?.external_id ?? ""
+    const isForeign = external_id !== "" && external_id !== present
+    return {
+      settings: {
+        region,
+        model,
+        small_fast_model,
+        protocol,
+        role_arn,
+        external_id: role_arn === "" ? "" : present || (yield* ids.secret),
+        access_key: given.access_key ?? before?.access_key ?? none,
+        access_key_secret: given.access_key_secret ?? before?.access_key_secret ?? none
+      },
+      violations: isForeign ? [{ field: "settings.external_id", detail: "is made by the service" }] : []
+    }
+  })
+
 interface Needs extends Pick<ProviderSealing, "seal" | "referenced" | "opened" | "open"> {
   readonly ids: Ids["Type"]
   readonly repository: AiProviderRepository["Type"]
@@ -52,31 +78,6 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
   const key = (api_key: Redacted.Redacted<string>, created_at: Timestamp.Timestamp): Effect.Effect<AiProviderKey> =>
     Effect.map(ids.next, (id) => ({ id, created_at, api_key }))
 
-  /** Settings after a change: credentials that are not given stay. */
-  const settingsFrom = (
-    given: BedrockInput | undefined,
-    before: BedrockSettings | null
-  ): Effect.Effect<{ readonly settings: BedrockSettings | null; readonly violations: ReadonlyArray<Validation> }> =>
-    Effect.gen(function* () {
-      if (given === undefined) return { settings: before, violations: [] }
-      const { external_id = "", model = "", protocol = "", region = "", role_arn = "", small_fast_model = "" } = given
-      const present = before?.external_id ?? ""
-      const isForeign = external_id !== "" && external_id !== present
-      return {
-        settings: {
-          region,
-          model,
-          small_fast_model,
-          protocol,
-          role_arn,
-          external_id: role_arn === "" ? "" : present || (yield* ids.secret),
-          access_key: given.access_key ?? before?.access_key ?? none,
-          access_key_secret: given.access_key_secret ?? before?.access_key_secret ?? none
-        },
-        violations: isForeign ? [{ field: "settings.external_id", detail: "is made by the service" }] : []
-      }
-    })
-
   return {
     create: Traced.fn("AiProviders.create")(function* (given: NewAiProvider) {
       const id = yield* ids.next
@@ -84,7 +85,7 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
         { action: "create", resource: providerAudit, id, target: given.name },
         Effect.gen(function* () {
           yield* Access.authorize("create", object)
-          const { settings, violations } = yield* settingsFrom(given.settings, null)
+          const { settings, violations } = yield* settingsFrom(ids, given.settings, null)
           const keyViolations = given.api_keys.flatMap((one, at) => {
             const detail = keyViolation(one)
             return detail === undefined ? [] : [{ field: `api_keys[${at}]`, detail }]
@@ -124,7 +125,7 @@ export const providerChanges = ({ ids, repository, seal, referenced, opened, ope
             })
           const seen = new Set<Uuid>()
           const keyViolations = (api_keys ?? []).flatMap((change, at) => changeViolation(change, at, { keys: before.keys, seen }))
-          const { settings, violations } = yield* settingsFrom(newSettings, before.settings)
+          const { settings, violations } = yield* settingsFrom(ids, newSettings, before.settings)
           const fields = {
             display_name: changes.display_name ?? before.display_name,
             icon: changes.icon ?? before.icon,
