@@ -1,6 +1,7 @@
 export * from "./GranteeRepository.js"
 export * from "./Grantees.js"
 export * from "./Group.js"
+export type { GroupChange } from "./GroupChangeRules.js"
 export * from "./GroupChanges.js"
 export * from "./GroupMemberRepository.js"
 export * from "./GroupRepository.js"
