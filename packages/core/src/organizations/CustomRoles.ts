@@ -2,50 +2,29 @@ import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { assignable } from "../access/roles/Assignment.js"
-import { beyond, type CustomRole, grantsOf, roleOf } from "../access/roles/CustomRole.js"
-import { organizationRoles } from "../access/roles/OrganizationRoles.js"
-import { organizationSystemRoles } from "../access/roles/OrganizationSystemRoles.js"
-import { isValidPermission } from "../access/Resource.js"
-import { permissionsOf, type Role } from "../access/roles/Role.js"
-import { isBuiltIn } from "../access/roles/Roles.js"
 import { roleNames } from "../access/actors/Subject.js"
+import { assignable } from "../access/roles/Assignment.js"
+import { beyond, type CustomRole, roleOf } from "../access/roles/CustomRole.js"
+import { organizationRoles } from "../access/roles/OrganizationRoles.js"
+import type { Role } from "../access/roles/Role.js"
+import { isBuiltIn } from "../access/roles/Roles.js"
 import * as Audit from "../audit/Audit.js"
-import type { AuditAction } from "../audit/AuditEntry.js"
-import { audited, auditedResource, ignored } from "../audit/AuditedResource.js"
+import type { Auditing } from "../audit/Audit.js"
 import { requireFeature } from "../deployment/licenses/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { Conflict, Invalid, type NotFound, refuseViolations, type Validation, type Forbidden } from "../platform/Errors.js"
+import { Conflict, type Forbidden, type Invalid, type NotFound, refuseViolations } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import * as Name from "../platform/texts/Name.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
+import { service, standingOn } from "../platform/wiring/Standing.js"
+import * as Traced from "../platform/wiring/Traced.js"
+import { roleRecord, roleSubject } from "./CustomRoleAudit.js"
 import { CustomRoleRepository } from "./CustomRoleRepository.js"
+import { builtIn, grantsFor, noSuchRole, type RequestedRole, violationsOf } from "./CustomRoleRules.js"
 import { MemberRepository } from "./MemberRepository.js"
-import { displayNameViolation, type OrganizationId } from "./Organization.js"
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { service, standingOn } from "../platform/wiring/Standing.js"
-import * as Traced from "../platform/wiring/Traced.js"
-import type { Auditing } from "../audit/Audit.js"
 import { noRole, roleLocks } from "./RoleLocks.js"
-
-/** A permission as it was sent: of any type and action. */
-export interface RequestedPermission {
-  readonly negate: boolean
-  readonly resource_type: string
-  readonly action: string
-}
-
-/** A requested role. Lists that are absent on the wire are empty here; only the organization's list may have entries. */
-export interface RequestedRole {
-  readonly name: string
-  readonly display_name: string
-  readonly site_permissions: ReadonlyArray<RequestedPermission>
-  readonly user_permissions: ReadonlyArray<RequestedPermission>
-  readonly organization_permissions: ReadonlyArray<RequestedPermission>
-  readonly organization_member_permissions: ReadonlyArray<RequestedPermission>
-}
 
 /** A role of an organization, and whether the actor may give and take it. */
 export interface OfferedRole {
@@ -54,103 +33,10 @@ export interface OfferedRole {
   readonly assignable: boolean
 }
 
-/** The most permissions of a request: some 200 exist. */
-const maximumPermissions = 1000
-
 /** Roles of one organization: its list has all of them, each with everything that it allows. */
 const maximumRoles = 100
 
-/** Violations that one refusal lists. */
-const maximumViolations = 100
-
-const builtIn = Invalid.field("name", "is the name of a built-in role")
-
 const full = new Conflict({ message: `An organization has at most ${maximumRoles} roles of its own.` })
-
-/** A role with its permissions as entries show them. */
-interface AuditedRole extends Omit<CustomRole, "permissions"> {
-  readonly site_permissions: ReadonlyArray<string>
-  readonly org_permissions: ReadonlyArray<string>
-  readonly user_permissions: ReadonlyArray<string>
-  readonly member_permissions: ReadonlyArray<string>
-}
-
-const roleAudit = auditedResource<AuditedRole>({
-  type: "custom_role",
-  endsRightsOf: "everyone",
-  fields: {
-    id: ignored,
-    organization_id: ignored,
-    name: audited,
-    display_name: audited,
-    created_at: ignored,
-    updated_at: ignored,
-    site_permissions: audited,
-    org_permissions: audited,
-    user_permissions: audited,
-    member_permissions: audited
-  }
-})
-
-const recordOf = ({ permissions, ...role }: CustomRole): AuditedRole => {
-  const { organization_member_permissions, organization_permissions, site_permissions, user_permissions } = permissionsOf(
-    roleOf({ ...role, permissions })
-  )
-  return {
-    ...role,
-    site_permissions: site_permissions.map(inWords),
-    org_permissions: organization_permissions.map(inWords),
-    user_permissions: user_permissions.map(inWords),
-    member_permissions: organization_member_permissions.map(inWords)
-  }
-}
-
-/** A permission as entries show it. notifications-audit-insights.md §B4. */
-const inWords = ({ action, negate, resource_type }: RequestedPermission): string => `${negate ? "-" : ""}${resource_type}.${action}`
-
-const subjectOf = (action: AuditAction, role: Pick<CustomRole, "id" | "name" | "organization_id">) => ({
-  action,
-  resource: roleAudit,
-  id: role.id,
-  // A refused one may have any length
-  target: role.name.slice(0, 64),
-  organization_id: role.organization_id
-})
-
-const permissionViolation = ({ action, negate, resource_type }: RequestedPermission): string | undefined => {
-  if (negate) return "must not be negative"
-  if (resource_type === "*" || action === "*") return "must name a type and an action, not *"
-  return isValidPermission(resource_type, action)
-    ? undefined
-    : `${JSON.stringify(`${resource_type}:${action}`.slice(0, 64))} does not exist`
-}
-
-/** Returns every rule that a role breaks, independent of the actor. authorization.md §7.3. */
-const violationsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
-  const levels = ["site_permissions", "user_permissions", "organization_member_permissions"] as const
-  if (request.organization_permissions.length > maximumPermissions) {
-    return [{ field: "organization_permissions", detail: `must be at most ${maximumPermissions}` }]
-  }
-  const fields = { name: Name.violation(request.name.toLowerCase()), display_name: displayNameViolation(request.display_name) }
-  return [
-    ...Object.entries(fields).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }])),
-    ...levels
-      .filter((level) => request[level].length > 0)
-      .map((field) => ({ field, detail: "must be empty for a role of an organization" })),
-    ...request.organization_permissions.flatMap((permission) => {
-      const detail = permissionViolation(permission)
-      return detail === undefined ? [] : [{ field: "organization_permissions", detail }]
-    })
-  ].slice(0, maximumViolations)
-}
-
-/** Why no role of this name can be deleted. The implicit roles of members are reported as missing. */
-const noSuchRole = (name: string): Invalid | NotFound => {
-  if (organizationSystemRoles.some((system) => system === name)) return noRole
-  if (isBuiltIn(name)) return builtIn
-  const violation = Name.violation(name)
-  return violation === undefined ? noRole : Invalid.field("roleName", violation)
-}
 
 /** The methods of {@link CustomRoles}. */
 export interface CustomRolesService {
@@ -194,22 +80,6 @@ const make = Effect.gen(function* () {
   const rights = yield* RightsRepository
   const ids = yield* Ids
 
-  /**
-   * Returns the permissions of a requested role. Fails with `Invalid` for a broken rule, and for permissions that the actor does not hold
-   * itself.
-   */
-  const grantsFor = (organizationId: OrganizationId, request: RequestedRole) =>
-    Effect.gen(function* () {
-      yield* refuseViolations(violationsOf(request))
-      const grants = grantsOf(request.organization_permissions)
-      const { subject } = yield* CurrentActor
-      const lacking = beyond(subject, organizationId, grants)
-      if (lacking.length > 0) {
-        return yield* Invalid.field("organization_permissions", `you do not hold ${lacking.join(", ")} in the whole organization yourself`)
-      }
-      return grants
-    })
-
   const { changing, named, present } = roleLocks({ rights, changes, repository })
 
   return {
@@ -242,7 +112,7 @@ const make = Effect.gen(function* () {
       const name = request.name.toLowerCase()
       const id = yield* ids.next
       return yield* Audit.audited(
-        subjectOf("create", { id, name, organization_id }),
+        roleSubject("create", { id, name, organization_id }),
         changing(
           organization_id,
           Access.authorizeOrHide("create", AccessObjects.inOrganization("assign_org_role", organization_id), noRole),
@@ -253,7 +123,7 @@ const make = Effect.gen(function* () {
             const { display_name } = request
             const role: CustomRole = { id, organization_id, name, display_name, permissions, created_at: now, updated_at: now }
             yield* Effect.mapError(repository.insert(role), () => Conflict.taken("A role", name))
-            return { value: roleOf(role), after: recordOf(role) }
+            return { value: roleOf(role), after: roleRecord(role) }
           })
         )
       )
@@ -270,7 +140,7 @@ const make = Effect.gen(function* () {
         return yield* isBuiltIn(request.name.toLowerCase()) ? builtIn : noRole
       }
       return yield* Audit.audited(
-        subjectOf("write", found),
+        roleSubject("write", found),
         changing(
           organization_id,
           mayUpdate,
@@ -279,7 +149,7 @@ const make = Effect.gen(function* () {
             const permissions = yield* grantsFor(organization_id, request)
             const after: CustomRole = { ...before, display_name: request.display_name, permissions, updated_at: yield* Timestamp.now }
             yield* repository.update(after)
-            return { value: roleOf(after), before: recordOf(before), after: recordOf(after) }
+            return { value: roleOf(after), before: roleRecord(before), after: roleRecord(after) }
           })
         )
       )
@@ -295,7 +165,7 @@ const make = Effect.gen(function* () {
         return yield* noSuchRole(name.toLowerCase())
       }
       yield* Audit.audited(
-        subjectOf("delete", found),
+        roleSubject("delete", found),
         changing(
           organization_id,
           mayDelete,
@@ -306,7 +176,7 @@ const make = Effect.gen(function* () {
             // Another one of that name would follow from the same claims
             yield* claims.unmap({ kind: "role", organization_id }, before.name, now)
             yield* repository.delete(before.id)
-            return { value: undefined, before: recordOf(before) }
+            return { value: undefined, before: roleRecord(before) }
           })
         )
       )

@@ -1,5 +1,6 @@
 export * from "./CurrentRights.js"
 export * from "./CustomRoleRepository.js"
+export type { RequestedPermission, RequestedRole } from "./CustomRoleRules.js"
 export * from "./CustomRoles.js"
 export * from "./Member.js"
 export * from "./MemberRepository.js"
