@@ -1,5 +1,5 @@
 /** The processes that serve the deployment. deployment.md §8. */
-import { Clock, Context, Duration, Effect, Option, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import * as Background from "../platform/background/Background.js"
 import type { NotFound } from "../platform/Errors.js"
@@ -12,42 +12,8 @@ import { service } from "../platform/wiring/Standing.js"
 import * as StoreClock from "../platform/time/StoreClock.js"
 import { unlessFull } from "../platform/store/StoreUnavailable.js"
 import * as Worker from "../platform/background/Worker.js"
-
-/** A process with its last report of itself. */
-export interface Replica {
-  readonly id: Uuid
-  readonly hostname: string
-  readonly created_at: Timestamp.Timestamp
-  /** Where other processes reach the relay of this one; empty without a relay. */
-  readonly relay_address: string
-  readonly region_id: number
-  /** Why other replicas cannot be reached; empty while they can. */
-  readonly error: string
-  /** Microseconds that a statement took. */
-  readonly database_latency: number
-  readonly updated_at: Timestamp.Timestamp
-}
-
-/** A process that tells nothing of itself, with the time at which it last did. */
-export type SilentReplica = Pick<Replica, "id" | "updated_at">
-
-export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaRepository")<
-  ReplicaRepository,
-  {
-    /** Stores what a process tells of itself, in place of what it told before. */
-    readonly put: (replica: Replica) => Effect.Effect<void>
-    /** The clock of the store; None where no other process shares the store. */
-    readonly time: Effect.Effect<Option.Option<Timestamp.Timestamp>>
-    readonly remove: (id: Uuid) => Effect.Effect<void>
-    readonly removeBefore: (time: Timestamp.Timestamp) => Effect.Effect<void>
-    /** Processes that are stored and have not told of themselves since a time. */
-    readonly silentSince: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<SilentReplica>>
-    /** Sets back the time at which a process told of itself, unless it has done so again. */
-    readonly setBack: (replica: SilentReplica, time: Timestamp.Timestamp) => Effect.Effect<void>
-    /** Processes that have told of themselves since a time, the oldest first. */
-    readonly since: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<Replica>>
-  }
->() {}
+import { replicaLock } from "./ReplicaLock.js"
+import { type Replica, ReplicaRepository, type SilentReplica } from "./ReplicaRepository.js"
 
 /** The name of the machine that the process runs on. */
 export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostname", { defaultValue: () => "localhost" }) {}
@@ -62,9 +28,6 @@ const missingAfter = Duration.times(period, 3)
 
 /** How long a process whose lock is free has to be silent to count as dead: it may only have lost the connection that holds the lock. */
 const silentFor = Duration.times(period, 1.5)
-
-/** The lock that a process holds for as long as it lives. A store gives it back as soon as the process is gone. */
-const lockOf = (id: Uuid): string => `replica:${id}`
 
 /** How long a process counts as alive after it has told of itself. */
 export const replicaAliveFor = Duration.seconds(15)
@@ -138,25 +101,7 @@ const make = Effect.gen(function* () {
     yield* repository.removeBefore(Timestamp.minus(now, keptFor))
   })
 
-  /**
-   * When a free lock tells again that its process is dead, in milliseconds since 1970: after the store has lost the lock of this process, it may have lost
-   * those of others that live, which first have to come back.
-   */
-  let locksTellFrom = Number.NEGATIVE_INFINITY
-
-  const locked = Effect.map(Clock.currentTimeMillis, (now) => {
-    if (locksTellFrom === Number.POSITIVE_INFINITY) locksTellFrom = now + Duration.toMillis(missingAfter)
-  })
-  const unlocked = Effect.sync(() => {
-    locksTellFrom = Number.POSITIVE_INFINITY
-  })
-  const keepLock = Effect.ensuring(locks.tryWith(lockOf(id), Effect.zipRight(locked, Effect.never)), unlocked)
-
-  const isLockOfDead = (other: Uuid): Effect.Effect<boolean> =>
-    Effect.gen(function* () {
-      if (Option.isNone(yield* locks.tryWith(lockOf(other), Effect.void))) return false
-      return (yield* Clock.currentTimeMillis) >= locksTellFrom
-    })
+  const lock = replicaLock({ id, locks, comesBackWithin: missingAfter })
 
   let isAligned = false
   /** Until when others may not have followed a jump of the store's clock, in milliseconds since 1970: their silence says nothing. */
@@ -200,7 +145,7 @@ const make = Effect.gen(function* () {
       const since = yield* aliveSince
       const isDead = (replica: SilentReplica) => {
         if (replica.id === id || setBackTo.has(replica.id)) return Effect.succeed(false)
-        return replica.updated_at < since ? Effect.succeed(true) : isLockOfDead(replica.id)
+        return replica.updated_at < since ? Effect.succeed(true) : lock.isDead(replica.id)
       }
       return yield* Effect.filter(silent, isDead)
     }),
@@ -215,7 +160,7 @@ const make = Effect.gen(function* () {
 
     announce: Effect.gen(function* () {
       yield* align
-      yield* Background.repeat("replica_lock", Effect.zipRight(keepLock, Effect.sleep(period)))
+      yield* Background.repeat("replica_lock", Effect.zipRight(lock.keep, Effect.sleep(period)))
       yield* Background.repeat("store_clock", Effect.delay(align, alignedEvery))
       // Others learn of this process when a full store has room again: reads need no heartbeat
       yield* unlessFull(beat)
