@@ -1,39 +1,21 @@
 /** Jobs that daemons in other processes work on: the runner's engine is the daemon. templates-and-provisioning.md §6.5, §8.3. */
 import { Clock, Context, Deferred, Duration, Effect, Option, Schedule, type Scope } from "effect"
-import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
+import type { LogSink, Phase, PlanInput, ProvisionerLog, ProvisionFailure } from "../engines/ProvisionerEngine.js"
+import type { ParsedTemplate, VariableValue } from "../engines/SourceDefinitions.js"
+import { TemplateSources } from "../engines/TemplateSources.js"
 import type { FileId } from "../files/File.js"
+import { ModuleArchiveRepository } from "../files/ModuleArchiveRepository.js"
+import { JobRunner } from "../jobs/JobRunner.js"
+import type { Charge } from "../jobs/WorkspaceBuildJobs.js"
 import { JobClaims } from "../queue/JobClaims.js"
 import type { TakenJob } from "../queue/JobQueueRepository.js"
-import { JobRunner } from "../jobs/JobRunner.js"
-import { ModuleArchiveRepository } from "../files/ModuleArchiveRepository.js"
-import {
-  type Applied,
-  type LogSink,
-  type Phase,
-  type Plan,
-  type PlanInput,
-  type ProvisionerLog,
-  ProvisionFailure
-} from "../engines/ProvisionerEngine.js"
-import type { ParsedTemplate, VariableValue } from "../engines/SourceDefinitions.js"
-import { type OpenSource, TemplateSources } from "../engines/TemplateSources.js"
-import type { Charge } from "../jobs/WorkspaceBuildJobs.js"
+import { abandon, type JobExchange, makeExchange, type RemoteResult, settle, sourceOf, untilEnd } from "./JobExchange.js"
 
 /** A daemon that reports nothing about a job for so long has lost it. §6.7. */
 const silence = Duration.minutes(5)
-
-/** What a daemon has made of a job. */
-export interface RemoteResult {
-  /** Of a start, or of the build. */
-  readonly plan: Omit<Plan, "daily_cost">
-  /** The resources of a stop, which an import plans too. */
-  readonly stopped: Plan["resources"]
-  readonly applied: Applied
-  /** The stored archive of the modules that an import has downloaded. */
-  readonly modules: Option.Option<FileId>
-}
 
 /** A job that a daemon in another process works on. */
 export interface RemoteJob {
@@ -72,13 +54,24 @@ interface Worker {
   readonly repeatable: ReadonlySet<Phase>
 }
 
-const nothing: Omit<Plan, "daily_cost" | "resources"> = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false }
-
 /** The methods of {@link RemoteJobs}. */
 export interface RemoteJobsService {
   /** Begins a job that was taken: the runner's engine is the daemon. */
   readonly begin: (job: TakenJob, worker: Worker) => Effect.Effect<RemoteJob, never, Scope.Scope>
 }
+
+/** Ends the steps of a daemon that reports nothing for too long, until the job has ended. */
+const watchSilence = (exchange: JobExchange, heardAt: () => number) =>
+  Effect.gen(function* () {
+    if ((yield* Clock.currentTimeMillis) - heardAt() > Duration.toMillis(silence)) yield* abandon(exchange)
+  }).pipe(
+    Effect.repeat(Schedule.spaced("30 seconds")),
+    Effect.raceFirst(Deferred.await(exchange.ended)),
+    // The job is begun where nothing can be interrupted
+    Effect.interruptible,
+    afterwards,
+    Effect.forkScoped
+  )
 
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
@@ -86,110 +79,54 @@ const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const modules = yield* ModuleArchiveRepository
 
-  const begin = (job: TakenJob, { repeatable: ofBuilds, work }: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
+  const begin = (job: TakenJob, { repeatable, work }: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
     Effect.gen(function* () {
-      const input = yield* Deferred.make<PlanInput>()
-      const parsed = yield* Deferred.make<ParsedTemplate, ProvisionFailure>()
-      const cost = yield* Deferred.make<number, ProvisionFailure>()
-      /** Whether the daemon may be told about the cost. */
-      const judged = yield* Deferred.make<void>()
-      let charge: Charge | undefined
-      const result = yield* Deferred.make<RemoteResult, ProvisionFailure>()
-      const ended = yield* Deferred.make<void>()
-      let write: LogSink = () => Effect.void
+      const exchange = yield* makeExchange
+      const { cost, ended, input, judged, parsed, result } = exchange
       let heardAt = yield* Clock.currentTimeMillis
       let isCanceled = false
 
-      const isBuild = job.type === "workspace_build"
-      const repeatable: ReadonlySet<Phase> = isBuild ? ofBuilds : new Set(["parse", "plan"])
-      const plan = (asked: PlanInput) =>
-        Effect.gen(function* () {
-          yield* Deferred.succeed(input, asked)
-          if (isBuild) return { ...nothing, resources: [], daily_cost: yield* Deferred.await(cost) }
-          const made = yield* Deferred.await(result)
-          return asked.metadata.transition === "start"
-            ? { ...made.plan, daily_cost: 0 }
-            : { ...nothing, resources: made.stopped, daily_cost: 0 }
-        })
-      const session: OpenSource = {
-        size: 0,
-        repeatable,
-        modules: Effect.map(Deferred.await(result), (made) => made.modules),
-        // An owner who cannot afford the build is told by the daemon, which ends the job then
-        charged: (judgement) =>
-          Effect.gen(function* () {
-            charge = judgement
-            if (judgement.isAffordable) return
-            yield* Deferred.succeed(judged, undefined)
-            yield* Effect.exit(Deferred.await(result))
-          }),
-        // Its daemon ends the work: an interruption reaches it as a cancellation
-        parse: Effect.uninterruptible(Deferred.await(parsed)),
-        plan: (asked) => Effect.uninterruptible(plan(asked)),
-        apply: () =>
-          Effect.uninterruptible(
-            Effect.zipRight(
-              Deferred.succeed(judged, undefined),
-              Effect.map(Deferred.await(result), ({ applied }) => applied)
-            )
-          )
-      }
+      const source = sourceOf(exchange, job, repeatable)
       const open = (_: Uuid, log: LogSink) =>
         Effect.sync(() => {
-          write = log
-          return session
+          exchange.write = log
+          return source
         })
-      const settle = (failure: ProvisionFailure) =>
-        Effect.all([Deferred.fail(parsed, failure), Deferred.fail(cost, failure), Deferred.fail(result, failure)], { discard: true })
-      const abandon = Effect.all([Deferred.interrupt(parsed), Deferred.interrupt(cost), Deferred.interrupt(result)], {
-        discard: true
-      })
-
       work.running += 1
       yield* Effect.ensuring(runner.run(job, open), Effect.zipRight(Effect.sync(work.ended), Deferred.succeed(ended, undefined))).pipe(
         afterwards,
         Effect.forkDaemon
       )
+      const leave = Effect.zipRight(abandon(exchange), Deferred.await(ended))
       // A daemon that goes leaves its job, which is given back before the connection counts as closed
-      yield* Effect.addFinalizer(() => Effect.zipRight(abandon, Deferred.await(ended)))
-      yield* Effect.gen(function* () {
-        if ((yield* Clock.currentTimeMillis) - heardAt > Duration.toMillis(silence)) yield* abandon
-      }).pipe(
-        Effect.repeat(Schedule.spaced("30 seconds")),
-        Effect.raceFirst(Deferred.await(ended)),
-        // The job is begun where nothing can be interrupted
-        Effect.interruptible,
-        afterwards,
-        Effect.forkScoped
-      )
+      yield* Effect.addFinalizer(() => leave)
+      yield* watchSilence(exchange, () => heardAt)
 
-      const untilEnd = <A>(other: Effect.Effect<A>): Effect.Effect<Option.Option<A>> =>
-        Effect.raceFirst(Effect.asSome(other), Effect.as(Deferred.await(ended), Option.none<A>()))
       return {
         job,
         source: sources.read(job.file_id),
-        modules: isBuild ? modules.ofBuildJob(job.id) : Effect.succeedNone,
-        input: untilEnd(Deferred.await(input)),
+        modules: job.type === "workspace_build" ? modules.ofBuildJob(job.id) : Effect.succeedNone,
+        input: untilEnd(exchange, input),
         heard: Effect.gen(function* () {
           heardAt = yield* Clock.currentTimeMillis
           isCanceled = (yield* claims.renew(job)).canceled
           return isCanceled
         }).pipe(Effect.catchTag("ClaimLost", () => Effect.succeed(true))),
-        log: (log) => Effect.suspend(() => write(log)),
+        log: (log) => Effect.suspend(() => exchange.write(log)),
         parsed: (template) =>
           Effect.gen(function* () {
             yield* Deferred.succeed(parsed, template)
-            return Option.map(yield* untilEnd(Deferred.await(input)), ({ variables }) => variables)
+            return Option.map(yield* untilEnd(exchange, input), ({ variables }) => variables)
           }),
         charge: (amount) =>
           Effect.gen(function* () {
             yield* Deferred.succeed(cost, amount)
-            const isOpen = Option.isSome(yield* untilEnd(Deferred.await(judged)))
+            const isOpen = Option.isSome(yield* untilEnd(exchange, judged))
             const unlimited: Charge = { isAffordable: true, cost: amount, consumed: 0, budget: -1 }
-            const { isAffordable, ...judgement } = charge ?? unlimited
+            const { isAffordable, ...judgement } = exchange.charge ?? unlimited
             return { ...judgement, isAffordable: isOpen && isAffordable }
           }),
-        leave: Effect.zipRight(abandon, Deferred.await(ended)),
+        leave,
         complete: (made) =>
           Effect.gen(function* () {
             yield* Deferred.succeed(parsed, { variables: [], readme: "", workspace_tags: {} })
@@ -201,8 +138,8 @@ const make = Effect.gen(function* () {
         fail: (failure) =>
           Effect.gen(function* () {
             // A canceled job ends as canceled, unless something is left behind
-            if (isCanceled && failure.state === undefined) yield* abandon
-            else yield* settle(failure)
+            if (isCanceled && failure.state === undefined) yield* abandon(exchange)
+            else yield* settle(exchange, failure)
             yield* Deferred.await(ended)
           })
       } satisfies RemoteJob
