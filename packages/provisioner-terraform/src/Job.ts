@@ -3,7 +3,6 @@ import { Uuid } from "@atelier/core/platform"
 import {
   type Applied,
   type BuildTransition,
-  type EngineTiming,
   type LogSink,
   type ParsedTemplate,
   type PlanInput,
@@ -11,18 +10,17 @@ import {
 } from "@atelier/core/provisioning"
 import { Duration, Effect, Either } from "effect"
 import { randomUUID } from "node:crypto"
-import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { type ArchiveFile, attempt } from "@atelier/provisioner/engine"
+import type { ArchiveFile } from "@atelier/provisioner/engine"
 import { makeAllowance, type Allowance } from "./Allowance.js"
 import { commandsIn } from "./Commands.js"
 import { archived, restored } from "./DownloadedModules.js"
 import { buildEnvironment, secretsOf } from "./Environment.js"
-import { jobFolder, type Machine, refused, stateFile, unpack } from "./Machine.js"
+import { filesIn, type JobFiles } from "./JobFiles.js"
+import { jobFolder, type Machine, refused, unpack } from "./Machine.js"
 import { makeTimings } from "./Output.js"
 import { placeholders } from "./Placeholders.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
-import { variableFile } from "./Source.js"
 
 const stages: Readonly<Record<BuildTransition, string>> = {
   start: "Starting workspace",
@@ -63,14 +61,80 @@ export interface Job extends Machine {
   readonly modules: Uint8Array | undefined
 }
 
+type Timings = ReturnType<typeof makeTimings>
+
+/** What the commands of one job need. */
+interface Commanded {
+  readonly commands: ReturnType<typeof commandsIn>
+  readonly files: JobFiles
+  readonly log: LogSink
+}
+
+/** Returns a saved plan, or without parameters the state, as Terraform shows it, with its graph. */
+const shown = ({ commands: { printed }, log }: Commanded, parameters: ReadonlyArray<string>, allowance: Allowance) =>
+  Effect.gen(function* () {
+    yield* log({ source: "provisioner_daemon", level: "info", stage: "Graphing Infrastructure", output: "" })
+    const show = printed(["show", "-json", "-no-color", ...parameters], allowance)
+    const [json, dot] = yield* Effect.all([show, printed(["graph", "-type=plan"], allowance)], { concurrency: 2 })
+    const document = yield* Effect.try({
+      try: (): unknown => JSON.parse(json),
+      catch: () => new ProvisionFailure({ message: "terraform show printed something other than JSON" })
+    })
+    return { document, dot }
+  })
+
+/** Saves a plan. A plan without a workspace that fails is tried again with values for required parameters. */
+const savePlan = (
+  { commands: { logged }, files, log }: Commanded,
+  contents: ReadonlyMap<string, Uint8Array>,
+  input: PlanInput,
+  timings: Timings,
+  allowance: Allowance
+) =>
+  Effect.gen(function* () {
+    const stage = stageOfPlan(input.metadata)
+    const planWith = (given: PlanInput) =>
+      logged(
+        stage,
+        [
+          "plan",
+          "-no-color",
+          "-input=false",
+          "-json",
+          "-refresh=true",
+          `-out=${files.savedPlan}`,
+          `-var-file=${files.values}`,
+          ...(input.metadata.transition === "delete" ? ["-destroy"] : [])
+        ],
+        allowance,
+        { environment: buildEnvironment(given), secrets: secretsOf(given), timings }
+      )
+    const isTrial = input.metadata.workspace_id === Uuid.nil && input.parameters.length === 0
+    const parameters = isTrial ? yield* placeholders(contents) : []
+    yield* parameters.length === 0
+      ? planWith(input)
+      : Effect.catchAll(planWith(input), (failure) => {
+          const output = `Planning again with values for required parameters: ${parameters.map(({ name }) => name).join(", ")}`
+          return log({ source: "provisioner", level: "info", stage, output }).pipe(
+            Effect.zipRight(planWith({ ...input, parameters })),
+            Effect.mapError(() => failure)
+          )
+        })
+  })
+
+/** Whether a build deletes a workspace that has no resources: there is nothing to plan or apply. */
+const hasNothingToDestroy = ({ metadata: { transition }, state }: PlanInput): boolean => transition === "delete" && state.byteLength === 0
+
 /** What Terraform does with a source, in the folder of a job. */
-export const operationsOn = ({ cacheLock, contents, files, log, modules, options, parsed, program }: Job) =>
+export const operationsOn = ({ cacheLock, contents, files: sources, log, modules, options, parsed, program }: Job) =>
   Effect.gen(function* () {
     const folder = yield* jobFolder(options)
     const directory = join(folder, "source")
-    yield* unpack(files, directory)
+    yield* unpack(sources, directory)
     if (modules !== undefined) yield* restored(modules, directory, log)
-    const { logged, printed } = commandsIn({ directory, folder, log, options, program })
+    const commands = commandsIn({ directory, folder, log, options, program })
+    const files = filesIn({ directory, folder })
+    const commanded: Commanded = { commands, files, log }
 
     // All plans of a session together: an import makes two
     const planLimit = options.planTimeout ?? Duration.minutes(10)
@@ -82,113 +146,54 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
       // Terraform's own message for a source with a broken file has no file and line in older versions
       yield* parsed
       yield* planning.holding(cacheLock)(
-        logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], planning)
+        commands.logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], planning)
       )
       isReady = true
     })
 
-    const shown = (parameters: ReadonlyArray<string>, allowance: Allowance) =>
-      Effect.gen(function* () {
-        yield* log({ source: "provisioner_daemon", level: "info", stage: "Graphing Infrastructure", output: "" })
-        const show = printed(["show", "-json", "-no-color", ...parameters], allowance)
-        const [json, dot] = yield* Effect.all([show, printed(["graph", "-type=plan"], allowance)], { concurrency: 2 })
-        const document = yield* Effect.try({
-          try: (): unknown => JSON.parse(json),
-          catch: () => new ProvisionFailure({ message: "terraform show printed something other than JSON" })
-        })
-        return { document, dot }
-      })
-
-    const path = join(directory, stateFile)
-    const currentState = Effect.promise(() =>
-      fs.readFile(path).then(
-        (bytes) => new Uint8Array(bytes),
-        () => undefined
-      )
-    )
-
-    /** Writes what a plan stands on: the state, and the values of variables. */
-    const prepare = (input: PlanInput) =>
-      Effect.gen(function* () {
-        const { variables } = yield* parsed
-        const values = new Map(input.variables.map(({ name, value }) => [name, value]))
-        yield* attempt("the state cannot be written", async () => {
-          await fs.rm(path, { force: true })
-          if (input.state.byteLength > 0) await fs.writeFile(path, input.state, { mode: 0o600 })
-          await fs.writeFile(join(folder, "values.tfvars"), variableFile(variables, values), { mode: 0o600 })
-        }).pipe(Effect.mapError(refused))
-      })
-
     /** The input of the saved plan, and what the plan says. */
-    let saved: { readonly input: PlanInput; readonly plan: ReadPlan; readonly timings: ReadonlyArray<EngineTiming> } | undefined
+    let saved: { readonly input: PlanInput; readonly plan: ReadPlan } | undefined
 
     const plan = (input: PlanInput) =>
       Effect.gen(function* () {
-        const stage = stageOfPlan(input.metadata)
         saved = undefined
-        const { transition } = input.metadata
-        if (transition === "delete" && input.state.byteLength === 0) {
-          yield* log({ source: "provisioner", level: "info", stage, output: "The workspace has no state: there is nothing to destroy." })
+        if (hasNothingToDestroy(input)) {
+          const output = "The workspace has no state: there is nothing to destroy."
+          yield* log({ source: "provisioner", level: "info", stage: stageOfPlan(input.metadata), output })
           return nothing
         }
         yield* initialise
-        yield* prepare(input)
+        yield* files.write(input, (yield* parsed).variables)
         const timings = makeTimings("plan")
-        const planWith = (given: PlanInput) =>
-          logged(
-            stage,
-            [
-              "plan",
-              "-no-color",
-              "-input=false",
-              "-json",
-              "-refresh=true",
-              `-out=${join(folder, "tfplan")}`,
-              `-var-file=${join(folder, "values.tfvars")}`,
-              ...(transition === "delete" ? ["-destroy"] : [])
-            ],
-            planning,
-            { environment: buildEnvironment(given), secrets: secretsOf(given), timings }
-          )
-        const isTrial = input.metadata.workspace_id === Uuid.nil && input.parameters.length === 0
-        const parameters = isTrial ? yield* placeholders(contents) : []
-        yield* parameters.length === 0
-          ? planWith(input)
-          : Effect.catchAll(planWith(input), (failure) => {
-              const output = `Planning again with values for required parameters: ${parameters.map(({ name }) => name).join(", ")}`
-              return log({ source: "provisioner", level: "info", stage, output }).pipe(
-                Effect.zipRight(planWith({ ...input, parameters })),
-                Effect.mapError(() => failure)
-              )
-            })
-        const { document, dot } = yield* shown([join(folder, "tfplan")], planning)
+        yield* savePlan(commanded, contents, input, timings, planning)
+        const { document, dot } = yield* shown(commanded, [files.savedPlan], planning)
         const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
-        saved = { input, plan: read, timings: timings.timings }
+        saved = { input, plan: read }
         return { ...read, timings: timings.timings }
       })
 
     const apply = (input: PlanInput): Effect.Effect<Applied, ProvisionFailure> =>
       Effect.gen(function* () {
         const { transition } = input.metadata
-        const stage = stages[transition]
-        if (transition === "delete" && input.state.byteLength === 0) return { resources: [], state: new Uint8Array(0) }
+        if (hasNothingToDestroy(input)) return { resources: [], state: new Uint8Array(0) }
         if (saved?.input !== input) yield* plan(input)
         const { ai_tasks: tasks = 0, replacements = [] } = saved?.plan ?? {}
         if (tasks > 1)
           return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
         const timings = makeTimings("apply")
         const applying = makeAllowance("an apply", options.applyTimeout ?? Duration.hours(3))
-        yield* logged(stage, ["apply", "-no-color", "-auto-approve", "-input=false", "-json", join(folder, "tfplan")], applying, {
+        const parameters = ["apply", "-no-color", "-auto-approve", "-input=false", "-json", files.savedPlan]
+        yield* commands.logged(stages[transition], parameters, applying, {
           environment: buildEnvironment(input),
           secrets: secretsOf(input),
           timings,
-          state: currentState
+          state: files.state
         })
-        const state = (yield* currentState) ?? new Uint8Array(0)
+        const state = (yield* files.state) ?? new Uint8Array(0)
         if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
         return yield* Effect.gen(function* () {
           // What was applied has to be read, whatever the plan has taken
-          const { document, dot } = yield* shown([], makeAllowance("the reading of a state", planLimit))
+          const { document, dot } = yield* shown(commanded, [], makeAllowance("the reading of a state", planLimit))
           return {
             ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)),
             replacements,
@@ -199,8 +204,7 @@ export const operationsOn = ({ cacheLock, contents, files, log, modules, options
       })
 
     /** A delete without a state plans nothing. */
-    const prepareSource = (input?: PlanInput) =>
-      input?.metadata.transition === "delete" && input.state.byteLength === 0 ? Effect.void : initialise
+    const prepare = (input?: PlanInput) => (input !== undefined && hasNothingToDestroy(input) ? Effect.void : initialise)
 
-    return { prepare: prepareSource, plan, apply, modules: archived(directory, log) }
+    return { prepare, plan, apply, modules: archived(directory, log) }
   })
