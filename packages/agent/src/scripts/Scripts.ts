@@ -1,4 +1,3 @@
-import { join, sep } from "node:path"
 import { Duration, Effect, Either, Option, Schedule, type Scope } from "effect"
 import { Duration as WireDuration, Timestamp, type AgentMessages } from "@atelier/agent-protocol"
 import type { AgentConfig } from "../AgentConfig.js"
@@ -6,12 +5,11 @@ import * as Command from "./Command.js"
 import type { Connection } from "../connection/Connection.js"
 import * as Cron from "./Cron.js"
 import type { Outcome } from "../reports/Lifecycle.js"
-import { Lines } from "./Lines.js"
-import * as LogFile from "./LogFile.js"
-import type { Level, LogQueue, LogSource } from "../reports/LogQueue.js"
+import type { LogQueue } from "../reports/LogQueue.js"
 import type { Marks } from "./Marks.js"
 import * as Outbox from "../reports/Outbox.js"
 import type { Place } from "../environment/Place.js"
+import { outputOf, type Script } from "./ScriptOutput.js"
 
 type Stage = "START" | "STOP" | "CRON"
 
@@ -23,12 +21,6 @@ const timingAttempts = 5
 
 /** How long a stop script without a timeout of its own may take: who stops a workspace does not wait for ever. */
 const defaultStopTimeout = Duration.minutes(5)
-
-/** A script with where its output goes. */
-interface Script {
-  readonly manifest: AgentMessages.WorkspaceAgentScript
-  readonly logs: LogSource
-}
 
 /** The workspace's scripts. Spec: agents-and-apps.md §7. */
 export interface Scripts {
@@ -47,7 +39,9 @@ const outcomeOf = (statuses: ReadonlyArray<Command.Status>): Outcome => {
   return statuses.includes("TIMED_OUT") ? "timeout" : "ok"
 }
 
-const nothing: LogFile.LogFile = { write: () => undefined, end: () => undefined }
+/** The timeout of the script's template, if it has one. */
+const ownTimeout = ({ manifest: { timeout } }: Script): Option.Option<Duration.Duration> =>
+  Option.filter(Option.map(Option.fromNullable(timeout), WireDuration.toDuration), (duration) => Duration.toMillis(duration) > 0)
 
 export const make = (options: {
   readonly config: AgentConfig
@@ -74,40 +68,6 @@ export const make = (options: {
           )
     })
 
-    const openFile = ({ logs, manifest: { log_path } }: Script): LogFile.LogFile => {
-      if (log_path === "") return nothing
-      const path = place.resolve(log_path, config.logDirectory)
-      return Either.getOrElse(LogFile.open(path, { inSharedFolder: path.startsWith(join(config.logDirectory, sep)) }), (message) => {
-        logs.write("WARN", `The log file cannot be written: ${message}`)
-        return nothing
-      })
-    }
-
-    const outputOf = (script: Script): Command.Output => {
-      const file = openFile(script)
-      const stream = (level: Level) => {
-        const lines = new Lines((line) => script.logs.write(level, line))
-        return {
-          lines,
-          take: (chunk: Uint8Array) => {
-            file.write(chunk)
-            lines.add(chunk)
-          }
-        }
-      }
-      const stdout = stream("INFO")
-      const stderr = stream("ERROR")
-      return {
-        stdout: stdout.take,
-        stderr: stderr.take,
-        end: () => {
-          stdout.lines.end()
-          stderr.lines.end()
-          file.end()
-        }
-      }
-    }
-
     const run = (stage: Stage, script: Script, timeout: Option.Option<Duration.Duration>): Effect.Effect<Command.Status> =>
       Effect.gen(function* () {
         const { id, display_name } = script.manifest
@@ -122,7 +82,7 @@ export const make = (options: {
             // Engines ask everything in the agent's group to end, perhaps several times, while these do their work.
             ownGroup: stage === "STOP"
           },
-          outputOf(script)
+          outputOf({ place, logDirectory: config.logDirectory }, script)
         )
         if (completion.status === "PIPES_LEFT_OPEN")
           script.logs.write("WARN", "The script ended, but a process that it left behind keeps its output open.")
@@ -138,9 +98,6 @@ export const make = (options: {
         })
         return completion.status
       })
-
-    const ownTimeout = ({ manifest: { timeout } }: Script): Option.Option<Duration.Duration> =>
-      Option.filter(Option.map(Option.fromNullable(timeout), WireDuration.toDuration), (duration) => Duration.toMillis(duration) > 0)
 
     const stage = (name: Stage, chosen: ReadonlyArray<Script>, fallback: Option.Option<Duration.Duration>) =>
       Effect.forEach(
