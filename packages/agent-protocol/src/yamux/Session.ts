@@ -47,6 +47,50 @@ const whyOver = (exit: Exit.Exit<void, SessionEnded>): SessionEnded => {
   return Option.getOrElse(Cause.failureOption(exit.cause), () => brokenConnection({ message: Cause.pretty(exit.cause) }))
 }
 
+/** Asks the peer for a sign of life, and returns how long it took. */
+const pingOver = (multiplexer: Multiplexer): Session["ping"] =>
+  Effect.gen(function* () {
+    if (multiplexer.over !== undefined) return yield* multiplexer.over
+    const reply = yield* Deferred.make<void, SessionEnded>()
+    const sentAt = yield* Clock.currentTimeNanos
+    const value = multiplexer.ping(reply)
+    yield* Deferred.await(reply).pipe(
+      Effect.timeoutFail({
+        duration: answerWithin,
+        onTimeout: () => new PingTimeout({ message: "The peer did not answer a ping in time" })
+      }),
+      Effect.ensuring(Effect.sync(() => multiplexer.forgetPing(value)))
+    )
+    return Duration.nanos((yield* Clock.currentTimeNanos) - sentAt)
+  })
+
+const closing = (stream: YamuxStream) => Effect.addFinalizer(() => stream.abandon)
+
+/** Opens a stream, waiting while too many are unanswered. */
+const openOver = (multiplexer: Multiplexer): Session["open"] =>
+  Effect.uninterruptibleMask((restore) => {
+    const opened: Effect.Effect<YamuxStream, SessionEnded> = Effect.suspend(() => {
+      const stream = multiplexer.open()
+      if (stream === undefined) return Effect.zipRight(restore(multiplexer.whenAnswered), opened)
+      return stream instanceof SessionEnded ? stream : Effect.succeed(stream)
+    })
+    return Effect.tap(opened, closing)
+  })
+
+/** Takes the next stream of the peer that is not broken. */
+const acceptFrom = (backlog: Mailbox.ReadonlyMailbox<YamuxStream, SessionEnded>): Session["accept"] =>
+  Effect.uninterruptibleMask((restore) => {
+    const accepted: Effect.Effect<YamuxStream, SessionEnded> = restore(backlog.take).pipe(
+      Effect.catchTag("NoSuchElementException", () => closedHere),
+      Effect.flatMap((stream) => {
+        if (stream.isBroken) return accepted
+        stream.accept()
+        return Effect.succeed(stream)
+      })
+    )
+    return Effect.tap(accepted, closing)
+  })
+
 /**
  * Runs a session over a connection. When its scope closes, what was written is still sent, as far as the peer takes it within 10 seconds.
  * Spec: agents-and-apps.md §13.
@@ -100,20 +144,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
       return overdue ? doesNotRead : Effect.void
     }).pipe(Effect.delay(sweepEvery), Effect.forever)
 
-    const ping = Effect.gen(function* () {
-      if (multiplexer.over !== undefined) return yield* multiplexer.over
-      const reply = yield* Deferred.make<void, SessionEnded>()
-      const sentAt = yield* Clock.currentTimeNanos
-      const value = multiplexer.ping(reply)
-      yield* Deferred.await(reply).pipe(
-        Effect.timeoutFail({
-          duration: answerWithin,
-          onTimeout: () => new PingTimeout({ message: "The peer did not answer a ping in time" })
-        }),
-        Effect.ensuring(Effect.sync(() => multiplexer.forgetPing(value)))
-      )
-      return Duration.nanos((yield* Clock.currentTimeNanos) - sentAt)
-    })
+    const ping = pingOver(multiplexer)
 
     const keepingAlive = ping.pipe(
       Effect.catchTag("PingTimeout", ({ message }) => new SessionEnded({ reason: "timeout", message })),
@@ -147,28 +178,11 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
       Effect.uninterruptible
     )
 
-    const closing = (stream: YamuxStream) => Effect.addFinalizer(() => stream.abandon)
-
-    const open = Effect.uninterruptibleMask((restore) => {
-      const opened: Effect.Effect<YamuxStream, SessionEnded> = Effect.suspend(() => {
-        const stream = multiplexer.open()
-        if (stream === undefined) return Effect.zipRight(restore(multiplexer.whenAnswered), opened)
-        return stream instanceof SessionEnded ? stream : Effect.succeed(stream)
-      })
-      return Effect.tap(opened, closing)
-    })
-
-    const accept = Effect.uninterruptibleMask((restore) => {
-      const accepted: Effect.Effect<YamuxStream, SessionEnded> = restore(backlog.take).pipe(
-        Effect.catchTag("NoSuchElementException", () => closedHere),
-        Effect.flatMap((stream) => {
-          if (stream.isBroken) return accepted
-          stream.accept()
-          return Effect.succeed(stream)
-        })
-      )
-      return Effect.tap(accepted, closing)
-    })
-
-    return { open, accept, ping, goAway: Effect.sync(() => multiplexer.refuse()), closed: Deferred.await(closed) }
+    return {
+      open: openOver(multiplexer),
+      accept: acceptFrom(backlog),
+      ping,
+      goAway: Effect.sync(() => multiplexer.refuse()),
+      closed: Deferred.await(closed)
+    }
   })
