@@ -230,7 +230,7 @@ export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Eng
                 return { resources, state: encodeState(stopped) }
               }
               case "delete":
-                yield* Effect.mapError(workspaces.remove(workspace_id, previous, report), workspaceFailure)
+                yield* Effect.mapError(workspaces.remove(workspace_id, previous, report, input.unfinished), workspaceFailure)
                 return { resources: [], state: new Uint8Array(0) }
             }
           })

@@ -87,12 +87,13 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
     ) => Effect.Effect<WorkspaceState, LocalWorkspaceError>
     /**
      * Ends the workspace's processes and removes its directory. Without the state of a workspace that has run, as when it is orphaned,
-     * the directory stays. Doing it twice is fine.
+     * the directory stays, unless the service never learned of its start (`unfinished`). Doing it twice is fine.
      */
     readonly remove: (
       workspaceId: Uuid.Uuid,
       previous: WorkspaceState | undefined,
-      report: Report
+      report: Report,
+      unfinished?: boolean
     ) => Effect.Effect<void, LocalWorkspaceError>
     /**
      * After the server has started: finds the agents of running workspaces again, starts those that have ended as they were, with their
@@ -235,11 +236,11 @@ const make = (options: LocalWorkspacesOptions) =>
       Effect.forEach(asides, (path) => Effect.catchAll(removeTree(path), ({ message }) => Effect.logWarning(message)), { discard: true })
 
     /** A workspace that has run comes without its state when it is orphaned: then its files stay. */
-    const remove = (workspaceId: Uuid.Uuid, previous: WorkspaceState | undefined, report: Report) =>
+    const remove = (workspaceId: Uuid.Uuid, previous: WorkspaceState | undefined, report: Report, unfinished: boolean) =>
       Effect.gen(function* () {
         yield* halt(workspaceId, previous)
         const paths = pathsOf(root, workspaceId)
-        const filesStay = previous === undefined && !(yield* isUnfinished(paths))
+        const filesStay = previous === undefined && !unfinished && !(yield* isUnfinished(paths))
         const asides = yield* discard(root, workspaceId, filesStay ? ["notes"] : ["home", "notes"])
         yield* report(filesStay ? `The files in ${paths.home} stay.` : "The workspace's directory has been removed.")
         yield* clear(asides)
@@ -344,7 +345,8 @@ const make = (options: LocalWorkspacesOptions) =>
       directoryOf: (workspaceId) => pathsOf(root, workspaceId).home,
       start: (input, previous, report) => act(input.workspace_id, previous, start(input, previous, report)),
       stop: (build, previous, report) => act(build.workspace_id, previous, stop(build, previous, report)),
-      remove: (workspaceId, previous, report) => act(workspaceId, previous, remove(workspaceId, previous, report)),
+      remove: (workspaceId, previous, report, unfinished = false) =>
+        act(workspaceId, previous, remove(workspaceId, previous, report, unfinished)),
       recover,
       tellOutages,
       markOf: agents.markOf,

@@ -576,6 +576,18 @@ describe("a deletion", () => {
     })
   )
 
+  it.scopedLive("removes what a start has made of whose end the service never learned", () =>
+    Effect.gen(function* () {
+      const { directory, home, input, listener } = yield* aWorld
+      const server = yield* aServer(directory)
+      yield* build(server, oneAgent, input())
+      const agent = yield* listener.next
+      yield* build(server, oneAgent, { ...input({ metadata: { transition: "delete" } }), unfinished: true })
+      yield* agent.ended
+      expect(yield* exists(home)).toBe(false)
+    })
+  )
+
   it.scopedLive("removes what a first start that was interrupted has left", () =>
     Effect.gen(function* () {
       const { directory, home, input, listener } = yield* aWorld

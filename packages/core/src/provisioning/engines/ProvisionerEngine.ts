@@ -96,6 +96,11 @@ export interface PlanInput {
   readonly previous_parameters: ReadonlyArray<ParameterValue>
   /** The engine's state after the workspace's previous build; empty at the first. */
   readonly state: Uint8Array
+  /**
+   * Whether the workspace is deleted whose earlier builds gave no state: none has told the service of its end. An engine may then delete what it finds of the
+   * workspace, which it leaves alone if the workspace is orphaned.
+   */
+  readonly unfinished?: boolean
 }
 
 /** For whom a form is shown, and what was given so far. The metadata names no real workspace. */

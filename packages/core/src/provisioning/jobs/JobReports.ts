@@ -68,3 +68,6 @@ export const jobReports = ({ claims }: Needs) => {
 
   return { fail, complete, abandon }
 }
+
+/** The result of {@link jobReports}. */
+export type JobReports = ReturnType<typeof jobReports>

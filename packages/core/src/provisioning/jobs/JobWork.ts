@@ -101,3 +101,6 @@ export const jobWork = ({ sources, modules, claims, dryRuns, imports, builds }: 
 
   return { work }
 }
+
+/** The result of {@link jobWork}. */
+export type JobWork = ReturnType<typeof jobWork>

@@ -118,6 +118,7 @@ export interface BuildInputsService {
       readonly parameters: ReadonlyArray<ParameterValue>
       readonly previous_parameters: ReadonlyArray<ParameterValue>
       readonly state: Uint8Array<ArrayBufferLike>
+      readonly unfinished: boolean
     },
     Conflict | UpstreamFailure
   >
@@ -165,6 +166,8 @@ const make = Effect.gen(function* () {
       const template = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
       const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
       const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
+      const state = yield* states.of(build.id)
+      const before = Option.isNone(previous) ? state : yield* states.of(previous.value.id)
       const { external_auth, metadata: secrets } = yield* credentials.of(build, workspace, owner)
       return {
         metadata: {
@@ -176,7 +179,8 @@ const make = Effect.gen(function* () {
         variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
         parameters: yield* builds.parameters(build.id),
         previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
-        state: yield* states.of(build.id)
+        state,
+        unfinished: build.transition === "delete" && state.length === 0 && before.length === 0
       } satisfies PlanInput
     })
   }
