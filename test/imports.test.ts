@@ -77,7 +77,6 @@ const areas = [
   ["agents"],
   ["templates"],
   ["workspaces"],
-  ["sandboxes"],
   ["tasks"],
   ["insights"],
   ["retention"]
@@ -103,7 +102,7 @@ const rooms = [
   ["agentRpc", "server/pipeline"],
   ["pages", "relay", "server/listener"],
   ["apps", "externalAuth", "Options", "privateNetwork", "replicas"],
-  ["oauth2", "proxy", "sandboxes", "terminal"],
+  ["oauth2", "proxy", "terminal"],
   ["assembly", "handlers", "swagger"],
   ["Atelier"],
   ["index"]

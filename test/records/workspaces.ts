@@ -151,6 +151,7 @@ export const storedWorkspace = (
       name: `workspace-${id.slice(-12)}`,
       autostart_schedule: null,
       ttl_ms: null,
+      expires_at: null,
       last_used_at: now,
       dormant_at: null,
       deleting_at: null,

@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { type Client, templates } from "@atelier/client"
 import { Effect, Layer, Redacted } from "effect"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -160,5 +160,22 @@ describe.each(databasesOf("automatic builds"))("automatic builds on %s", (kind) 
         (sql) => sql`SELECT count(*) AS count FROM notification_messages WHERE template_id = ${dormantTemplate} AND method = 'inbox'`
       )
     ).toBe(names.length)
+  })
+
+  it("leaves no workspace behind whose time ends while it is killed", async () => {
+    const template = await templateFrom(client, "brief", { files: { "template.yaml": "agents:\n  - name: main\n" } })
+    const names = Array.from({ length: 12 }, (__, index) => `brief-${index}`)
+    const made = await Promise.all(names.map((name) => workspaceFrom(client, template, name, { timeout_ms: 3_000 })))
+    await untilWorkspace(client, made[0]?.id ?? "", ({ latest_build }) => latest_build.status !== "pending")
+    await killed()
+    server = await Server.start(options)
+    const remaining = (sql: SqlClient.SqlClient) =>
+      sql<{ readonly count: number }>`SELECT count(*) AS count FROM workspaces WHERE template_id = ${template.id} AND NOT deleted`
+    await expect.poll(() => count(remaining), { timeout: 30_000 }).toBeLessThan(names.length)
+    await killed()
+    server = await Server.start(options)
+    await expect.poll(() => count(remaining), { timeout: 120_000 }).toBe(0)
+    const directories = await readdir(join(directory, "workspaces"), { recursive: true })
+    for (const { id } of made) expect(directories.filter((path) => path.includes(id))).toStrictEqual([])
   })
 })

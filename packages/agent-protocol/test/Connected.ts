@@ -1,11 +1,10 @@
 import { Effect, Queue } from "effect"
-import { Frame, Session, type Transport } from "@atelier/agent-protocol"
-import { transportPair } from "./transportPair.js"
+import { Frame, makePair, Session, type Transport } from "@atelier/agent-protocol"
 
 /** Two sessions connected in memory. */
 export const connected = (options: Partial<Session.Options> = {}) =>
   Effect.gen(function* () {
-    const [near, far] = yield* transportPair
+    const [near, far] = yield* makePair
     const client = yield* Session.make(near, { ...options, role: "client" })
     const server = yield* Session.make(far, { ...options, role: "server" })
     return { client, server }
@@ -62,7 +61,7 @@ export const peerOn = (transport: Transport) =>
 /** A session, and its other end frame by frame. */
 export const facing = (options: Session.Options) =>
   Effect.gen(function* () {
-    const [near, far] = yield* transportPair
+    const [near, far] = yield* makePair
     const session = yield* Session.make(near, options)
     return { session, peer: yield* peerOn(far) }
   })

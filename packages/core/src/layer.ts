@@ -30,7 +30,6 @@ import type { Archives } from "./provisioning/files/Archives.js"
 import * as provisioning from "./provisioning/layer.js"
 import type { ProvisionerEngines } from "./provisioning/engines/ProvisionerEngine.js"
 import * as retention from "./retention/layer.js"
-import * as sandboxes from "./sandboxes/layer.js"
 import * as tasks from "./tasks/layer.js"
 import type { TaskApps } from "./tasks/TaskApps.js"
 import * as templates from "./templates/layer.js"
@@ -56,7 +55,6 @@ export type Stored =
   | platform.Stored
   | provisioning.Stored
   | retention.Stored
-  | sandboxes.Stored
   | tasks.Stored
   | templates.Stored
   | workspaces.Stored
@@ -92,7 +90,6 @@ const areas = together(
   organizations.layer,
   provisioning.layer,
   retention.layer,
-  sandboxes.layer,
   tasks.layer,
   templates.layer,
   workspaces.layer
@@ -126,7 +123,6 @@ export const workers = [
   ...platform.workers,
   ...provisioning.workers,
   ...retention.workers,
-  ...sandboxes.workers,
   ...tasks.workers,
   ...templates.workers,
   ...workspaces.workers

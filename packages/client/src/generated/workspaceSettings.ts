@@ -102,6 +102,25 @@ export interface ExtendWorkspaceInput {
 export const extendWorkspace = (client: Client, input: ExtendWorkspaceInput, options?: CallOptions): Promise<Message> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/extend", json, input, options)
 
+export interface SetWorkspaceTimeoutInput {
+  /** A UUID. */
+  readonly workspace: string
+  readonly body: {
+    /** Milliseconds. */
+    readonly timeout_ms?: number | null | undefined
+  }
+}
+
+/**
+ * Set when a workspace is deleted. Has a workspace deleted after a number of milliseconds from now, or never for null, and returns it.
+ *
+ * `PUT /api/v2/workspaces/{workspace}/timeout`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const setWorkspaceTimeout = (client: Client, input: SetWorkspaceTimeoutInput, options?: CallOptions): Promise<Workspace> =>
+  call(client, "PUT", "/api/v2/workspaces/{workspace}/timeout", json, input, options)
+
 export interface SetWorkspaceDormantInput {
   /** A UUID. */
   readonly workspace: string

@@ -23,6 +23,8 @@ export interface CreateMemberWorkspaceInput {
     readonly autostart_schedule?: string | undefined
     /** Milliseconds. */
     readonly ttl_ms?: number | undefined
+    /** Milliseconds. */
+    readonly timeout_ms?: number | null | undefined
     readonly automatic_updates?: string | undefined
     /** At most 1000 items. */
     readonly rich_parameter_values?: ReadonlyArray<{
@@ -56,6 +58,8 @@ export interface CreateWorkspaceInput {
     readonly autostart_schedule?: string | undefined
     /** Milliseconds. */
     readonly ttl_ms?: number | undefined
+    /** Milliseconds. */
+    readonly timeout_ms?: number | null | undefined
     readonly automatic_updates?: string | undefined
     /** At most 1000 items. */
     readonly rich_parameter_values?: ReadonlyArray<{

@@ -95,3 +95,6 @@ export const externalAuthLogins = ({ clients, tokens }: Needs) => {
     }, Effect.uninterruptible)
   }
 }
+
+/** The result of {@link externalAuthLogins}. */
+export type ExternalAuthLogins = ReturnType<typeof externalAuthLogins>

@@ -149,3 +149,6 @@ export const externalTokenRenewal = ({ seal, repository, open, locks }: Needs) =
 
   return { failures, isResting, renewOnce }
 }
+
+/** The result of {@link externalTokenRenewal}. */
+export type ExternalTokenRenewal = ReturnType<typeof externalTokenRenewal>

@@ -77,3 +77,6 @@ export const groupRosters = ({ memberships }: Needs) => {
 
   return { withMembers, withRoster }
 }
+
+/** The result of {@link groupRosters}. */
+export type GroupRosters = ReturnType<typeof groupRosters>

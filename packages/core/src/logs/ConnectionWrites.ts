@@ -38,3 +38,6 @@ export const connectionWrites = ({ repository }: Needs) => {
 
   return { write }
 }
+
+/** The result of {@link connectionWrites}. */
+export type ConnectionWrites = ReturnType<typeof connectionWrites>

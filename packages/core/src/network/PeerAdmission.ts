@@ -144,3 +144,6 @@ export const peerAdmission = ({ clock, connections, apply, runFork, enter }: Nee
 
   return { connect }
 }
+
+/** The result of {@link peerAdmission}. */
+export type PeerAdmission = ReturnType<typeof peerAdmission>

@@ -139,3 +139,6 @@ export const messageDelivery = ({ dispatchers, options, dispatchTimeout, reposit
 
   return { run }
 }
+
+/** The result of {@link messageDelivery}. */
+export type MessageDelivery = ReturnType<typeof messageDelivery>

@@ -58,3 +58,6 @@ export const ownDispatchers = ({ options, mailer, inbox, services }: Needs) => {
 
   return { byMail, toInbox }
 }
+
+/** The result of {@link ownDispatchers}. */
+export type OwnDispatchers = ReturnType<typeof ownDispatchers>

@@ -33,3 +33,6 @@ export const roleLocks = ({ rights, changes, repository }: Needs) => {
 
   return { changing, named, present }
 }
+
+/** The result of {@link roleLocks}. */
+export type RoleLocks = ReturnType<typeof roleLocks>

@@ -51,3 +51,6 @@ export const templateListing = ({ repository, organizations }: Needs) => {
 
   return { list }
 }
+
+/** The result of {@link templateListing}. */
+export type TemplateListing = ReturnType<typeof templateListing>

@@ -77,3 +77,6 @@ export const searchFilter = ({ organizations, templates, owners, groups }: Needs
 
   return { filterOf }
 }
+
+/** The result of {@link searchFilter}. */
+export type SearchFilter = ReturnType<typeof searchFilter>

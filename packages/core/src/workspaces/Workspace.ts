@@ -37,6 +37,8 @@ export const Workspace = Schema.Struct({
   /** Of its owner. */
   favorite: Schema.Boolean,
   next_start_at: Schema.NullOr(Timestamp),
+  /** When it is deleted, running or not; null lives until it is deleted. */
+  expires_at: Schema.NullOr(Timestamp),
   user_acl: WorkspaceAcl,
   group_acl: WorkspaceAcl,
   /** The task it works on, also after the task was deleted. */

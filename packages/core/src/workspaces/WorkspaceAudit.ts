@@ -27,6 +27,7 @@ const workspaceAudit = auditedResource<Workspace>({
     automatic_updates: audited,
     favorite: audited,
     next_start_at: auditedTimeOrNone,
+    expires_at: auditedTimeOrNone,
     group_acl: audited,
     user_acl: audited,
     task_id: ignored

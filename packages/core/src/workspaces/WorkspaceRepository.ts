@@ -125,7 +125,7 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<boolean, Duplicate>
     /** Keeps it from being changed by others until the transaction ends. Deleted ones are found too. */
     readonly lock: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
-    /** Writes schedules, dormancy and what users choose. */
+    /** Writes schedules, dormancy, the end of its life and what users choose. */
     readonly updateSettings: (workspace: Workspace) => Effect.Effect<void>
     /** False when it was deleted already. */
     readonly markDeleted: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>

@@ -5,11 +5,13 @@ import { CurrentActor } from "../access/actors/Actor.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
 import { Conflict, Forbidden, Invalid, NotModified, type NotFound } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
+import { isActive, jobStatus } from "../provisioning/jobs/ProvisionerJob.js"
 import { effectiveTemplate } from "../templates/settings/EffectiveTemplate.js"
 import { resolveParameters } from "../templates/parameters/Parameters.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/versions/TemplateVersionRepository.js"
 import { asleep, isDormant, woken } from "./lifecycle/Dormancy.js"
+import { endOfLife } from "./lifecycle/Lifetime.js"
 import { nextScheduledStart } from "./schedule/NextScheduledStart.js"
 import { isPrebuild, missingWorkspace, neverStarts, validAutomaticUpdates, validSchedule, validTtl, type WorkspaceId } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./builds/WorkspaceBuildRepository.js"
@@ -42,6 +44,15 @@ export interface WorkspaceSettingsService {
    * template's. Fails with `Invalid` for a time out of bounds, or if the template lets users choose none. §3.4.
    */
   readonly setTtl: (id: WorkspaceId, ttl: number) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
+
+  /**
+   * Sets after how many milliseconds from now a workspace is deleted, or null for never, and answers it. The actor must be allowed to delete it.
+   * Fails with `Invalid` for a time out of bounds, and with `Conflict` if the workspace is deleted or being deleted.
+   */
+  readonly setTimeout: (
+    id: WorkspaceId,
+    timeout: number | null
+  ) => Effect.Effect<WorkspaceView, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 
   /**
    * Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word, and with
@@ -84,6 +95,13 @@ const make = Effect.gen(function* () {
   const features = yield* Entitlements
 
   const { readable, change } = settingChange({ workspaces, templates, features })
+
+  const viewOf = (id: WorkspaceId) =>
+    Effect.gen(function* () {
+      const changed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
+      const [view] = yield* views.workspaces([changed])
+      return view ?? (yield* missingWorkspace)
+    })
 
   const setFavorite = (favorite: boolean) => (id: WorkspaceId) =>
     Effect.flatMap(CurrentActor, ({ userId }) =>
@@ -131,6 +149,21 @@ const make = Effect.gen(function* () {
       )
     }),
 
+    setTimeout: Traced.fn("WorkspaceSettings.setTimeout")(function* (id: WorkspaceId, timeout: number | null) {
+      yield* change(id, (subject) =>
+        Effect.gen(function* () {
+          yield* requireClaimed(subject)
+          const { now, workspace } = subject
+          yield* Access.authorize("delete", AccessObjects.workspace(workspace))
+          const latest = Option.getOrUndefined(yield* builds.latest(id))
+          const isEnding = latest?.transition === "delete" && isActive(jobStatus(latest.job))
+          if (workspace.deleted || isEnding) return yield* new Conflict({ message: "The workspace is deleted or being deleted." })
+          return { ...workspace, expires_at: yield* endOfLife(timeout, now) }
+        })
+      )
+      return yield* viewOf(id)
+    }),
+
     setAutomaticUpdates: Traced.fn("WorkspaceSettings.setAutomaticUpdates")(function* (id: WorkspaceId, updates: string) {
       yield* change(id, ({ workspace }) =>
         Effect.gen(function* () {
@@ -159,9 +192,7 @@ const make = Effect.gen(function* () {
           return sleeping
         })
       )
-      const changed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
-      const [view] = yield* views.workspaces([changed])
-      return view ?? (yield* missingWorkspace)
+      return yield* viewOf(id)
     }),
 
     autostartMismatches: Traced.fn("WorkspaceSettings.autostartMismatches")(function* (id: WorkspaceId) {

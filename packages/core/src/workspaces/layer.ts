@@ -29,6 +29,7 @@ import type { WorkspaceBuildRepository } from "./builds/WorkspaceBuildRepository
 import { WorkspaceBuilds } from "./builds/WorkspaceBuilds.js"
 import { WorkspaceCreation } from "./creation/WorkspaceCreation.js"
 import { WorkspaceSchedules } from "./schedule/WorkspaceSchedules.js"
+import { WorkspaceExpiry } from "./lifecycle/WorkspaceExpiry.js"
 import { WorkspaceForms } from "./creation/WorkspaceForms.js"
 import { WorkspaceLifeCycle } from "./lifecycle/WorkspaceLifeCycle.js"
 import type { WorkspaceLifeCycleRepository } from "./lifecycle/WorkspaceLifeCycleRepository.js"
@@ -64,6 +65,7 @@ export const layer = together(
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
   WorkspaceSchedules.layer,
+  WorkspaceExpiry.layer,
   WorkspaceForms.layer,
   WorkspaceLifeCycle.layer,
   WorkspaceOwners.layer,
@@ -82,6 +84,7 @@ export const adapters = together(buildJobs, fetchableObjects, scheduleChanges, s
 export const workers = [
   Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),
   Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => Worker.start(worker)),
+  Effect.flatMap(WorkspaceExpiry, ({ worker }) => Worker.start(worker)),
   Effect.flatMap(Prebuilds, ({ worker }) => Worker.start(worker)),
   Worker.start(buildFollowUps),
   Worker.start(failedBuildsReport)

@@ -94,3 +94,6 @@ export const tokenExchange = ({ answering, limited, clients, check, provenKey, t
 
   return { exchange }
 }
+
+/** The result of {@link tokenExchange}. */
+export type TokenExchange = ReturnType<typeof tokenExchange>

@@ -191,8 +191,7 @@ const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "changes what is in a workspace, which is its user's": [
     "DELETE /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}",
-    "POST /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}/recreate",
-    "POST /api/v2/workspaceagents/{workspaceagent}/exec"
+    "POST /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}/recreate"
   ],
   "issues a token for one minute, which stores nothing": [
     "POST /api/v2/applications/reconnecting-pty-signed-token",

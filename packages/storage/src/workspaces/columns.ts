@@ -24,6 +24,7 @@ export const workspaces = selection("w", {
   automatic_updates: text<AutomaticUpdates>(),
   favorite: boolean,
   next_start_at: nullable(timestamp),
+  expires_at: nullable(timestamp),
   user_acl: json(WorkspaceAcl),
   group_acl: json(WorkspaceAcl),
   task_id: nullable(uuid)

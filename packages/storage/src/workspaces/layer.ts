@@ -22,6 +22,7 @@ import portSharesMigration from "./migrations/0156_port_shares.js"
 import notifiedDeadlines from "./migrations/0191_notified_deadlines.js"
 import failedBuildReports from "./migrations/0400_failed_build_reports.js"
 import prebuildsByPreset from "./migrations/0496_prebuilds_by_preset.js"
+import workspaceExpiry from "./migrations/0520_workspace_expiry.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 import { together } from "@atelier/core/platform"
 
@@ -49,5 +50,6 @@ export const migrations = {
   "0165_due_workspaces": dueWorkspaces,
   "0191_notified_deadlines": notifiedDeadlines,
   "0400_failed_build_reports": failedBuildReports,
-  "0496_prebuilds_by_preset": prebuildsByPreset
+  "0496_prebuilds_by_preset": prebuildsByPreset,
+  "0520_workspace_expiry": workspaceExpiry
 }

@@ -133,6 +133,24 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are found by the end of their time", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE workspaces SET expires_at = ${Timestamp.Timestamp.make("2099-01-01T00:00:00.000Z")}`
+        const end = Timestamp.Timestamp.make("2026-03-01T00:00:00.000Z")
+        yield* sql`UPDATE workspaces SET expires_at = ${end} WHERE name = 'w1'`
+        yield* inDialect(sql, { postgres: () => sql`ANALYZE workspaces`, sqlite: () => Effect.void })
+        const repository = yield* WorkspaceLifeCycleRepository
+        const expired = (now: Timestamp.Timestamp) => repository.expired(now, { after: undefined, limit: 10 })
+        expect(yield* expired(Timestamp.minus(end, 1))).toStrictEqual([])
+        const { statements, value } = yield* statementsOf(expired(end))
+        expect(value).toHaveLength(1)
+        const plan = yield* planOf(statements[0] ?? { text: "", parameters: [] })
+        expect(plan).toContain("workspaces_by_expiry")
+        expect(plan).not.toMatch(/Seq Scan on workspaces\b|^SCAN workspaces\b/m)
+      })
+    )
+
     const now = Timestamp.Timestamp.make("2098-12-31T23:30:00.000Z")
     const approaching = Effect.gen(function* () {
       const { templateId } = yield* Populated

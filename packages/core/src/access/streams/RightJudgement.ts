@@ -90,3 +90,6 @@ export const rightJudgement = ({ end, retryPlaces, places }: Needs) => {
 
   return { judge }
 }
+
+/** The result of {@link rightJudgement}. */
+export type RightJudgement = ReturnType<typeof rightJudgement>

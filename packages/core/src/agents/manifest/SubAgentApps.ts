@@ -42,3 +42,6 @@ export const subAgentApps = ({ cryptography }: Needs) => {
 
   return { appsOf }
 }
+
+/** The result of {@link subAgentApps}. */
+export type SubAgentApps = ReturnType<typeof subAgentApps>

@@ -117,3 +117,6 @@ export const newAgents = ({ ids, cryptography, tokens }: Needs) => {
 
   return { agentOf, withContainers }
 }
+
+/** The result of {@link newAgents}. */
+export type NewAgents = ReturnType<typeof newAgents>

@@ -30,3 +30,6 @@ export const licenseReading = ({ authority, deploymentId }: Needs) => {
 
   return { read }
 }
+
+/** The result of {@link licenseReading}. */
+export type LicenseReading = ReturnType<typeof licenseReading>

@@ -170,3 +170,6 @@ export const loginAdmission = ({ find, accounts, signups, conversions, links, do
 
   return { letIn }
 }
+
+/** The result of {@link loginAdmission}. */
+export type LoginAdmission = ReturnType<typeof loginAdmission>

@@ -83,3 +83,6 @@ export const partChecks = ({ healthCheckThresholdDatabase, values, repository, p
 
   return { checkDatabase, checkDaemons, checkProxies }
 }
+
+/** The result of {@link partChecks}. */
+export type PartChecks = ReturnType<typeof partChecks>

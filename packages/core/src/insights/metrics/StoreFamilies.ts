@@ -175,3 +175,6 @@ export const storeFamilies = ({
 
   return { ofStore }
 }
+
+/** The result of {@link storeFamilies}. */
+export type StoreFamilies = ReturnType<typeof storeFamilies>

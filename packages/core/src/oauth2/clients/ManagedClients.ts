@@ -60,3 +60,6 @@ export const managedClients = ({ repository }: Needs) => {
 
   return { managed, requireRoom }
 }
+
+/** The result of {@link managedClients}. */
+export type ManagedClients = ReturnType<typeof managedClients>

@@ -36,7 +36,7 @@ interface Outcome {
 export interface BuildOutcomesService {
   /** Writes the audit entry of a build that has ended and tells users of it, in the transaction that ends its job. workspaces.md §4.5. */
   readonly record: (
-    workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id">,
+    workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id" | "expires_at">,
     build: WorkspaceBuild,
     outcome: Outcome
   ) => Effect.Effect<void>
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
 
   return {
     record: (
-      workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id">,
+      workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id" | "expires_at">,
       build: WorkspaceBuild,
       { replacements = [], status_code, workspace_owner = "" }: Outcome
     ): Effect.Effect<void> =>

@@ -106,3 +106,6 @@ export const buildQueueing = ({ workspaces, jobs, jobRows, outcomes, followUps, 
 
   return { queue }
 }
+
+/** The result of {@link buildQueueing}. */
+export type BuildQueueing = ReturnType<typeof buildQueueing>

@@ -60,3 +60,6 @@ export const buildRequestRules = ({ versions }: Needs) => {
 
   return { requireChoices }
 }
+
+/** The result of {@link buildRequestRules}. */
+export type BuildRequestRules = ReturnType<typeof buildRequestRules>

@@ -26,6 +26,7 @@ import { ExternalAuthRequirements } from "../../externalAuth/ExternalAuthRequire
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildOrders } from "../builds/BuildOrders.js"
+import { endOfLife } from "../lifecycle/Lifetime.js"
 import { PrebuiltWorkspaces } from "../prebuilds/PrebuiltWorkspaces.js"
 import { takenWorkspace, type Workspace } from "../Workspace.js"
 import { buildAuditFields, workspaceSubject } from "../WorkspaceAudit.js"
@@ -48,6 +49,8 @@ export interface NewWorkspace {
   readonly autostart_schedule: string
   /** Milliseconds; 0 for the template's default. */
   readonly ttl_ms: number
+  /** Milliseconds after which the workspace is deleted; absent lives until it is deleted. */
+  readonly timeout_ms?: number | null | undefined
   /** `always`, `never`, or empty for `never`. */
   readonly automatic_updates: string
   readonly rich_parameter_values: ReadonlyArray<ParameterValue>
@@ -112,9 +115,10 @@ const make = Effect.gen(function* () {
       }
       yield* requireExternalAuth(request.template_version_id ?? template.active_version_id, owner.id)
       const settings = yield* settingsOf(request, template)
+      const now = yield* Timestamp.now
+      const expires_at = yield* endOfLife(request.timeout_ms, now)
       if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* takenWorkspace(request.name)
 
-      const now = yield* Timestamp.now
       const workspace: Workspace = {
         id: yield* ids.next,
         created_at: now,
@@ -129,6 +133,7 @@ const make = Effect.gen(function* () {
         user_acl: {},
         group_acl: {},
         task_id: task?.id ?? null,
+        expires_at,
         ...settings
       }
       const prepared = yield* orders.prepare(

@@ -37,20 +37,17 @@ const versionOf = ({ template, workspace }: BuildTarget, { transition }: Automat
 export const recordFailedDormancy = (workspace: Workspace) =>
   Audit.record({ ...workspaceSubject(workspace, "write"), status_code: 500, request_id: nil })
 
-interface Needs {
+interface TargetNeeds {
   readonly workspaces: WorkspaceRepository["Type"]
   readonly templates: TemplateRepository["Type"]
   readonly users: UserRepository["Type"]
   readonly features: Entitlements["Type"]
-  readonly notifications: WorkspaceNotifications["Type"]
-  readonly orders: BuildOrders["Type"]
-  readonly builds: WorkspaceBuildRepository["Type"]
 }
 
-/** What the service does to a workspace by itself: its builds, its dormancy, and its next start. */
-export const automaticActions = ({ workspaces, templates, users, features, notifications, orders, builds }: Needs) => {
-  /** The workspace and what decides about it, as they are stored now. */
-  const targetOf = (id: WorkspaceId) =>
+/** A workspace and what decides about it, as they are stored now. */
+export const lifeCycleTarget =
+  ({ workspaces, templates, users, features }: TargetNeeds) =>
+  (id: WorkspaceId) =>
     Effect.gen(function* () {
       const workspace = yield* workspaces.details(id)
       const stored = Option.isSome(workspace) ? yield* templates.byId(workspace.value.template_id) : Option.none()
@@ -59,6 +56,16 @@ export const automaticActions = ({ workspaces, templates, users, features, notif
       const template = effectiveTemplate(stored.value, features)
       return { workspace: workspace.value, template, owner: owner.value, previous: workspace.value.latest_build }
     })
+
+interface Needs extends TargetNeeds {
+  readonly notifications: WorkspaceNotifications["Type"]
+  readonly orders: BuildOrders["Type"]
+  readonly builds: WorkspaceBuildRepository["Type"]
+}
+
+/** What the service does to a workspace by itself: its builds, its dormancy, and its next start. */
+export const automaticActions = ({ workspaces, templates, users, features, notifications, orders, builds }: Needs) => {
+  const targetOf = lifeCycleTarget({ workspaces, templates, users, features })
 
   /** Stores the next start of a scheduled workspace that has none stored, so that later ticks find it when it is due. */
   const schedule = (id: WorkspaceId, template: TemplateWithNames, build: NonNullable<BuildTarget["previous"]>) =>
@@ -122,3 +129,6 @@ export const automaticActions = ({ workspaces, templates, users, features, notif
 
   return { targetOf, schedule, carryOut }
 }
+
+/** The result of {@link automaticActions}. */
+export type AutomaticActions = ReturnType<typeof automaticActions>

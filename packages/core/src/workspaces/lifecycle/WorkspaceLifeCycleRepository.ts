@@ -31,6 +31,11 @@ export class WorkspaceLifeCycleRepository extends Context.Tag("@atelier/core/Wor
       times: DueTimes,
       page: { readonly after: WorkspaceId | undefined; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<WorkspaceId>>
+    /** Workspaces whose time has ended and that are not deleted, by id after another one; at most `limit`. */
+    readonly expired: (
+      now: Timestamp,
+      page: { readonly after: WorkspaceId | undefined; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<WorkspaceId>>
     /** Templates that have owners reminded of a stop, with the time before it. */
     readonly reminderLeads: Effect.Effect<ReadonlyArray<Pick<Template, "id" | "time_til_autostop_notify_ms">>>
     /**

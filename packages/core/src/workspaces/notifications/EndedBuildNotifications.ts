@@ -8,6 +8,7 @@ import { jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 import type { ResourceReplacement } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { TemplateRepository } from "../../templates/TemplateRepository.js"
 import type { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
+import type { Workspace } from "../Workspace.js"
 import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"
 import type { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import { type Subject, bySchedule, targetsOf, templateAdministrator } from "./WorkspaceSubject.js"
@@ -31,15 +32,17 @@ interface Needs {
 
 /** What owners and administrators hear of a build when it has ended. */
 export const endedBuildNotifications = ({ notifications, usernameOf, builds, templates, versions }: Needs) => ({
-  deleted: (workspace: Subject, build: WorkspaceBuild) =>
+  deleted: (workspace: Subject & Pick<Workspace, "expires_at">, build: WorkspaceBuild) =>
     Effect.gen(function* () {
       if (build.reason === "initiator" && build.initiator_id === workspace.owner_id) return
       const isAutomatic = build.reason === "autodelete"
+      const isExpired = workspace.expires_at !== null && workspace.expires_at <= build.created_at
+      const cause = isExpired ? "autodeleted at the end of its time" : "autodeleted due to dormancy"
       yield* notifications.raise(notificationEvents.workspaceDeleted, {
         to: { users: [workspace.owner_id] },
         labels: {
           name: workspace.name,
-          reason: build.reason === "initiator" ? "initiated by user" : isAutomatic ? "autodeleted due to dormancy" : build.reason,
+          reason: build.reason === "initiator" ? "initiated by user" : isAutomatic ? cause : build.reason,
           initiator: isAutomatic ? bySchedule : yield* usernameOf(build.initiator_id)
         },
         targets: targetsOf(workspace),

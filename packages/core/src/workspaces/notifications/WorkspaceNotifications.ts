@@ -29,7 +29,7 @@ export interface WorkspaceNotificationsService {
   readonly buildQueued: (prepared: PreparedBuild) => Effect.Effect<void, never, CurrentActor>
 
   /** A workspace was deleted. An owner who has deleted it knows. */
-  readonly deleted: (workspace: Subject, build: WorkspaceBuild) => Effect.Effect<void>
+  readonly deleted: (workspace: Subject & Pick<Workspace, "expires_at">, build: WorkspaceBuild) => Effect.Effect<void>
 
   /** A build has ended without success. One that was canceled has not failed. */
   readonly buildEnded: (workspace: Subject, build: WorkspaceBuild) => Effect.Effect<void>

@@ -85,3 +85,6 @@ export const poolActions = ({ options, builds, prebuilt, repository, jobs }: Nee
 
   return { act }
 }
+
+/** The result of {@link poolActions}. */
+export type PoolActions = ReturnType<typeof poolActions>

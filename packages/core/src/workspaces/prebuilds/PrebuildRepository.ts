@@ -24,7 +24,7 @@ export interface StoredPrebuild extends ExistingPrebuild {
 /** The new owner's part of a claimed workspace. */
 export type ClaimedFields = Pick<
   Workspace,
-  "owner_id" | "name" | "autostart_schedule" | "next_start_at" | "ttl_ms" | "last_used_at" | "updated_at"
+  "owner_id" | "name" | "autostart_schedule" | "next_start_at" | "ttl_ms" | "expires_at" | "last_used_at" | "updated_at"
 >
 
 /** A preset by the names that operators know it by. */

@@ -122,6 +122,7 @@ const make = Effect.gen(function* () {
           autostart_schedule: null,
           next_start_at: null,
           ttl_ms: null,
+          expires_at: null,
           automatic_updates: "never",
           last_used_at: now,
           favorite: false,
@@ -150,12 +151,16 @@ const make = Effect.gen(function* () {
         )
       }),
 
-    claim: (prepared: PreparedBuild, { autostart_schedule, last_used_at, name, next_start_at, owner_id: claimant, ttl_ms }: Workspace) =>
+    claim: (
+      prepared: PreparedBuild,
+      { autostart_schedule, expires_at, last_used_at, name, next_start_at, owner_id: claimant, ttl_ms }: Workspace
+    ) =>
       Effect.gen(function* () {
         const { chosen, target } = prepared
         if ((chosen?.desired_prebuild_instances ?? 0) === 0 || chosen === undefined || !features.has("workspace_prebuilds"))
           return undefined
-        const fields = { owner_id: claimant, name, autostart_schedule, next_start_at, ttl_ms, last_used_at, updated_at: last_used_at }
+        const settings = { name, autostart_schedule, next_start_at, ttl_ms, expires_at }
+        const fields = { owner_id: claimant, ...settings, last_used_at, updated_at: last_used_at }
         const id = Option.getOrUndefined(
           yield* Effect.catchTag(repository.claim(chosen.id, fields), "Duplicate", () => takenWorkspace(name))
         )

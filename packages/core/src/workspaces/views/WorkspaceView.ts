@@ -61,6 +61,8 @@ export const WorkspaceView = Schema.Struct({
   /** Only ever to its owner. */
   favorite: Schema.Boolean,
   next_start_at: Schema.NullOr(Timestamp),
+  /** When it is deleted. Absent if it lives until it is deleted. */
+  expires_at: Schema.optional(Timestamp),
   is_prebuild: Schema.Boolean,
   task_id: Schema.NullOr(Uuid),
   /** Absent if the workspace is not shared. */
@@ -112,6 +114,7 @@ export const workspaceView = (workspace: WorkspaceDetails, parts: BuildParts, co
     allow_renames: context.options.allowWorkspaceRenames,
     favorite: workspace.favorite && workspace.owner_id === context.requester,
     next_start_at: workspace.next_start_at,
+    ...present("expires_at", workspace.expires_at),
     is_prebuild: isPrebuild(workspace),
     task_id: workspace.task_id,
     ...sharedWith(workspace)

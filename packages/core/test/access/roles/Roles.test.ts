@@ -4,6 +4,7 @@ import {
   actionsOf,
   decide,
   expandRoles,
+  fromPermissions,
   isBuiltIn,
   isValidPermission,
   organizationRole,
@@ -15,6 +16,7 @@ import {
   resourceTypes,
   type ResourceType,
   type Role,
+  roleFromPermissions,
   siteRole,
   siteRoles
 } from "../../../src/access/index.js"
@@ -255,5 +257,23 @@ describe("permission lists", () => {
       organization_permissions: [permission("template", "read"), permission("template", "update"), permission("workspace", "ssh", true)],
       organization_member_permissions: []
     })
+  })
+
+  it("become the role they were", () => {
+    const stored = {
+      name: "editor",
+      display_name: "Editor",
+      organization_id: "org1",
+      organization_permissions: [permission("template", "read"), permission("template", "update"), permission("workspace", "ssh", true)]
+    }
+    const role = roleFromPermissions(stored)
+    expect(role.organization_id).toBe("org1")
+    expect(role.allow.org).toEqual({ template: ["read", "update"] })
+    expect(role.deny.org).toEqual({ workspace: ["ssh"] })
+    expect(permissionsOf(role).organization_permissions).toEqual(stored.organization_permissions)
+  })
+
+  it("without entries are empty tables", () => {
+    expect(fromPermissions([])).toEqual({ allow: {}, deny: {} })
   })
 })

@@ -1686,32 +1686,6 @@ export interface Inputs {
       }
     }
   }
-  readonly processes: {
-    readonly exec: {
-      readonly path: {
-        /** A UUID. */
-        readonly workspaceagent: string
-      }
-      readonly payload: {
-        /** At most 4096 characters. */
-        readonly program?: string | undefined
-        /** At most 10000 items. */
-        readonly args?: ReadonlyArray<string> | undefined
-        /** At most 1048576 characters. */
-        readonly command?: string | undefined
-        /** At most 4096 characters. */
-        readonly cwd?: string | undefined
-        readonly env?: Readonly<Record<string, string>> | undefined
-        /** a positive number. Milliseconds. */
-        readonly timeout_ms?: number | undefined
-        /** At most 16777216 characters. */
-        readonly stdin?: string | undefined
-        readonly encoding?: "utf8" | "base64" | undefined
-        /** a number between 0 and 16777216. */
-        readonly max_output_bytes?: number | undefined
-      }
-    }
-  }
   readonly provisionerKeys: {
     readonly createProvisionerKey: {
       readonly path: {
@@ -2887,6 +2861,16 @@ export interface Inputs {
         readonly deadline: string
       }
     }
+    readonly setWorkspaceTimeout: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        /** Milliseconds. */
+        readonly timeout_ms?: number | null | undefined
+      }
+    }
     readonly setWorkspaceDormant: {
       readonly path: {
         /** A UUID. */
@@ -2998,6 +2982,8 @@ export interface Inputs {
         readonly autostart_schedule?: string | undefined
         /** Milliseconds. */
         readonly ttl_ms?: number | undefined
+        /** Milliseconds. */
+        readonly timeout_ms?: number | null | undefined
         readonly automatic_updates?: string | undefined
         /** At most 1000 items. */
         readonly rich_parameter_values?: ReadonlyArray<{
@@ -3022,6 +3008,8 @@ export interface Inputs {
         readonly autostart_schedule?: string | undefined
         /** Milliseconds. */
         readonly ttl_ms?: number | undefined
+        /** Milliseconds. */
+        readonly timeout_ms?: number | null | undefined
         readonly automatic_updates?: string | undefined
         /** At most 1000 items. */
         readonly rich_parameter_values?: ReadonlyArray<{

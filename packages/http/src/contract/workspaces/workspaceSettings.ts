@@ -13,7 +13,7 @@ import { Body, firstText, flag, integer, needed, page, Path, Query, text } from 
 import { BodyLimit, operation, OptionalBody } from "../annotations.js"
 import { Authenticated, UserOrAgentAuthenticated } from "../authentication.js"
 import { User } from "../identity/users.js"
-import { Base64, Workspace } from "./workspaces.js"
+import { Base64, timeout, Workspace } from "./workspaces.js"
 
 const workspace = Path({ workspace: Uuid.Uuid })
 const build = Path({ workspacebuild: Uuid.Uuid })
@@ -88,6 +88,20 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
       .addSuccess(Response)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .middleware(UserOrAgentAuthenticated)
+  )
+  .add(
+    HttpApiEndpoint.put("setWorkspaceTimeout", "/api/v2/workspaces/:workspace/timeout")
+      .annotateContext(
+        operation(
+          "Set when a workspace is deleted",
+          "Has a workspace deleted after a number of milliseconds from now, or never for null, and returns it."
+        )
+      )
+      .setPath(workspace)
+      .setPayload(Body({ timeout_ms: timeout }))
+      .addSuccess(Workspace)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .middleware(Authenticated)
   )
   .add(
     HttpApiEndpoint.put("setWorkspaceDormant", "/api/v2/workspaces/:workspace/dormant")

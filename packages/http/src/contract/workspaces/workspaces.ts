@@ -56,6 +56,9 @@ export const Workspaces = Schema.Struct({ workspaces: Schema.Array(Workspace), c
 const parameterValues = list(Body({ name: text, value: text }))
 const id = Schema.optional(Uuid.Uuid)
 
+/** Milliseconds; absent or null means never. */
+export const timeout = Schema.optional(Schema.NullOr(Schema.Int))
+
 const CreateWorkspace = Body({
   name: needed(text),
   template_id: id,
@@ -63,6 +66,8 @@ const CreateWorkspace = Body({
   template_version_preset_id: id,
   autostart_schedule: text,
   ttl_ms: integer,
+  /** Milliseconds after which the workspace is deleted. */
+  timeout_ms: timeout,
   automatic_updates: text,
   rich_parameter_values: parameterValues
 })

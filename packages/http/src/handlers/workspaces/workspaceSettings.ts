@@ -37,6 +37,7 @@ export const workspaceSettings = Handlers.group(contract.workspaceSettings, (han
           message: `Deadline updated to ${deadline.replace(/\.\d+Z$/, "Z")}.`
         }))
       )
+      .handle("setWorkspaceTimeout", ({ path, payload }) => settings.setTimeout(path.workspace, payload.timeout_ms ?? null))
       .handle("setWorkspaceDormant", ({ path, payload }) => settings.setDormant(path.workspace, payload.dormant))
       .handle("setWorkspaceAutoupdates", ({ path, payload }) => settings.setAutomaticUpdates(path.workspace, payload.automatic_updates))
       .handle("addFavoriteWorkspace", ({ path }) => settings.addFavorite(path.workspace))

@@ -54,7 +54,11 @@ const Workspaces = Schema.Struct({
     })
   )
 })
-const Created = Schema.Struct({ id: Schema.String, latest_build: Schema.Struct({ build_number: Schema.Number }) })
+const Created = Schema.Struct({
+  id: Schema.String,
+  expires_at: Schema.String,
+  latest_build: Schema.Struct({ build_number: Schema.Number })
+})
 
 const Claimed = Schema.Struct({ latest_build: Schema.Struct({ status: Schema.String, build_number: Schema.Number }) })
 
@@ -89,7 +93,7 @@ describeAgentsOn(
     const claim = (name: string) =>
       server().call("POST", "/users/me/workspaces", {
         token: owner(),
-        body: { name, template_id: templateId, rich_parameter_values: [{ name: "size", value: "2" }] }
+        body: { name, template_id: templateId, timeout_ms: 86_400_000, rich_parameter_values: [{ name: "size", value: "2" }] }
       })
 
     let administrator: Person

@@ -69,6 +69,15 @@ export const layer = service(
           sql`UPDATE workspace_builds SET notified_deadline = deadline
             WHERE id = ${id} AND deadline = ${deadline} AND (notified_deadline IS NULL OR notified_deadline <> deadline) RETURNING id`
         ),
+      expired: (now, { after, limit }) =>
+        Effect.map(
+          all(
+            identified,
+            sql`WITH due AS MATERIALIZED (SELECT id FROM workspaces WHERE expires_at IS NOT NULL AND expires_at <= ${now} AND NOT deleted)
+              SELECT id FROM due ${after === undefined ? sql`` : sql`WHERE id > ${after}`} ORDER BY id LIMIT ${limit}`
+          ),
+          (rows) => rows.map(({ id }) => id)
+        ),
       due: ({ failed_before, policies, tick, unused_before }, { after, limit }) => {
         const rules: ReadonlyArray<Statement.Fragment> = [
           sql`SELECT w.id FROM workspace_builds b ${then} workspaces w ON w.id = b.workspace_id

@@ -1,3 +1,0 @@
-export * from "./MachineAccess.js"
-export * from "./MachineSessions.js"
-export { layer, type Stored, workers } from "./layer.js"
