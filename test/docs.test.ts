@@ -76,3 +76,18 @@ it("the page on the architecture lists each area of the core and each of its par
   ])
   expect(listed).toStrictEqual(folders)
 })
+
+it("the page on the architecture names code that the files it links to have", () => {
+  const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+  const table = page.slice(page.indexOf("## Where the rules are"), page.indexOf("## States"))
+  const cells = [...table.matchAll(/^\|[^|]*\|(.*)\|$/gm)].map(([, cell = ""]) => cell)
+  const named = cells.flatMap((cell) =>
+    [...cell.matchAll(/([^[]*)\[[^\]]+\]\(([^)]+)\)/g)].flatMap(([, text = "", file = ""]) =>
+      [...text.matchAll(/`(\w+)`/g)].map(([, name = ""]) => ({ name, file }))
+    )
+  )
+  const isThere = ({ file, name }: { readonly file: string; readonly name: string }): boolean =>
+    !file.includes(".ts") || new RegExp(`\\b${name}\\b`).test(readFileSync(resolve(root, "docs", file), "utf8"))
+  expect(named.filter((one) => !isThere(one))).toStrictEqual([])
+  expect(named.length).toBeGreaterThan(15)
+})

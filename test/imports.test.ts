@@ -77,6 +77,7 @@ const areas = [
   ["agents"],
   ["templates"],
   ["workspaces"],
+  ["sandboxes"],
   ["tasks"],
   ["insights"],
   ["retention"]
@@ -102,7 +103,7 @@ const rooms = [
   ["agentRpc", "server/pipeline"],
   ["pages", "relay", "server/listener"],
   ["apps", "externalAuth", "Options", "privateNetwork", "replicas"],
-  ["oauth2", "proxy", "terminal"],
+  ["oauth2", "proxy", "sandboxes", "terminal"],
   ["assembly", "handlers", "swagger"],
   ["Atelier"],
   ["index"]

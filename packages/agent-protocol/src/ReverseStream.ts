@@ -11,8 +11,15 @@ import type { ByteStream } from "./ByteStream.js"
 import type { Session } from "./yamux/Session.js"
 import { type StreamError, StreamReset } from "./yamux/YamuxError.js"
 
-/** The value of the parameter `streams` that offers these streams. */
-export const offered = "1"
+/** The value of the parameter `streams` that offers these streams: the version up to which the agent knows their kinds. */
+export const offered = "2"
+
+/** The version that an agent offers with a value of the parameter; 0 without it. */
+export const versionOf = (value: string | ReadonlyArray<string> | undefined): number =>
+  typeof value === "string" && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 0
+
+/** The version from which agents know streams to their processes and files. */
+export const machineVersion = 2
 
 /** Bytes of a request or an answer. */
 const maximumMessage = 1024
@@ -24,14 +31,15 @@ const lengthBytes = 2
 const answerWithin = Duration.seconds(15)
 
 /**
- * A TCP port of the loopback interface, seen from the agent; a terminal, which the first bytes of the stream name (`Pty.Init`); or the agent's own
- * HTTP API.
+ * A TCP port of the loopback interface, seen from the agent; a terminal, which the first bytes of the stream name (`Pty.Init`); the agent's own
+ * HTTP API; or HTTP for the processes and files of the agent's machine.
  */
 export const Request = Schema.parseJson(
   Schema.Union(
     Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)) }),
     Schema.Struct({ kind: Schema.Literal("pty") }),
-    Schema.Struct({ kind: Schema.Literal("api") })
+    Schema.Struct({ kind: Schema.Literal("api") }),
+    Schema.Struct({ kind: Schema.Literal("machine") })
   )
 )
 export type Request = typeof Request.Type

@@ -1,4 +1,4 @@
-import { Data, Effect, Mailbox, Stream, type Exit } from "effect"
+import { Data, type Effect, type Exit } from "effect"
 import type { SessionEnded } from "./yamux/YamuxError.js"
 
 /** The connection under a session broke. */
@@ -42,19 +42,3 @@ export const makePauses = (): ((payload: Uint8Array) => boolean) => {
     return true
   }
 }
-
-/** Chunks in flight in each direction of an in-memory pair. */
-const pairCapacity = 16
-
-/** Two connected ends in memory, for a peer in the same process. Either end's `close` ends both directions; what was sent before still arrives. */
-export const makePair: Effect.Effect<readonly [Transport, Transport]> = Effect.gen(function* () {
-  const there = yield* Mailbox.make<Uint8Array>(pairCapacity)
-  const back = yield* Mailbox.make<Uint8Array>(pairCapacity)
-  const end = (inbox: Mailbox.Mailbox<Uint8Array>, outbox: Mailbox.Mailbox<Uint8Array>): Transport => ({
-    receive: (take) => Stream.runForEach(Mailbox.toStream(inbox), (bytes) => Effect.sync(() => take(bytes))),
-    send: (bytes) =>
-      Effect.flatMap(outbox.offer(bytes), (offered) => (offered ? Effect.void : Effect.fail(new TransportError({ cause: "closed" })))),
-    close: () => Effect.zipRight(there.end, Effect.asVoid(back.end))
-  })
-  return [end(back, there), end(there, back)] as const
-})

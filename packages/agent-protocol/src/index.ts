@@ -12,7 +12,7 @@
  * const agent = DrpcClient.make(AgentService, session)
  * const manifest = yield* agent.GetManifest({})
  */
-export { makePair, makePauses, TransportError, type Transport } from "./Transport.js"
+export { makePauses, TransportError, type Transport } from "./Transport.js"
 export type { ByteStream } from "./ByteStream.js"
 
 export * as Frame from "./yamux/Frame.js"

@@ -1,10 +1,11 @@
 import { Effect, Queue } from "effect"
-import { Frame, makePair, Session, type Transport } from "@atelier/agent-protocol"
+import { Frame, Session, type Transport } from "@atelier/agent-protocol"
+import { transportPair } from "./transportPair.js"
 
 /** Two sessions connected in memory. */
 export const connected = (options: Partial<Session.Options> = {}) =>
   Effect.gen(function* () {
-    const [near, far] = yield* makePair
+    const [near, far] = yield* transportPair
     const client = yield* Session.make(near, { ...options, role: "client" })
     const server = yield* Session.make(far, { ...options, role: "server" })
     return { client, server }
@@ -61,7 +62,7 @@ export const peerOn = (transport: Transport) =>
 /** A session, and its other end frame by frame. */
 export const facing = (options: Session.Options) =>
   Effect.gen(function* () {
-    const [near, far] = yield* makePair
+    const [near, far] = yield* transportPair
     const session = yield* Session.make(near, options)
     return { session, peer: yield* peerOn(far) }
   })

@@ -8,10 +8,12 @@ import { directoryOf } from "./environment/Environment.js"
 import * as Lifecycle from "./reports/Lifecycle.js"
 import * as LogQueue from "./reports/LogQueue.js"
 import * as Loop from "./Loop.js"
+import * as Machine from "./machine/Machine.js"
 import * as Marks from "./scripts/Marks.js"
 import * as Metadata from "./reports/Metadata.js"
 import * as OwnPorts from "./streams/OwnPorts.js"
 import * as Place from "./environment/Place.js"
+import * as Processes from "./machine/processes/Processes.js"
 import * as ProcessTree from "./scripts/ProcessTree.js"
 import * as Scripts from "./scripts/Scripts.js"
 import * as Stats from "./reports/Stats.js"
@@ -46,7 +48,8 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     const placed = yield* Deferred.make<Place.Place>()
     const ports = OwnPorts.ofAgent(config.brand.environmentName, config.environment)
     const terminals = yield* Terminals.make(placed, marks)
-    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), ports }, (client) =>
+    const machine = yield* Machine.make([Processes.make(placed, marks)])
+    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports }, (client) =>
       Effect.gen(function* () {
         const now = yield* client.GetManifest({})
         const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : now

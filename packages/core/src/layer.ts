@@ -30,6 +30,7 @@ import type { Archives } from "./provisioning/files/Archives.js"
 import * as provisioning from "./provisioning/layer.js"
 import type { ProvisionerEngines } from "./provisioning/engines/ProvisionerEngine.js"
 import * as retention from "./retention/layer.js"
+import * as sandboxes from "./sandboxes/layer.js"
 import * as tasks from "./tasks/layer.js"
 import type { TaskApps } from "./tasks/TaskApps.js"
 import * as templates from "./templates/layer.js"
@@ -55,6 +56,7 @@ export type Stored =
   | platform.Stored
   | provisioning.Stored
   | retention.Stored
+  | sandboxes.Stored
   | tasks.Stored
   | templates.Stored
   | workspaces.Stored
@@ -90,6 +92,7 @@ const areas = together(
   organizations.layer,
   provisioning.layer,
   retention.layer,
+  sandboxes.layer,
   tasks.layer,
   templates.layer,
   workspaces.layer
@@ -123,6 +126,7 @@ export const workers = [
   ...platform.workers,
   ...provisioning.workers,
   ...retention.workers,
+  ...sandboxes.workers,
   ...tasks.workers,
   ...templates.workers,
   ...workspaces.workers

@@ -10,7 +10,7 @@ import { AgentLinkRepository } from "@atelier/core/network"
 import { InboxRepository, NotificationRepository, PushSubscriptionRepository } from "@atelier/core/notifications"
 import { type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Ids, Pagination, Timestamp, Transactor } from "@atelier/core/platform"
+import { Ids, Timestamp, Transactor } from "@atelier/core/platform"
 import { JobQueueRepository, ProvisionerKeyRepository } from "@atelier/core/provisioning"
 import { type TemplateFilter, TemplateRepository, TemplateVersionRepository } from "@atelier/core/templates"
 import { PortShareRepository, WorkspaceRepository } from "@atelier/core/workspaces"
@@ -131,7 +131,8 @@ for (const [name, database] of databases) {
           created_at: Timestamp.plus(now, "1 minute")
         })
         const namesOf = Option.map((found: ReadonlyArray<{ readonly name: string }>) => found.map((version) => version.name))
-        const listed = (includeArchived: boolean) => Effect.map(versions.list(template.id, Pagination.everything, includeArchived), namesOf)
+        const listed = (includeArchived: boolean) =>
+          Effect.map(versions.list(template.id, { limit: 0, offset: 0 }, includeArchived), namesOf)
 
         expect(Option.map(yield* versions.byName(template.id, "second"), ({ id }) => id)).toStrictEqual(Option.some(second.id))
         expect(Option.map(yield* versions.previous(second), (version) => version.name)).toStrictEqual(Option.some("first"))

@@ -13,7 +13,5 @@ export const fromMillis = (millis: number): Duration => {
 /** Milliseconds, with the fraction; negative for a negative duration. */
 export const toMillis = (duration: Duration): number => duration.seconds * 1000 + duration.nanos / 1_000_000
 
-export const fromDuration = (duration: EffectDuration.DurationInput): Duration => fromMillis(EffectDuration.toMillis(duration))
-
 /** The same time span; zero for a negative one, which Effect's durations do not know. */
 export const toDuration = (duration: Duration): EffectDuration.Duration => EffectDuration.millis(toMillis(duration))

@@ -5,7 +5,6 @@ import {
   DrpcClient,
   DrpcServer,
   Frame,
-  makePair,
   Packet,
   Protobuf,
   Router,
@@ -17,6 +16,7 @@ import {
 } from "@atelier/agent-protocol"
 import { Context, Deferred, Effect, Either, Exit, Fiber, Layer, Queue, Ref, Scope, Stream } from "effect"
 import { connected, facing } from "../Connected.js"
+import { transportPair } from "../transportPair.js"
 
 const Text = Protobuf.message("test.Text", { text: Protobuf.field(1, Protobuf.string) })
 const Blob = Protobuf.message("test.Blob", { data: Protobuf.field(1, Protobuf.bytes) })
@@ -199,7 +199,7 @@ describe("canceling", () => {
 
   it.scoped("the session interrupts handlers and fails calls", () =>
     Effect.gen(function* () {
-      const [near, far] = yield* makePair
+      const [near, far] = yield* transportPair
       const scope = yield* Scope.make()
       const server = yield* Scope.extend(Session.make(far, { role: "server" }), scope)
       const interrupted = yield* Deferred.make<void>()

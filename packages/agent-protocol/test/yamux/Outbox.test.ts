@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
-import { makePair, Session } from "@atelier/agent-protocol"
+import { Session } from "@atelier/agent-protocol"
 import { Outbox } from "../../src/yamux/Outbox.js"
+import { transportPair } from "../transportPair.js"
 
 const payload = 64 * 1024
 
@@ -34,7 +35,7 @@ describe("streams that wait for room", () => {
 
   it.scoped("send all of their bytes also while others go or wait for their windows", () =>
     Effect.gen(function* () {
-      const [near, far] = yield* makePair
+      const [near, far] = yield* transportPair
       const gate = yield* Effect.makeLatch(false)
       const client = yield* Session.make({ ...near, send: (bytes) => Effect.zipRight(gate.await, near.send(bytes)) }, { role: "client" })
       const server = yield* Session.make(far, { role: "server" })
@@ -65,7 +66,7 @@ describe("streams that wait for room", () => {
 
   it.scoped("send little in few payloads", () =>
     Effect.gen(function* () {
-      const [near, far] = yield* makePair
+      const [near, far] = yield* transportPair
       const gate = yield* Effect.makeLatch(true)
       let payloads = 0
       const send = (bytes: Uint8Array) =>

@@ -1,17 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Scope, Stream, TestClock } from "effect"
-import {
-  Frame,
-  makePair,
-  Session,
-  SessionEnded,
-  StreamReset,
-  TransportError,
-  type Transport,
-  type YamuxStream
-} from "@atelier/agent-protocol"
+import { Frame, Session, SessionEnded, StreamReset, TransportError, type Transport, type YamuxStream } from "@atelier/agent-protocol"
 import { connected, facing, peerOn } from "../Connected.js"
+import { transportPair } from "../transportPair.js"
 
 const window = 262_144
 
@@ -403,7 +395,7 @@ describe("a session", () => {
 
   it.scoped("sends pending data and GoAway before it closes", () =>
     Effect.gen(function* () {
-      const [near, far] = yield* makePair
+      const [near, far] = yield* transportPair
       const peer = yield* peerOn(far)
       const how = yield* Deferred.make<Exit.Exit<void, SessionEnded>>()
       const transport: Transport = { ...near, close: (exit) => Effect.zipRight(Deferred.succeed(how, exit), near.close(exit)) }
@@ -429,7 +421,7 @@ describe("a session", () => {
 
   it.scoped("ends normally when the peer closes the connection", () =>
     Effect.gen(function* () {
-      const [near, far] = yield* makePair
+      const [near, far] = yield* transportPair
       const session = yield* Session.make(near, { role: "server" })
       yield* far.close(Exit.void)
       yield* session.closed
@@ -513,7 +505,7 @@ describe("a hostile peer", () => {
     const bytes = fc.array(fc.oneof(fc.uint8Array({ maxLength: 32 }), frame), { maxLength: 30 })
     const reasonAfter = (chunks: ReadonlyArray<Uint8Array>) =>
       Effect.gen(function* () {
-        const [near, far] = yield* makePair
+        const [near, far] = yield* transportPair
         const session = yield* Session.make(near, { role: "server" })
         yield* echoing(session)
         yield* Effect.forEach(chunks, far.send)

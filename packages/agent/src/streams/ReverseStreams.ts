@@ -1,6 +1,7 @@
-/** Leads streams that the server opens to terminals, to the agent's API, and to the ports of this machine's loopback interface. */
+/** Leads streams that the server opens to terminals, to the agent's API, to the processes and files of the machine, and to the ports of this machine's loopback interface. */
 import { connect, type Socket } from "node:net"
 import { ReverseStream, StreamReset, type ByteStream, type Session, type SessionEnded, type StreamError } from "@atelier/agent-protocol"
+import type { Machine } from "../machine/Machine.js"
 import type { Api } from "./Api.js"
 import { foreign, type OwnPorts } from "./OwnPorts.js"
 import type { Terminals } from "./Terminals.js"
@@ -77,20 +78,21 @@ const downwards = (socket: Socket, stream: ByteStream): Effect.Effect<void, Stre
 export interface Services {
   readonly terminals: Terminals
   readonly api: Api
+  readonly machine: Machine
   /** The ports that are led to. */
   readonly ports: OwnPorts
 }
 
-const lead = (stream: ByteStream, { api, ports, terminals }: Services): Effect.Effect<void, StreamError> =>
+const lead = (stream: ByteStream, { api, machine, ports, terminals }: Services): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
     const [request, bytes] = yield* ReverseStream.requested(stream)
     if (request.kind === "pty") {
       yield* ReverseStream.reached(stream)
       return yield* terminals.serve(bytes)
     }
-    if (request.kind === "api") {
+    if (request.kind === "api" || request.kind === "machine") {
       yield* ReverseStream.reached(stream)
-      return yield* Effect.raceFirst(api.serve(bytes), stream.whenBroken)
+      return yield* Effect.raceFirst((request.kind === "api" ? api : machine).serve(bytes), stream.whenBroken)
     }
     const socket = yield* Effect.either(connected(request.port, ports))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)

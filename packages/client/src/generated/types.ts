@@ -487,6 +487,18 @@ export interface Entitlements {
   readonly refreshed_at: string
 }
 
+export interface ExecResult {
+  readonly exit_code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly stdout_truncated: boolean
+  readonly stderr_truncated: boolean
+  readonly timed_out: boolean
+  /** Milliseconds. */
+  readonly duration_ms: number
+}
+
 export interface ExternalAPIKeyScopes {
   readonly external: ReadonlyArray<"api_key:*" | "api_key:create" | "api_key:delete" | "api_key:read" | "api_key:update" | "coder:all" | "coder:apikeys.manage_self" | "coder:application_connect" | "coder:templates.author" | "coder:templates.build" | "coder:workspaces.access" | "coder:workspaces.create" | "coder:workspaces.delete" | "coder:workspaces.operate" | "file:*" | "file:create" | "file:read" | "organization:*" | "organization:delete" | "organization:read" | "organization:update" | "task:*" | "task:create" | "task:delete" | "task:read" | "task:update" | "template:*" | "template:create" | "template:delete" | "template:read" | "template:update" | "template:use" | "user:*" | "user:read" | "user:read_personal" | "user:update_personal" | "user_secret:*" | "user_secret:create" | "user_secret:delete" | "user_secret:read" | "user_secret:update" | "user_skill:*" | "user_skill:create" | "user_skill:delete" | "user_skill:read" | "user_skill:update" | "workspace:*" | "workspace:application_connect" | "workspace:create" | "workspace:delete" | "workspace:read" | "workspace:ssh" | "workspace:start" | "workspace:stop" | "workspace:update">
 }

@@ -62,34 +62,12 @@ export const template = (row: OrganizationOwned & AclColumns): AccessObject<"tem
   ...acls(row)
 })
 
-export const chat = (row: OrganizationOwned & AclColumns & { readonly owner_id: string }): AccessObject<"chat"> => ({
-  type: "chat",
-  id: row.id,
-  org: row.organization_id,
-  owner: row.owner_id,
-  ...acls(row)
-})
-
-export const mcpServerConfig = (row: OrganizationOwned & AclColumns): AccessObject<"mcp_server_config"> => ({
-  type: "mcp_server_config",
-  id: row.id,
-  org: row.organization_id,
-  ...acls(row)
-})
-
 /** Its members may always read a group. */
 export const group = (row: OrganizationOwned): AccessObject<"group"> => ({
   type: "group",
   id: row.id,
   org: row.organization_id,
   aclGroup: { [row.id]: ["read"] }
-})
-
-export const groupMember = (row: { readonly user_id: string; readonly organization_id: string }): AccessObject<"group_member"> => ({
-  type: "group_member",
-  id: row.user_id,
-  org: row.organization_id,
-  owner: row.user_id
 })
 
 export const organization = (row: { readonly id: string }): AccessObject<"organization"> => ({
@@ -120,26 +98,6 @@ export const file = (row: { readonly id: string; readonly created_by: string }):
 
 export const inboxNotification = (row: { readonly id: string; readonly user_id: string }): AccessObject<"inbox_notification"> =>
   ownedBy("inbox_notification", row.user_id, row.id)
-
-export const auditLog = (row: { readonly id: string; readonly organization_id: string | null }): AccessObject<"audit_log"> => ({
-  type: "audit_log",
-  id: row.id,
-  org: row.organization_id
-})
-
-export const connectionLog = (row: { readonly id: string; readonly organization_id: string | null }): AccessObject<"connection_log"> => ({
-  type: "connection_log",
-  id: row.id,
-  org: row.organization_id
-})
-
-/** Also the object of a provisioner key. `userId` is the user that a user-scoped daemon serves. */
-export const provisionerDaemon = (row: OrganizationOwned, userId?: string | null): AccessObject<"provisioner_daemon"> => ({
-  type: "provisioner_daemon",
-  id: row.id,
-  org: row.organization_id,
-  owner: userId
-})
 
 const acls = ({ user_acl, group_acl }: AclColumns): Pick<AccessObject, "aclUser" | "aclGroup"> => ({
   aclUser: user_acl,

@@ -47,9 +47,6 @@ const effects: Readonly<Record<AgentLifecycle, Effect>> = {
 export const timesAfter = (reported: AgentLifecycle, times: StartTimes, changedAt: Timestamp): StartTimes =>
   effects[reported](times, changedAt)
 
-/** Its start scripts are still to end. */
-export const isStarting = (state: AgentLifecycle): boolean => state === "created" || state === "starting"
-
 /** Its start scripts have ended, well or badly, and it is not shutting down. */
 export const hasStarted = (state: AgentLifecycle): boolean => state === "ready" || state === "start_timeout" || state === "start_error"
 

@@ -77,6 +77,3 @@ export const spendOfMonth = ({ budgets, spend }: Needs) => {
 
   return { thisMonth, effectiveOf, ofGroups, ofMembers }
 }
-
-/** The result of {@link spendOfMonth}. */
-export type SpendOfMonth = ReturnType<typeof spendOfMonth>

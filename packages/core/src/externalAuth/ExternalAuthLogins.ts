@@ -95,6 +95,3 @@ export const externalAuthLogins = ({ clients, tokens }: Needs) => {
     }, Effect.uninterruptible)
   }
 }
-
-/** The result of {@link externalAuthLogins}. */
-export type ExternalAuthLogins = ReturnType<typeof externalAuthLogins>

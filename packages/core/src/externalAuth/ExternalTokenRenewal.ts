@@ -149,6 +149,3 @@ export const externalTokenRenewal = ({ seal, repository, open, locks }: Needs) =
 
   return { failures, isResting, renewOnce }
 }
-
-/** The result of {@link externalTokenRenewal}. */
-export type ExternalTokenRenewal = ReturnType<typeof externalTokenRenewal>

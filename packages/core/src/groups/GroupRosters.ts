@@ -77,6 +77,3 @@ export const groupRosters = ({ memberships }: Needs) => {
 
   return { withMembers, withRoster }
 }
-
-/** The result of {@link groupRosters}. */
-export type GroupRosters = ReturnType<typeof groupRosters>

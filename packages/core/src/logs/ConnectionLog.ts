@@ -45,6 +45,17 @@ export interface ConnectionReport extends ConnectedAgent {
   readonly reason: string
 }
 
+/** A session with an agent that goes through the service, which knows its user. */
+export interface ConnectionSession extends ConnectedAgent {
+  /** Ties the end of the session to its beginning. */
+  readonly connection_id: Uuid
+  readonly type: ConnectionType
+  readonly user_id: Uuid
+  readonly ip: string | null
+  readonly user_agent: string
+  readonly connect_time: Timestamp
+}
+
 /** A request that was forwarded to a workspace, or refused. */
 export interface Visit extends ConnectedAgent {
   readonly type: "workspace_app" | "port_forwarding" | "tunnel"

@@ -11,7 +11,7 @@ import type { Page } from "../platform/lists/Pagination.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { afterwards } from "../platform/store/Transactor.js"
-import type { ConnectionEntry, ConnectionReport, Visit, FoundConnection } from "./ConnectionLog.js"
+import type { ConnectionEntry, ConnectionReport, ConnectionSession, Visit, FoundConnection } from "./ConnectionLog.js"
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { parseConnectionSearch } from "./ConnectionSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
@@ -50,6 +50,9 @@ export interface ConnectionLogsService {
    * further ones are left out, so that a store that is away does not fill the memory.
    */
   readonly note: (visited: Visit) => Effect.Effect<void>
+
+  /** Records that a session began, or that it ended at a time. Does not wait for the store, as `note` does not. */
+  readonly noteSession: (session: ConnectionSession, endedAt?: Timestamp.Timestamp) => Effect.Effect<void>
 
   /**
    * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails
@@ -113,6 +116,29 @@ const make = Effect.gen(function* () {
   let notes = 0
   let hasWarned = false
 
+  /** Records without a wait for the store. While `maximumNotes` wait, further ones are left out. */
+  const unawaited = (record: Effect.Effect<void, never, Entitlements>): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (notes >= maximumNotes) {
+        if (hasWarned) return Effect.void
+        hasWarned = true
+        return Effect.logWarning(`visits are left out of the connection log: ${maximumNotes} of them wait for the store`)
+      }
+      notes += 1
+      return record.pipe(
+        Effect.catchAllCause((cause) => Effect.logError("a visit could not be logged", cause)),
+        Effect.ensuring(
+          Effect.sync(() => {
+            notes -= 1
+            if (notes === 0) hasWarned = false
+          })
+        ),
+        afterwards,
+        Effect.forkIn(scope),
+        Effect.asVoid
+      )
+    }).pipe(Effect.provideService(Entitlements, licensed))
+
   return {
     report: Traced.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
       const { action, code, reason, time, ...rest } = report
@@ -135,27 +161,14 @@ const make = Effect.gen(function* () {
 
     visit,
 
-    note: (visited: Visit): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        if (notes >= maximumNotes) {
-          if (hasWarned) return Effect.void
-          hasWarned = true
-          return Effect.logWarning(`visits are left out of the connection log: ${maximumNotes} of them wait for the store`)
-        }
-        notes += 1
-        return visit(visited).pipe(
-          Effect.catchAllCause((cause) => Effect.logError("a visit could not be logged", cause)),
-          Effect.ensuring(
-            Effect.sync(() => {
-              notes -= 1
-              if (notes === 0) hasWarned = false
-            })
-          ),
-          afterwards,
-          Effect.forkIn(scope),
-          Effect.asVoid
+    note: (visited: Visit): Effect.Effect<void> => unawaited(visit(visited)),
+
+    noteSession: (session: ConnectionSession, endedAt?: Timestamp.Timestamp): Effect.Effect<void> =>
+      unawaited(
+        Effect.flatMap(ids.next, (id) =>
+          whenLicensed(store({ ...session, id, code: null, slug_or_port: null, disconnect_time: endedAt ?? null, disconnect_reason: null }))
         )
-      }).pipe(Effect.provideService(Entitlements, licensed)),
+      ),
 
     list: Traced.fn("ConnectionLogs.list")(function* (search: string, page: Page) {
       yield* requireFeature("connection_log")

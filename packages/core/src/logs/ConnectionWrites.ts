@@ -38,6 +38,3 @@ export const connectionWrites = ({ repository }: Needs) => {
 
   return { write }
 }
-
-/** The result of {@link connectionWrites}. */
-export type ConnectionWrites = ReturnType<typeof connectionWrites>

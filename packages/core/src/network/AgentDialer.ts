@@ -2,8 +2,14 @@
 import { Context, Data, type Effect, type Option, type Scope } from "effect"
 import type { Uuid } from "../platform/texts/Uuid.js"
 
-/** The agent or what it should lead to cannot be reached; `message` says why, to the caller. */
-export class AgentUnreachable extends Data.TaggedError("AgentUnreachable")<{ readonly message: string }> {}
+/**
+ * The agent or what it should lead to cannot be reached; `message` says why, to the caller. The reason is `unable` for an agent that does not know
+ * such streams, and `busy` for one that has as many streams open as it may.
+ */
+export class AgentUnreachable extends Data.TaggedError("AgentUnreachable")<{
+  readonly message: string
+  readonly reason?: "unable" | "busy"
+}> {}
 
 /** A byte stream in both directions. */
 export interface AgentStream {

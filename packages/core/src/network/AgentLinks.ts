@@ -20,7 +20,11 @@ export interface AgentLink {
   readonly open: (port: number) => Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope>
 }
 
-const full = new AgentUnreachable({ message: `The workspace's agent has ${maximumStreams} streams open, and may have no more.` })
+/** The refusal of a stream beyond the limit, also by another process. */
+export const full = new AgentUnreachable({
+  message: `The workspace's agent has ${maximumStreams} streams open, and may have no more.`,
+  reason: "busy"
+})
 
 /** An agent with connections of its own, and the streams that are open on them. */
 export interface LinkedAgent {
@@ -132,6 +136,15 @@ export const terminalPort = 2
 /** The agent's own port of its HTTP API. */
 export const apiPort = 4
 
+/** The agent's own port of the processes and files of its machine. */
+export const machinePort = 5
+
+/** The refusal of a stream to the machine by an agent that does not know such streams, also by another process. */
+export const unable = new AgentUnreachable({
+  message: "This workspace's agent cannot run commands or serve files through the service: it is too old, or not the service's own agent.",
+  reason: "unable"
+})
+
 /** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
 export const firstPort = 9
 
@@ -179,6 +192,7 @@ export const layerDialer = standingOn(
           if (link !== undefined) return yield* link.open(target.port)
           const stream = yield* elsewhere(target)
           if (stream !== undefined) return stream
+          if (target.port === machinePort) return undefined
           return network.isMember && isConnected(target.agent_id) ? yield* network.dial(target) : undefined
         })
 
@@ -189,7 +203,10 @@ export const layerDialer = standingOn(
           if (stream !== undefined) return stream
           const last =
             target.port >= firstPort ? Option.match(engine, { onNone: () => reason, onSome: ({ dial }) => dial(target) }) : reason
-          return yield* Effect.mapError(last, (error) => (isConnected(target.agent_id) ? inNetworkAlone : error))
+          return yield* Effect.mapError(last, (error) => {
+            if (!isConnected(target.agent_id)) return error
+            return target.port === machinePort ? unable : inNetworkAlone
+          })
         })
 
       return {

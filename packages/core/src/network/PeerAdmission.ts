@@ -144,6 +144,3 @@ export const peerAdmission = ({ clock, connections, apply, runFork, enter }: Nee
 
   return { connect }
 }
-
-/** The result of {@link peerAdmission}. */
-export type PeerAdmission = ReturnType<typeof peerAdmission>

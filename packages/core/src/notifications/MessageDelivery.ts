@@ -139,6 +139,3 @@ export const messageDelivery = ({ dispatchers, options, dispatchTimeout, reposit
 
   return { run }
 }
-
-/** The result of {@link messageDelivery}. */
-export type MessageDelivery = ReturnType<typeof messageDelivery>

@@ -58,6 +58,3 @@ export const ownDispatchers = ({ options, mailer, inbox, services }: Needs) => {
 
   return { byMail, toInbox }
 }
-
-/** The result of {@link ownDispatchers}. */
-export type OwnDispatchers = ReturnType<typeof ownDispatchers>

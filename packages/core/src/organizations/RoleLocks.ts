@@ -33,6 +33,3 @@ export const roleLocks = ({ rights, changes, repository }: Needs) => {
 
   return { changing, named, present }
 }
-
-/** The result of {@link roleLocks}. */
-export type RoleLocks = ReturnType<typeof roleLocks>

@@ -51,6 +51,3 @@ export const templateListing = ({ repository, organizations }: Needs) => {
 
   return { list }
 }
-
-/** The result of {@link templateListing}. */
-export type TemplateListing = ReturnType<typeof templateListing>

@@ -77,6 +77,3 @@ export const searchFilter = ({ organizations, templates, owners, groups }: Needs
 
   return { filterOf }
 }
-
-/** The result of {@link searchFilter}. */
-export type SearchFilter = ReturnType<typeof searchFilter>

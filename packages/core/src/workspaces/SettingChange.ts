@@ -55,6 +55,3 @@ export const settingChange = ({ workspaces, templates, features }: Needs) => {
 
   return { readable, change }
 }
-
-/** The result of {@link settingChange}. */
-export type SettingChange = ReturnType<typeof settingChange>

@@ -161,11 +161,8 @@ describe("objects", () => {
     expect(objects.workspace({ ...row, dormant_at: null })).toEqual({ type: "workspace", id: "x", org: "o", owner: "u", ...acls })
     expect(objects.workspace({ ...row, dormant_at: "2024" })).toEqual({ type: "workspace_dormant", id: "x", org: "o", owner: "u" })
     expect(objects.task(row, row)).toEqual({ type: "task", id: "x", org: "o", owner: "u", ...acls })
-    expect(objects.chat(row)).toEqual({ type: "chat", id: "x", org: "o", owner: "u", ...acls })
     expect(objects.template(row)).toEqual({ type: "template", id: "x", org: "o", ...acls })
-    expect(objects.mcpServerConfig(row)).toEqual({ type: "mcp_server_config", id: "x", org: "o", ...acls })
     expect(objects.group(row)).toEqual({ type: "group", id: "x", org: "o", aclGroup: { x: ["read"] } })
-    expect(objects.groupMember({ user_id: "u", organization_id: "o" })).toEqual({ type: "group_member", id: "u", owner: "u", org: "o" })
     expect(objects.organizationMember({ user_id: "u", organization_id: "o" })).toEqual({
       type: "organization_member",
       id: "u",
@@ -177,9 +174,6 @@ describe("objects", () => {
     expect(objects.apiKey({ id: "k", user_id: "u" })).toEqual({ type: "api_key", id: "k", owner: "u" })
     expect(objects.file({ id: "f", created_by: "u" })).toEqual({ type: "file", id: "f", owner: "u" })
     expect(objects.inboxNotification({ id: "n", user_id: "u" })).toEqual({ type: "inbox_notification", id: "n", owner: "u" })
-    expect(objects.auditLog({ id: "a", organization_id: null })).toEqual({ type: "audit_log", id: "a", org: null })
-    expect(objects.connectionLog({ id: "c", organization_id: "o" })).toEqual({ type: "connection_log", id: "c", org: "o" })
-    expect(objects.provisionerDaemon(row, "u")).toEqual({ type: "provisioner_daemon", id: "x", org: "o", owner: "u" })
     expect(objects.inOrganization("template", "o")).toEqual({ type: "template", org: "o" })
     expect(objects.ownedIn("workspace", "o", "u")).toEqual({ type: "workspace", org: "o", owner: "u" })
     expect(objects.bare("license")).toEqual({ type: "license" })

@@ -1,4 +1,4 @@
-import { AgentLifecycle, hasStarted, isStarting, type StartTimes, timesAfter } from "@atelier/core/agents"
+import { AgentLifecycle, hasStarted, type StartTimes, timesAfter } from "@atelier/core/agents"
 import { Timestamp } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
@@ -37,7 +37,6 @@ describe("lifecycle reports", () => {
   })
 
   it("are starting until the start is over", () => {
-    expect(AgentLifecycle.literals.filter(isStarting)).toStrictEqual(["created", "starting"])
     expect(AgentLifecycle.literals.filter(hasStarted)).toStrictEqual(["start_timeout", "start_error", "ready"])
   })
 })

@@ -1,15 +1,12 @@
 /** Passes an admitted request on to its app, and the app's answer back. agents-and-apps.md §19. */
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor, StreamRights } from "@atelier/core/access"
 import { AppVisits } from "@atelier/core/insights"
 import { Effect, Scope } from "effect"
 import { IncomingMessage } from "node:http"
-import { Readable } from "node:stream"
 import { text } from "../pages/text.js"
 import { withQuery } from "../server/codec/withQuery.js"
-import { NodeRequest } from "../server/connection/NodeRequest.js"
 import * as Upgrades from "../server/connection/Upgrades.js"
 import { Draining } from "../server/operate/Draining.js"
 import type { Admission } from "../server/pipeline/AppServer.js"
@@ -23,11 +20,11 @@ import type { AppPlaces } from "./appPlaces.js"
 import type { AppRefusals } from "./appRefusals.js"
 import { addedQuery, framingOf, joined, rawHeadersOf, upgradeOf } from "./appRequest.js"
 import { bridge } from "./bridge.js"
+import { bodyOf, delivered, type Headers } from "./delivery.js"
 import { exchange } from "./forward.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
-type Headers = Record<string, string | ReadonlyArray<string>>
 
 /** How long a connection to an app may carry nothing. */
 const idle = "10 minutes"
@@ -35,28 +32,6 @@ const idle = "10 minutes"
 /** Sends the client to another address with the same method. */
 const elsewhere = (location: string): Response =>
   HttpServerResponse.redirect(location.replace(/^[/\\]+/, "/"), { status: 307, headers: { "cache-control": "no-store" } })
-
-const bodyOf = (request: Request) =>
-  request.source instanceof IncomingMessage
-    ? Effect.succeed(request.source)
-    : Effect.map(NodeStream.toReadable(request.stream), (stream) => Readable.from(stream))
-
-const delivered = (request: Request, headers: Headers, response: IncomingMessage): Response => {
-  const status = response.statusCode ?? 502
-  if (request instanceof NodeRequest) {
-    // Each part of the service that waits for the response's end listens to it
-    request.response.setMaxListeners(20)
-    const raw = HttpServerResponse.raw(response, { status })
-    // Node sends a header with several texts as several lines, which `HttpServerResponse.raw` would join
-    return Object.assign(Object.create(Object.getPrototypeOf(raw)), raw, { headers })
-  }
-  const body = NodeStream.fromReadable<unknown, Uint8Array>(
-    () => response,
-    (error) => error
-  )
-  const flat = Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")])
-  return HttpServerResponse.stream(body, { status, headers: Object.fromEntries(flat) })
-}
 
 /** Makes the exchange. It ends with the right to the app, and while the service drains. */
 export const appExchange = (

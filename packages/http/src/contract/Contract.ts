@@ -43,6 +43,7 @@ import { area as notifications } from "./notifications/area.js"
 import { area as oauth2 } from "./oauth2/area.js"
 import { area as organizations } from "./organizations/area.js"
 import { area as provisioning } from "./provisioning/area.js"
+import { area as sandboxes } from "./sandboxes/area.js"
 import { area as tasks } from "./tasks/area.js"
 import { area as templates } from "./templates/area.js"
 import { area as workspaces } from "./workspaces/area.js"
@@ -62,6 +63,7 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(oauth2)
   .addHttpApi(organizations)
   .addHttpApi(provisioning)
+  .addHttpApi(sandboxes)
   .addHttpApi(tasks)
   .addHttpApi(templates)
   .addHttpApi(workspaces)

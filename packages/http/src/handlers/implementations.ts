@@ -16,6 +16,7 @@ import { area as notifications } from "./notifications/area.js"
 import { area as oauth2 } from "./oauth2/area.js"
 import { area as organizations } from "./organizations/area.js"
 import { area as provisioning } from "./provisioning/area.js"
+import { area as sandboxes } from "./sandboxes/area.js"
 import { area as tasks } from "./tasks/area.js"
 import { area as templates } from "./templates/area.js"
 import { area as workspaces } from "./workspaces/area.js"
@@ -36,6 +37,7 @@ export const implementations = {
   ...oauth2,
   ...organizations,
   ...provisioning,
+  ...sandboxes,
   ...tasks,
   ...templates,
   ...workspaces

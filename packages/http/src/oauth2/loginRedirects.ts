@@ -56,6 +56,3 @@ export const loginRedirects = ({ login, refuseOAuth, mount, cookies }: Needs) =>
 
   return { toLogin, toLoginAgain, hasJustSignedIn }
 }
-
-/** The result of {@link loginRedirects}. */
-export type LoginRedirects = ReturnType<typeof loginRedirects>

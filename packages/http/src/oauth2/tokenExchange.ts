@@ -94,6 +94,3 @@ export const tokenExchange = ({ answering, limited, clients, check, provenKey, t
 
   return { exchange }
 }
-
-/** The result of {@link tokenExchange}. */
-export type TokenExchange = ReturnType<typeof tokenExchange>

@@ -65,6 +65,3 @@ export const tokenStatus = ({ answering, limited, clients, check, tokens, settin
 
   return { revoke, introspect }
 }
-
-/** The result of {@link tokenStatus}. */
-export type TokenStatus = ReturnType<typeof tokenStatus>

@@ -1,5 +1,5 @@
 /** Connections to other processes of the deployment. agents-and-apps.md §17. */
-import { AgentUnreachable, type OtherProcess } from "@atelier/core/network"
+import { AgentUnreachable, full, type OtherProcess, unable } from "@atelier/core/network"
 import { Ids } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { WebSocket } from "ws"
@@ -11,6 +11,13 @@ const handshakeTimeout = 5_000
 
 const unreachable = (detail: string) =>
   new AgentUnreachable({ message: `The process of the service that the workspace's agent is connected to cannot be reached: ${detail}.` })
+
+/** Why the other process opens no stream to an agent, by the status of its answer. */
+const refusals: ReadonlyMap<number | undefined, AgentUnreachable> = new Map([
+  [404, unreachable("the agent has left it")],
+  [409, unable],
+  [429, full]
+])
 
 /** The WebSocket's address of another process. */
 const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<string, AgentUnreachable> =>
@@ -39,7 +46,7 @@ const opened = (url: string, pass: string) =>
       })
       webSocket.once("unexpected-response", (request, response) => {
         request.destroy()
-        resume(response.statusCode === 404 ? unreachable("the agent has left it") : unreachable(`it answers ${response.statusCode}`))
+        resume(refusals.get(response.statusCode) ?? unreachable(`it answers ${response.statusCode}`))
       })
       webSocket.on("error", ({ message }) => resume(unreachable(message)))
       return Effect.sync(() => webSocket.terminate())

@@ -4,9 +4,9 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
 import { AgentLinks, type AgentStream, type AgentUnreachable, Relay, type RelayRouter } from "@atelier/core/network"
-import { NotFound, Unauthenticated } from "@atelier/core/platform"
+import { Conflict, NotFound, Unauthenticated } from "@atelier/core/platform"
 import { Chunk, Deferred, Effect, Mailbox, Option, type Scope, Stream } from "effect"
-import { UpgradeRequired } from "../wire/errors.js"
+import { TooManyRequests, UpgradeRequired } from "../wire/errors.js"
 import { keyOfText } from "../relay/RelayClient.js"
 import { RelayServer } from "../relay/RelayServer.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
@@ -21,6 +21,10 @@ import { Passes, type PassTarget } from "./Passes.js"
 import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, streamsPath } from "./wire.js"
 
 const { RelayFrame } = Protocol
+
+/** How the other process learns why a stream was not opened. */
+const refusalOf = ({ message, reason }: AgentUnreachable) =>
+  reason === "unable" ? new Conflict({ message }) : reason === "busy" ? new TooManyRequests({ message }) : new NotFound({ message })
 
 const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
 
@@ -120,7 +124,7 @@ export const replicaPages = Effect.gen(function* () {
         const link = target === null ? undefined : links.of(target.agent_id)
         if (target === null || link === undefined) return refuse(new NotFound({ resource: "workspace_agent" }))
         const opened = yield* Effect.either(link.open(target.port))
-        if (opened._tag === "Left") return refuse(new NotFound({ message: opened.left.message }))
+        if (opened._tag === "Left") return refuse(refusalOf(opened.left))
         return (connection) => passedOn(connection, opened.right)
       })
     ),

@@ -225,7 +225,9 @@ describeServerOnEach(
                     (id) => {
                       const place = places.find((each) => each.id === id)
                       const readsPlace =
-                        place === undefined ? Effect.fail(new NotFound()) : Access.readable(AccessObjects.groupMember(place))
+                        place === undefined
+                          ? Effect.fail(new NotFound())
+                          : Access.readable({ type: "group_member", id: place.user_id, owner: place.user_id, org: place.organization_id })
                       return Effect.zipRight(
                         Effect.flatMap(Groups, ({ find }) => find(id.slice(0, 36))),
                         readsPlace

@@ -191,7 +191,8 @@ const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "changes what is in a workspace, which is its user's": [
     "DELETE /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}",
-    "POST /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}/recreate"
+    "POST /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}/recreate",
+    "POST /api/v2/workspaceagents/{workspaceagent}/exec"
   ],
   "issues a token for one minute, which stores nothing": [
     "POST /api/v2/applications/reconnecting-pty-signed-token",

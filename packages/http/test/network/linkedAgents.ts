@@ -8,6 +8,8 @@ import { tmpdir } from "node:os"
 import { expect, onTestFinished } from "vitest"
 import * as Api from "../../../agent/src/streams/Api.js"
 import * as Brand from "../../../agent/src/Brand.js"
+import * as Machine from "../../../agent/src/machine/Machine.js"
+import * as Processes from "../../../agent/src/machine/processes/Processes.js"
 import * as Marks from "../../../agent/src/scripts/Marks.js"
 import * as OwnPorts from "../../../agent/src/streams/OwnPorts.js"
 import type { Place } from "../../../agent/src/environment/Place.js"
@@ -55,7 +57,7 @@ const isConnected = (server: AgentServer, { id }: RunningAgent): Promise<boolean
 export const link = async (
   server: AgentServer,
   agent: RunningAgent,
-  query = "?role=agent&streams=1",
+  query = "?role=agent&streams=2",
   engine = "/nonexistent"
 ): Promise<AgentConnection> => {
   const connection = await server.connect(agent.token, query)
@@ -64,8 +66,10 @@ export const link = async (
     const place = yield* Deferred.make<Place>()
     const environment = { PATH: process.env["PATH"] ?? "", PS1: "$ " }
     yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
-    const terminals = yield* Terminals.make(place, Marks.make(Brand.make("Service")))
-    yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), ports: OwnPorts.all })
+    const marks = Marks.make(Brand.make("Service"))
+    const terminals = yield* Terminals.make(place, marks)
+    const machine = yield* Machine.make([Processes.make(place, marks)])
+    yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all })
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()

@@ -169,9 +169,6 @@ export const parseCondition = (source: string): Either.Either<Condition, Express
     return new Condition({ source, expression })
   })
 
-/** The text whose rendering is `literal`. */
-export const escape = (literal: string): string => literal.replaceAll("${", () => "$${")
-
 /** The broken expressions of a text, in order, at most so many. Text behind an expression without an end is not read. */
 export const problemsInText = (source: string, limit: number): ReadonlyArray<ExpressionProblem> => {
   const problems: Array<ExpressionProblem> = []

@@ -102,7 +102,6 @@ const text = optional(Text)
 const order = orElse(integer(-maximumInteger - 1), 0)
 
 const ValueType = oneOf("string", "number", "bool", "list(string)")
-export type ValueType = typeof ValueType.Type
 
 const Variable = Schema.Struct({
   name: Identifier,
@@ -112,7 +111,6 @@ const Variable = Schema.Struct({
   default: optional(Value),
   sensitive: flag(false)
 })
-export type Variable = typeof Variable.Type
 
 const ParameterOption = Schema.Struct({ name: Text, value: Value, description: text, icon: text, when })
 
@@ -207,7 +205,6 @@ const Preset = Schema.Struct({
   parameters: orElse(Schema.Record({ key: Schema.String, value: Value }), {}),
   prebuilds: optional(Prebuilds)
 })
-export type Preset = typeof Preset.Type
 
 const Metadata = Schema.Struct({
   /** The resource's name; the template's when absent. */

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 import { codePoint } from "../../../../test/records/codePoint.js"
-import { escape, parseCondition, parseText } from "../../src/template/ExpressionParser.js"
+import { parseCondition, parseText } from "../../src/template/ExpressionParser.js"
 import { check, holds, render, type Scope, unquoted } from "../../src/template/Interpolation.js"
 
 const values: Readonly<Record<string, string>> = {
@@ -125,7 +125,7 @@ describe("a text", () => {
       .map((parts) => parts.join(""))
     fc.assert(
       fc.property(source, (text) => {
-        expect(rendered(escape(text))).toBe(text)
+        expect(rendered(text.replaceAll("${", () => "$${"))).toBe(text)
       }),
       { numRuns: 1000 }
     )

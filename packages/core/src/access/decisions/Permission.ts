@@ -42,15 +42,3 @@ export const toPermissions = (grants: Grants | undefined, negate = false): Reado
       // Stored permissions are valid, so they are not checked again: lists of roles have tens of thousands
       (grants?.[resource_type] ?? []).toSorted().map((action) => new Permission({ negate, resource_type, action }, true))
     )
-
-/** The tables of a permission list: what it allows and what it denies. */
-export const fromPermissions = (permissions: ReadonlyArray<Permission>): { readonly allow: Grants; readonly deny: Grants } => ({
-  allow: tableOf(permissions.filter(({ negate }) => !negate)),
-  deny: tableOf(permissions.filter(({ negate }) => negate))
-})
-
-const tableOf = (permissions: ReadonlyArray<Permission>): Grants => {
-  const table: { [Type in ResourceKind]?: ReadonlyArray<Action | "*"> } = {}
-  for (const { resource_type, action } of permissions) table[resource_type] = [...(table[resource_type] ?? []), action]
-  return table
-}

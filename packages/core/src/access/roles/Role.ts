@@ -1,5 +1,5 @@
 /** A role: permissions at four levels. authorization.md §1.1. */
-import { fromPermissions, type Grants, type Permission, toPermissions } from "../decisions/Permission.js"
+import { type Grants, type Permission, toPermissions } from "../decisions/Permission.js"
 
 /**
  * Where a permission counts: `site` everywhere; `user` on the subject's own objects that have no organization; `org` on every object
@@ -47,22 +47,5 @@ export const permissionsOf = (role: Role): RolePermissions => {
     [levelOf.user]: at("user"),
     [levelOf.org]: at("org"),
     [levelOf.member]: at("member")
-  }
-}
-
-/** A stored role made ready for decisions. */
-export const roleFromPermissions = (
-  stored: { readonly name: string; readonly display_name: string; readonly organization_id?: string | null } & Partial<RolePermissions>
-): Role => {
-  const site = fromPermissions(stored.site_permissions ?? [])
-  const user = fromPermissions(stored.user_permissions ?? [])
-  const org = fromPermissions(stored.organization_permissions ?? [])
-  const member = fromPermissions(stored.organization_member_permissions ?? [])
-  return {
-    name: stored.name,
-    display_name: stored.display_name,
-    ...(stored.organization_id ? { organization_id: stored.organization_id } : {}),
-    allow: { site: site.allow, user: user.allow, org: org.allow, member: member.allow },
-    deny: { site: site.deny, user: user.deny, org: org.deny, member: member.deny }
   }
 }

@@ -76,11 +76,5 @@ export const allowedIds = (list: AllowList, type: string): "all" | ReadonlySet<s
   return ids
 }
 
-/** Whether the list lets through the object; without an id, only wildcards cover it. */
-export const allowListContains = (list: AllowList, type: string, id?: string | null): boolean => {
-  const ids = allowedIds(list, type)
-  return ids === "all" || (id !== null && id !== undefined && ids.has(id))
-}
-
 /** An entry in the text form some clients use. */
 export const formatAllowListEntry = ({ type, id }: AllowListEntry): string => `${type}:${id}`

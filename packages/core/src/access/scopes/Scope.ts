@@ -1,7 +1,6 @@
 /** Scopes: what a credential may be used for. A scope never adds rights, it only narrows those of its user. authorization.md §3. */
-import { isValidPermission, resourceActions, resourceTypes } from "../Resource.js"
+import { isAction, isResourceKind, isValidPermission, resourceActions } from "../Resource.js"
 import { allActionsExceptOn, type Grants } from "../decisions/Permission.js"
-import { isAction, isResourceKind } from "../Resource.js"
 
 /** Everything: the scope of sessions and of keys made without scopes. */
 export const allScope = "coder:all"
@@ -58,13 +57,6 @@ export const canonicalScope = (name: string): string => aliases.get(name) ?? nam
 
 /** Whether a key can be made with the scope, by either spelling. */
 export const isExternalScope = (name: string): boolean => requestable.has(canonicalScope(name))
-
-/** Every name the evaluator understands, the internal ones and all low-level pairs included. */
-export const knownScopes: ReadonlyArray<string> = [
-  ...named.keys(),
-  ...internal.keys(),
-  ...resourceTypes.flatMap((type) => ["*", ...resourceActions[type]].map((action) => `${type}:${action}`))
-].toSorted()
 
 /** The grants of a scope; undefined for an unknown name. */
 export const scopeGrants = (name: string): Grants | undefined => {

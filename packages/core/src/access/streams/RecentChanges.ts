@@ -38,6 +38,3 @@ export const recentChanges = ({ clock }: Needs) => {
 
   return { remember, hasChanged }
 }
-
-/** The result of {@link recentChanges}. */
-export type RecentChanges = ReturnType<typeof recentChanges>

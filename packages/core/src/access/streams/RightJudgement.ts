@@ -90,6 +90,3 @@ export const rightJudgement = ({ end, retryPlaces, places }: Needs) => {
 
   return { judge }
 }
-
-/** The result of {@link rightJudgement}. */
-export type RightJudgement = ReturnType<typeof rightJudgement>

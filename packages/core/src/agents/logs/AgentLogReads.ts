@@ -59,6 +59,3 @@ export const agentLogReads = ({ repository, reads, agents }: Needs) => {
 
   return { pages, batches }
 }
-
-/** The result of {@link agentLogReads}. */
-export type AgentLogReads = ReturnType<typeof agentLogReads>

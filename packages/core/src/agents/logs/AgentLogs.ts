@@ -191,8 +191,7 @@ const make = Effect.gen(function* () {
       return yield* addSource(agent, source)
     }),
 
-    // Without a span, which captures a stack: 14 µs, also where spans are off
-    append: Effect.fnUntraced(function* (agent: AgentWorkspace, sent: SentLogs) {
+    append: Traced.fn("AgentLogs.append")(function* (agent: AgentWorkspace, sent: SentLogs) {
       if (sent.logs.length === 0) return yield* Invalid.field("logs", "must not be empty", "No logs provided")
       if (!(yield* store(agent, sent, true))) return yield* tooMany
     }),

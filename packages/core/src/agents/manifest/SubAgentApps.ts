@@ -42,6 +42,3 @@ export const subAgentApps = ({ cryptography }: Needs) => {
 
   return { appsOf }
 }
-
-/** The result of {@link subAgentApps}. */
-export type SubAgentApps = ReturnType<typeof subAgentApps>

@@ -117,6 +117,3 @@ export const newAgents = ({ ids, cryptography, tokens }: Needs) => {
 
   return { agentOf, withContainers }
 }
-
-/** The result of {@link newAgents}. */
-export type NewAgents = ReturnType<typeof newAgents>

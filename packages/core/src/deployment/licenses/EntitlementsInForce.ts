@@ -125,6 +125,3 @@ export const entitlementsInForce = ({ options, counts, replicas, authority, oneA
     }) satisfies Effect.Effect<void, never, Scope.Scope>
   }
 }
-
-/** The result of {@link entitlementsInForce}. */
-export type EntitlementsInForce = ReturnType<typeof entitlementsInForce>

@@ -30,6 +30,3 @@ export const licenseReading = ({ authority, deploymentId }: Needs) => {
 
   return { read }
 }
-
-/** The result of {@link licenseReading}. */
-export type LicenseReading = ReturnType<typeof licenseReading>

@@ -2961,6 +2961,41 @@ export const definitions = {
     yaml: "agentConnectionUpdateInterval",
     group: introspection
   },
+  "sandbox-requests": {
+    name: "Sandbox Requests",
+    type: "int",
+    description: "The number of requests for processes and files that each process of the service leads to one agent at a time.",
+    default: "96",
+    least: 1,
+    yaml: "sandboxRequests",
+    group: bounds
+  },
+  "sandbox-processes": {
+    name: "Sandbox Processes",
+    type: "int",
+    description: "The number of processes that callers of the API may have running beside one agent at a time.",
+    default: "256",
+    least: 1,
+    yaml: "sandboxProcesses",
+    group: bounds
+  },
+  "sandbox-command-time": {
+    name: "Sandbox Command Time",
+    type: "duration",
+    description: "How long a command may take that a caller of the API waits for.",
+    default: "1h0m0s",
+    yaml: "sandboxCommandTime",
+    group: bounds
+  },
+  "sandbox-upload-bytes": {
+    name: "Sandbox Upload Bytes",
+    type: "int",
+    description: "The number of bytes that one request may send to the files of a workspace.",
+    default: "4294967296",
+    least: 1,
+    yaml: "sandboxUploadBytes",
+    group: bounds
+  },
   "streams-per-caller": {
     name: "Streams per Caller",
     type: "int",

@@ -41,6 +41,3 @@ export const linkTokenReplacement = ({ seal, repository, stored }: Needs) => {
 
   return { replace }
 }
-
-/** The result of {@link linkTokenReplacement}. */
-export type LinkTokenReplacement = ReturnType<typeof linkTokenReplacement>

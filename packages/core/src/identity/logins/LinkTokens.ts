@@ -139,7 +139,7 @@ const make = Effect.gen(function* () {
   return {
     seal: (link: Pick<UserLink, "id" | "user_id">, tokens: ProviderTokens): Effect.Effect<Sealed> => seal(link, tokens),
 
-    requireCurrent: Effect.fnUntraced(function* (userId: UserId, type: ExternalLoginType) {
+    requireCurrent: Traced.fn("LinkTokens.requireCurrent")(function* (userId: UserId, type: ExternalLoginType) {
       const link = yield* repository.ofUser(userId, type)
       if (Option.isNone(link)) return yield* ended("The account is not linked to the provider any more.")
       if (yield* hasEnded(link.value)) yield* renewOnce(userId, type, link.value.id)

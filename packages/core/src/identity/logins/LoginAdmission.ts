@@ -170,6 +170,3 @@ export const loginAdmission = ({ find, accounts, signups, conversions, links, do
 
   return { letIn }
 }
-
-/** The result of {@link loginAdmission}. */
-export type LoginAdmission = ReturnType<typeof loginAdmission>

@@ -89,6 +89,3 @@ export const passcodeRequests = ({ repository, services, scope, ids, delivery, a
 
   return { holderOf, behind, store }
 }
-
-/** The result of {@link passcodeRequests}. */
-export type PasscodeRequests = ReturnType<typeof passcodeRequests>

@@ -104,6 +104,3 @@ export const scimChanges = ({ automatic, accounts, users, ids, sshKeys, organiza
 
   return { change, revive, insert }
 }
-
-/** The result of {@link scimChanges}. */
-export type ScimChanges = ReturnType<typeof scimChanges>

@@ -60,6 +60,3 @@ export const sessionActors = ({ options, presented, lasting }: Needs) => {
 
   return { holderOf, actorOf, holderOfKey }
 }
-
-/** The result of {@link sessionActors}. */
-export type SessionActors = ReturnType<typeof sessionActors>

@@ -153,6 +153,3 @@ export const syncSettingsChanges = ({
 
   return { writeOrganization, writeGroups, writeRoles }
 }
-
-/** The result of {@link syncSettingsChanges}. */
-export type SyncSettingsChanges = ReturnType<typeof syncSettingsChanges>

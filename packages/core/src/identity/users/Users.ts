@@ -95,15 +95,14 @@ const make = Effect.gen(function* () {
   const exists = new Conflict({ message: "The first user has been created already." })
 
   return {
-    // Without a span: it is part of most requests, and a span captures a stack
-    get: Effect.fnUntraced(function* (reference: string) {
+    get: Traced.fn("Users.get")(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
       yield* Access.readable(AccessObjects.user(user.value))
       return yield* withReadableMemberships(user.value)
     }),
 
-    holder: Effect.fnUntraced(function* (reference: string) {
+    holder: Traced.fn("Users.holder")(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
       const { userId } = yield* CurrentActor

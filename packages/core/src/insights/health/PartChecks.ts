@@ -83,6 +83,3 @@ export const partChecks = ({ healthCheckThresholdDatabase, values, repository, p
 
   return { checkDatabase, checkDaemons, checkProxies }
 }
-
-/** The result of {@link partChecks}. */
-export type PartChecks = ReturnType<typeof partChecks>

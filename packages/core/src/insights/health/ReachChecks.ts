@@ -52,6 +52,3 @@ export const reachChecks = ({ accessUrl, reach, probes }: Needs) => {
 
   return { checkAccessUrl, checkWebSocket }
 }
-
-/** The result of {@link reachChecks}. */
-export type ReachChecks = ReturnType<typeof reachChecks>

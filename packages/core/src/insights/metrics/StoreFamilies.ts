@@ -175,6 +175,3 @@ export const storeFamilies = ({
 
   return { ofStore }
 }
-
-/** The result of {@link storeFamilies}. */
-export type StoreFamilies = ReturnType<typeof storeFamilies>

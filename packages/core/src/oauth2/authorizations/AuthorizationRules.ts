@@ -87,6 +87,3 @@ export const authorizationRules = ({ accessUrl, narrowOauth2Scopes }: Needs) => 
 
   return { unreachable, violation, granted }
 }
-
-/** The result of {@link authorizationRules}. */
-export type AuthorizationRules = ReturnType<typeof authorizationRules>

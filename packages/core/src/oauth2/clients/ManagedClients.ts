@@ -60,6 +60,3 @@ export const managedClients = ({ repository }: Needs) => {
 
   return { managed, requireRoom }
 }
-
-/** The result of {@link managedClients}. */
-export type ManagedClients = ReturnType<typeof managedClients>

@@ -8,9 +8,6 @@ export interface Page {
   readonly offset: number
 }
 
-/** The first page without a bound. */
-export const everything: Page = { limit: 0, offset: 0 }
-
 /** The largest `limit` and `offset`. */
 export const maximum = 2_147_483_647
 

@@ -59,6 +59,3 @@ export const jobLogReads = ({ logs, reads, repository }: Needs) => {
       })
   }
 }
-
-/** The result of {@link jobLogReads}. */
-export type JobLogReads = ReturnType<typeof jobLogReads>

@@ -68,6 +68,3 @@ export const jobReports = ({ claims }: Needs) => {
 
   return { fail, complete, abandon }
 }
-
-/** The result of {@link jobReports}. */
-export type JobReports = ReturnType<typeof jobReports>

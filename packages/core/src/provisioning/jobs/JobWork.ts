@@ -101,6 +101,3 @@ export const jobWork = ({ sources, modules, claims, dryRuns, imports, builds }: 
 
   return { work }
 }
-
-/** The result of {@link jobWork}. */
-export type JobWork = ReturnType<typeof jobWork>

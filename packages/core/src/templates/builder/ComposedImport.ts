@@ -73,6 +73,3 @@ export const composedImport = ({ logs, jobs }: Needs) => {
 
   return { imported }
 }
-
-/** The result of {@link composedImport}. */
-export type ComposedImport = ReturnType<typeof composedImport>

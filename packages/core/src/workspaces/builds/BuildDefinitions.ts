@@ -78,6 +78,3 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
 
   return { versionOf, presetOf, definitionsOf, evaluatedTags }
 }
-
-/** The result of {@link buildDefinitions}. */
-export type BuildDefinitions = ReturnType<typeof buildDefinitions>

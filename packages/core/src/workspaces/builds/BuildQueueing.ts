@@ -106,6 +106,3 @@ export const buildQueueing = ({ workspaces, jobs, jobRows, outcomes, followUps, 
 
   return { queue }
 }
-
-/** The result of {@link buildQueueing}. */
-export type BuildQueueing = ReturnType<typeof buildQueueing>

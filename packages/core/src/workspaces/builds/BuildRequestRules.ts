@@ -60,6 +60,3 @@ export const buildRequestRules = ({ versions }: Needs) => {
 
   return { requireChoices }
 }
-
-/** The result of {@link buildRequestRules}. */
-export type BuildRequestRules = ReturnType<typeof buildRequestRules>

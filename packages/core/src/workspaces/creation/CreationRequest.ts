@@ -109,6 +109,3 @@ export const creationRequest = ({ owners, organizations, versions, templates, ex
 
   return { ownerOf, templateOf, requireExternalAuth }
 }
-
-/** The result of {@link creationRequest}. */
-export type CreationRequest = ReturnType<typeof creationRequest>

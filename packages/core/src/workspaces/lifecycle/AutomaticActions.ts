@@ -129,6 +129,3 @@ export const automaticActions = ({ workspaces, templates, users, features, notif
 
   return { targetOf, schedule, carryOut }
 }
-
-/** The result of {@link automaticActions}. */
-export type AutomaticActions = ReturnType<typeof automaticActions>

@@ -60,6 +60,3 @@ export const stopReminders = ({ repository, workspaces, notifications }: Needs) 
 
   return { remind }
 }
-
-/** The result of {@link stopReminders}. */
-export type StopReminders = ReturnType<typeof stopReminders>

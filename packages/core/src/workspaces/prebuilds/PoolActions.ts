@@ -85,6 +85,3 @@ export const poolActions = ({ options, builds, prebuilt, repository, jobs }: Nee
 
   return { act }
 }
-
-/** The result of {@link poolActions}. */
-export type PoolActions = ReturnType<typeof poolActions>

@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest"
-import {
-  buildSubject,
-  decide,
-  roleNames,
-  roleFromPermissions,
-  Permission,
-  type SubjectInput,
-  unrestrictedAllowList
-} from "../../../src/access/index.js"
+import { buildSubject, decide, roleNames, type Role, type SubjectInput, unrestrictedAllowList } from "../../../src/access/index.js"
 
 const input: SubjectInput = {
   userId: "u1",
@@ -65,13 +57,13 @@ describe("the subject of a user", () => {
   })
 
   it("holds custom roles in their current form", () => {
-    const role = (actions: ReadonlyArray<"read" | "update">) =>
-      roleFromPermissions({
-        name: "editor",
-        display_name: "Editor",
-        organization_id: "org1",
-        organization_permissions: actions.map((action) => new Permission({ negate: false, resource_type: "template", action }))
-      })
+    const role = (actions: ReadonlyArray<"read" | "update">): Role => ({
+      name: "editor",
+      display_name: "Editor",
+      organization_id: "org1",
+      allow: { org: { template: actions } },
+      deny: {}
+    })
     const template = { type: "template", id: "t1", org: "org1" } as const
     const holder = (actions: ReadonlyArray<"read" | "update">) =>
       buildSubject({ ...input, memberships: [{ ...membership, roles: ["editor"] }], customRoles: [role(actions)] })

@@ -4,7 +4,6 @@ import {
   actionsOf,
   decide,
   expandRoles,
-  fromPermissions,
   isBuiltIn,
   isValidPermission,
   organizationRole,
@@ -16,7 +15,6 @@ import {
   resourceTypes,
   type ResourceType,
   type Role,
-  roleFromPermissions,
   siteRole,
   siteRoles
 } from "../../../src/access/index.js"
@@ -257,23 +255,5 @@ describe("permission lists", () => {
       organization_permissions: [permission("template", "read"), permission("template", "update"), permission("workspace", "ssh", true)],
       organization_member_permissions: []
     })
-  })
-
-  it("become the role they were", () => {
-    const stored = {
-      name: "editor",
-      display_name: "Editor",
-      organization_id: "org1",
-      organization_permissions: [permission("template", "read"), permission("template", "update"), permission("workspace", "ssh", true)]
-    }
-    const role = roleFromPermissions(stored)
-    expect(role.organization_id).toBe("org1")
-    expect(role.allow.org).toEqual({ template: ["read", "update"] })
-    expect(role.deny.org).toEqual({ workspace: ["ssh"] })
-    expect(permissionsOf(role).organization_permissions).toEqual(stored.organization_permissions)
-  })
-
-  it("without entries are empty tables", () => {
-    expect(fromPermissions([])).toEqual({ allow: {}, deny: {} })
   })
 })

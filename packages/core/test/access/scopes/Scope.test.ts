@@ -5,8 +5,9 @@ import {
   expandScopes,
   externalScopes,
   isExternalScope,
-  knownScopes,
   legacyScope,
+  resourceActions,
+  resourceTypes,
   scopeGrants
 } from "../../../src/access/index.js"
 import { matrixSubject } from "../roles/subjects.js"
@@ -64,9 +65,9 @@ describe("scopes", () => {
     expect(expandScopes([name])).toEqual([])
   })
 
-  it("known to the evaluator all grant something", () => {
-    expect(knownScopes.filter((name) => scopeGrants(name) === undefined)).toEqual([])
-    expect(externalScopes.filter((name) => !knownScopes.includes(name))).toEqual([])
+  it("of keys and of single actions all grant something", () => {
+    const pairs = resourceTypes.flatMap((type) => ["*", ...resourceActions[type]].map((action) => `${type}:${action}`))
+    expect([...externalScopes, ...pairs].filter((name) => scopeGrants(name) === undefined)).toEqual([])
   })
 
   it("without user data cover everything but users", () => {

@@ -1686,6 +1686,32 @@ export interface Inputs {
       }
     }
   }
+  readonly processes: {
+    readonly exec: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly payload: {
+        /** At most 4096 characters. */
+        readonly program?: string | undefined
+        /** At most 10000 items. */
+        readonly args?: ReadonlyArray<string> | undefined
+        /** At most 1048576 characters. */
+        readonly command?: string | undefined
+        /** At most 4096 characters. */
+        readonly cwd?: string | undefined
+        readonly env?: Readonly<Record<string, string>> | undefined
+        /** a positive number. Milliseconds. */
+        readonly timeout_ms?: number | undefined
+        /** At most 16777216 characters. */
+        readonly stdin?: string | undefined
+        readonly encoding?: "utf8" | "base64" | undefined
+        /** a number between 0 and 16777216. */
+        readonly max_output_bytes?: number | undefined
+      }
+    }
+  }
   readonly provisionerKeys: {
     readonly createProvisionerKey: {
       readonly path: {

@@ -259,6 +259,7 @@ export const routes: ReadonlyArray<Route> = [
   {"method":"DELETE","path":"/api/v2/organizations/:organization/provisionerkeys/:provisionerkey","pattern":"/api/v2/organizations/{organization}/provisionerkeys/{provisionerkey}","trailingSlash":false,"ids":[],"group":"provisionerKeys"},
   {"method":"GET","path":"/api/v2/provisionerkeys/:provisionerkey","pattern":"/api/v2/provisionerkeys/{provisionerkey}","trailingSlash":false,"ids":[],"group":"provisionerKeys"},
   {"method":"GET","path":"/api/v2/organizations/:organization/provisionerdaemons/serve","pattern":"/api/v2/organizations/{organization}/provisionerdaemons/serve","trailingSlash":false,"ids":[],"group":"provisionerKeys"},
+  {"method":"POST","path":"/api/v2/workspaceagents/:workspaceagent/exec","pattern":"/api/v2/workspaceagents/{workspaceagent}/exec","trailingSlash":false,"ids":["workspaceagent"],"group":"processes"},
   {"method":"GET","path":"/api/v2/tasks","pattern":"/api/v2/tasks","trailingSlash":true,"ids":[],"group":"tasks"},
   {"method":"GET","path":"/api/experimental/tasks","pattern":"/api/experimental/tasks","trailingSlash":true,"ids":[],"group":"tasks"},
   {"method":"POST","path":"/api/v2/tasks/:user","pattern":"/api/v2/tasks/{user}","trailingSlash":false,"ids":[],"group":"tasks"},

@@ -40,7 +40,7 @@ const LogBatch = Schema.Array(WorkspaceAgentLog)
 const MetadataList = Schema.Array(WorkspaceAgentMetadata)
 
 /** Whether the caller takes streams that the service opens: an extension, which other agents do not name. agents-and-apps.md §17. */
-const takesStreams = Effect.map(HttpServerRequest.ParsedSearchParams, ({ streams }) => streams === ReverseStream.offered)
+const streamVersion = Effect.map(HttpServerRequest.ParsedSearchParams, ({ streams }) => ReverseStream.versionOf(streams))
 
 /** Whether a query names a parameter, with whatever value: some clients send a switch without one. wire.md W10. */
 const isGiven = (name: string) => Effect.map(HttpServerRequest.ParsedSearchParams, (query) => Object.hasOwn(query, name))
@@ -173,7 +173,8 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
             unsupportedVersion
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
-          const isLink = isAgent && (yield* takesStreams)
+          const offered = isAgent ? yield* streamVersion : 0
+          const isLink = offered > 0
           const limits = isLink ? linkLimits : connectionLimits
           const service = Router.merge(
             agentServiceOf(agent, version),
@@ -182,7 +183,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...limits })
-              if (isLink) yield* links.offer(agent.agent_id, agentLink(session))
+              if (isLink) yield* links.offer(agent.agent_id, agentLink(session, offered))
               const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
               yield* Effect.raceFirst(DrpcServer.serveSession(session, service, limits), monitored)
             }).pipe(

@@ -1,0 +1,82 @@
+/** Runs a program while its caller waits. */
+import type { Readable } from "node:stream"
+import { StringDecoder } from "node:string_decoder"
+import { Clock, Deferred, Duration, Effect, Option } from "effect"
+import type { Place } from "../../environment/Place.js"
+import type { Marks } from "../../scripts/Marks.js"
+import { limitOf, readBody, Refused, type Route, send } from "../Route.js"
+import { type Child, completed, endGroup, start } from "./Child.js"
+import type { Occupancy } from "./Occupancy.js"
+import { Command, programOf } from "./Order.js"
+
+/** Bytes of each output that are kept without a word of the caller, and at most. */
+const usualOutput = 1024 * 1024
+const maximumOutput = 16 * 1024 * 1024
+
+/** Milliseconds that a program may take, where the server names no limit. */
+const usualTime = 3_600_000
+
+interface Collected {
+  readonly bytes: Buffer
+  readonly isCut: boolean
+}
+
+/** Keeps the beginning of an output, and reads the rest to nowhere, so that its program goes on. */
+const collect = (output: Readable, most: number): (() => Collected) => {
+  const parts: Array<Buffer> = []
+  let room = most
+  let isCut = false
+  output.on("data", (part: Buffer) => {
+    if (part.length > room) isCut = true
+    if (room > 0) parts.push(part.length > room ? part.subarray(0, room) : part)
+    room = Math.max(0, room - part.length)
+  })
+  return () => ({ bytes: Buffer.concat(parts), isCut })
+}
+
+/** An output as text. A character that was cut is left out. */
+const textOf = ({ bytes, isCut }: Collected, encoding: "utf8" | "base64"): string =>
+  encoding === "utf8" && isCut ? new StringDecoder("utf8").write(bytes) : bytes.toString(encoding)
+
+/** Waits for the end of a process, and ends it when its time is over. */
+const within = (child: Child, milliseconds: number, end: Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    const inTime = yield* Effect.timeoutOption(Deferred.await(child.ended), Duration.millis(milliseconds))
+    if (Option.isNone(inTime)) yield* end
+    return { ...(yield* completed(child)), timed_out: Option.isNone(inTime) }
+  })
+
+export const execRoute = (place: Deferred.Deferred<Place>, marks: Marks, occupancy: Occupancy): Route => ({
+  method: "POST",
+  path: "/exec",
+  handle: ({ request, response }) =>
+    Effect.gen(function* () {
+      const command = yield* readBody(request, Command)
+      const longest = limitOf(request, "x-limit-command-ms", usualTime)
+      const { encoding = "utf8", max_output_bytes = usualOutput, stdin = "", timeout_ms = longest } = command
+      if (timeout_ms > longest) return yield* Refused.field("timeout_ms", `must be at most ${longest}`)
+      if (max_output_bytes > maximumOutput) return yield* Refused.field("max_output_bytes", `must be at most ${maximumOutput}`)
+      const program = yield* programOf(command, yield* Deferred.await(place))
+      const mark = marks.next()
+      const startedAt = yield* Clock.currentTimeMillis
+      const starting = Effect.flatMap(occupancy.take(request), (release) =>
+        Effect.tapError(start(program, mark, release), () => Effect.sync(release))
+      )
+      const child = yield* Effect.acquireRelease(starting, ({ pid }, exit) => (exit._tag === "Failure" ? endGroup(pid, mark) : Effect.void))
+      const stdout = collect(child.process.stdout, max_output_bytes)
+      const stderr = collect(child.process.stderr, max_output_bytes)
+      child.process.stdin.end(stdin, encoding)
+      const end = yield* within(child, timeout_ms, endGroup(child.pid, mark))
+      const [out, err] = [stdout(), stderr()]
+      send(response, 200, {
+        exit_code: end.exit_code,
+        signal: end.signal,
+        stdout: textOf(out, encoding),
+        stderr: textOf(err, encoding),
+        stdout_truncated: out.isCut,
+        stderr_truncated: err.isCut,
+        timed_out: end.timed_out,
+        duration_ms: (yield* Clock.currentTimeMillis) - startedAt
+      })
+    })
+})

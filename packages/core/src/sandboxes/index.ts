@@ -1,0 +1,3 @@
+export * from "./MachineAccess.js"
+export * from "./MachineSessions.js"
+export { layer, type Stored, workers } from "./layer.js"

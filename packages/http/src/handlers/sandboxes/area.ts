@@ -1,0 +1,4 @@
+/** Where this area's groups of endpoints are implemented. */
+export const area = {
+  processes: async () => (await import("./processes.js")).processes
+}

@@ -1,0 +1,158 @@
+/** Leads requests to the processes and files of a workspace to its agent, and the answers back as they come. agents-and-apps.md §17. */
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { StreamRights, type TooManyStreams } from "@atelier/core/access"
+import type { AgentWorkspace, WorkspaceAgentId } from "@atelier/core/agents"
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { AgentDialer, AgentUnreachable, machinePort } from "@atelier/core/network"
+import { Forbidden } from "@atelier/core/platform"
+import { MachineAccess, MachineSessions, type SessionKind } from "@atelier/core/sandboxes"
+import { agentSocket } from "@atelier/node"
+import { Data, Deferred, Duration, Effect, Scope } from "effect"
+import type { IncomingMessage } from "node:http"
+import { bodyOf, delivered } from "../apps/delivery.js"
+import { framingOf } from "../apps/appRequest.js"
+import { tooLarge } from "../server/request/body.js"
+import { Draining } from "../server/operate/Draining.js"
+import { Settings } from "../server/request/Settings.js"
+import { refuseHandshake } from "../sockets/handshake.js"
+import { WebSockets } from "../sockets/WebSockets.js"
+import { TooManyRequests, Unavailable } from "../wire/errors.js"
+import { type AnswerForm, headersOf, isPassed, refusalIn } from "./machineAnswer.js"
+import { type Body, exchange } from "./machineExchange.js"
+import { openMachineSocket, passMessages } from "./machineSocket.js"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+/** How long reaching the agent may take. */
+const reachWithin = "30 seconds"
+
+/** What is asked of an agent's machine. */
+export interface MachineRequest {
+  readonly agent: WorkspaceAgentId
+  readonly kind: SessionKind
+  /** The path and the query, as the agent serves them. */
+  readonly path: string
+}
+
+export interface MachineCall extends MachineRequest {
+  readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT"
+  /** Sent as JSON. */
+  readonly payload?: object
+  /** Whether the body of the client's request is sent on as it is. */
+  readonly isUpload?: boolean
+  /** Headers of the client's request that are sent on, by their names in lower case. */
+  readonly headers?: ReadonlyArray<string>
+  readonly answer: AnswerForm
+}
+
+/** Why no stream to an agent was opened. */
+type Unreached = TooManyRequests | Effect.Effect.Error<ReturnType<MachineAccess["Type"]["refuseUnreached"]>>
+
+const busy = ({ message }: TooManyStreams) => new TooManyRequests({ message })
+
+const silent = new AgentUnreachable({ message: "The workspace's agent does not answer." })
+
+/** The request has ended before its answer began. */
+class Ended extends Data.TaggedError("Ended")<{ readonly refusal: Forbidden | Unavailable }> {}
+
+/** Makes what leads requests to agents. Handlers call it when they are built. */
+export const machineRequests = Effect.gen(function* () {
+  const access = yield* MachineAccess
+  const sessions = yield* MachineSessions
+  const { dial } = yield* AgentDialer
+  const { cors } = yield* Settings
+  const { sandboxCommandTime, sandboxProcesses, sandboxUploadBytes } = yield* DeploymentOptions
+  const limits = {
+    "x-limit-processes": String(sandboxProcesses),
+    "x-limit-command-ms": String(Duration.toMillis(sandboxCommandTime))
+  }
+
+  const dialed = ({ agent_id, workspace_id }: AgentWorkspace) =>
+    dial({ agent_id, workspace_id, port: machinePort }).pipe(
+      Effect.timeoutFail({ duration: reachWithin, onTimeout: () => silent }),
+      Effect.catchAll((error): Effect.Effect<never, Unreached> =>
+        error.reason === "busy" ? new TooManyRequests({ message: error.message }) : access.refuseUnreached(agent_id, error)
+      )
+    )
+
+  const begin = (agent: AgentWorkspace, kind: SessionKind) => Effect.mapError(sessions.begin(agent, kind), busy)
+
+  const bodyFor = (request: Request, { isUpload = false, payload }: MachineCall) =>
+    Effect.gen(function* () {
+      if (!isUpload) return payload === undefined ? undefined : ({ _tag: "Text", text: JSON.stringify(payload) } satisfies Body)
+      const framing = framingOf(request)
+      if (typeof framing === "object" && framing.length > sandboxUploadBytes) return yield* tooLarge(sandboxUploadBytes)
+      return { _tag: "Stream", stream: yield* bodyOf(request), source: request.source, framing, most: sandboxUploadBytes } satisfies Body
+    })
+
+  /** Holds the right to a request until its end. Returns what its end comes through, and what an answer is ended by. */
+  const held = (right: Parameters<StreamRights["Type"]["hold"]>[0]) =>
+    Effect.gen(function* () {
+      const { hold } = yield* StreamRights
+      const draining = yield* Draining
+      const over = yield* Deferred.make<never, Ended>()
+      let answer: IncomingMessage | undefined
+      const end = (refusal: Forbidden | Unavailable): void => {
+        Deferred.unsafeDone(over, new Ended({ refusal }))
+        answer?.destroy(new Error(refusal.message))
+      }
+      yield* Effect.mapError(
+        hold(right, ({ message }) => end(new Forbidden({ message }))),
+        busy
+      )
+      const scope = yield* Effect.scope
+      const leave = draining.onBegin(() => end(new Unavailable({ message: "The service is shutting down." })))
+      yield* Scope.addFinalizer(scope, Effect.sync(leave))
+      const answering = (response: IncomingMessage): void => {
+        answer = response
+      }
+      return { over: Deferred.await(over), answering }
+    })
+
+  return {
+    /** Makes a request to an agent's machine as the actor, and answers the client with the agent's answer. */
+    call: (request: Request, asked: MachineCall) =>
+      Effect.gen(function* () {
+        const [right, agent] = yield* access.open(asked.agent)
+        yield* begin(agent, asked.kind)
+        const { answering, over } = yield* held(right)
+        const body = yield* bodyFor(request, asked)
+        const headers = Object.fromEntries(
+          (asked.headers ?? []).flatMap((name) => {
+            const value = request.headers[name]
+            return value === undefined ? [] : [[name, value]]
+          })
+        )
+        const exchanged = Effect.flatMap(Effect.flatMap(dialed(agent), agentSocket), (socket) =>
+          exchange(socket, { method: asked.method, path: asked.path, headers: { ...headers, ...limits }, body })
+        )
+        const response = yield* Effect.raceFirst(exchanged, over).pipe(
+          Effect.catchTag("Ended", ({ refusal }): Effect.Effect<never, Forbidden | Unavailable> => refusal)
+        )
+        answering(response)
+        if (isPassed(response)) return delivered(request, headersOf(response, asked.answer), response)
+        return yield* refusalIn(response)
+      }),
+
+    /** Opens a WebSocket of an agent's machine as the actor, and passes its messages on in both directions. */
+    socket: (request: Request, asked: MachineRequest) =>
+      Effect.gen(function* () {
+        const [right, agent] = yield* access.open(asked.agent)
+        const refused = refuseHandshake(request, [], cors.origins)
+        if (refused !== undefined) return refused
+        yield* begin(agent, asked.kind)
+        const opened = yield* openMachineSocket(yield* agentSocket(yield* dialed(agent)), asked.path, limits)
+        if (opened._tag === "Refused") return yield* refusalIn(opened.response)
+        const { serve } = yield* WebSockets
+        const response: Response = yield* serve(request, right, (client) => passMessages(client, opened.machine), {
+          sendWithin: "60 seconds"
+        })
+        return response
+      })
+  }
+})
+
+/** The result of {@link machineRequests}. */
+export type MachineRequests = Effect.Effect.Success<typeof machineRequests>
