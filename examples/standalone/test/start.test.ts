@@ -108,7 +108,7 @@ it("--version prints the version and starts nothing", async () => {
   expect({ code, said }).toStrictEqual({ code: 0, said: expect.stringMatching(/^Atelier \d+\.\d+\.\d+\n$/) })
 })
 
-it("a server on the loopback address needs its token for a caller that reached it under another name", async () => {
+it("a loopback server wants its token from callers that use another name", async () => {
   const server = await Server.start({
     port: 0,
     database: `sqlite:${join(directory, "first.db")}`,

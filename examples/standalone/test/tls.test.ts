@@ -186,7 +186,7 @@ describe("a server over TLS", () => {
   })
 })
 
-it("the program serves https and a second address of plain HTTP, and links to the page that makes the first user", async () => {
+it("the program serves https and plain HTTP, and links to the set-up page", async () => {
   const port = await freePorts(2)
   const server = await Server.launch(
     [

@@ -42,7 +42,7 @@ it.effect("an event that is sent right before the end of the scope is told", () 
   })
 )
 
-it.effect("events that arrive during a statement are told by the next one, equal ones in the place of the last", () =>
+it.effect("events that arrive during a statement go with the next one, equal ones once", () =>
   Effect.gen(function* () {
     const { close, mayTell, send, told } = yield* sender
     mayTell.unsafeClose()
@@ -109,7 +109,7 @@ it.effect("what fails while the scope closes is told if it can be in a second", 
   })
 )
 
-it.effect("a statement without an answer holds back later events, and delays the end of the scope by a second", () =>
+it.effect("a statement without an answer delays the end of the scope by a second", () =>
   Effect.gen(function* () {
     const { attempts, close, mayTell, send } = yield* sender
     mayTell.unsafeClose()

@@ -27,7 +27,7 @@ const openLog = Effect.gen(function* () {
   yield* sql`ROLLBACK`
 })
 
-/** Locks the database for this process. Fails at once if another process has it open, because that process may keep the file open for ever. */
+/** Locks the database for this process. Fails at once while another process uses it: waiting for that process could take for ever. */
 const openAlone = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`PRAGMA busy_timeout = 0`

@@ -13,7 +13,7 @@ interface Needs {
   readonly templates: TemplateRepository["Type"]
 }
 
-/** Who may see reports, and whether statistics are collected for them. */
+/** The right to see reports, and whether statistics are collected for them. */
 export const reportAccess = ({ options, templates }: Needs) => {
   const requireStatistics = options.statsCollectionUsageStatsEnable ? Effect.void : off
 

@@ -35,7 +35,7 @@ const exchanges = readFileSync(new URL("recordedApps.jsonl", import.meta.url), "
 const linesOf = (raw: ReadonlyArray<string>): Lines =>
   Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""])
 
-/** The texts of a recording, and what stands in their place here. A text is learned from the answer that has it where the recording has its own. */
+/** The texts of a recording with their replacements here. A replacement is learned from the answer, at the place of the recorded text. */
 class Texts {
   private readonly known: Array<readonly [from: RegExp, to: string]> = []
 

@@ -8,7 +8,7 @@ import { makeClientKeys } from "../../src/oauth2/clientKeys.js"
 const app = { metadata: { jwks_uri: "https://client.example/keys" } } as Pick<OAuth2App, "metadata"> as OAuth2App
 const keySet = (kid: string) => JSON.stringify({ keys: [{ kty: "OKP", crv: "Ed25519", x: "a", kid }] })
 
-it.effect("keys of an address are kept, and fetched again for an unknown key at most once a minute", () =>
+it.effect("an unknown key has the address asked again at most once a minute", () =>
   Effect.gen(function* () {
     const answers = ["one", "two", "three"]
     let asked = 0
@@ -22,7 +22,7 @@ it.effect("keys of an address are kept, and fetched again for an unknown key at 
   })
 )
 
-it.effect("an address that is away leaves the known keys in use for an hour, and is not asked at each request", () =>
+it.effect("known keys are used for an hour while their address is away", () =>
   Effect.gen(function* () {
     const away = new NodeKeySets.KeySetUnavailable({ message: "away" })
     const answers = [away, Effect.succeed(keySet("one")), away, Effect.succeed("{}")]

@@ -38,7 +38,7 @@ it("the service ends although its store does not, and says so", async () => {
   expect(lines).toContain("the service did not end within 100ms: gave up waiting for the store and the engines")
 })
 
-it("nothing is waited for before the end unless a client is connected, or readiness was asked for", async () => {
+it("a drain waits only if a client is connected or readiness was asked for", async () => {
   const atelier = await Atelier.make({ accessUrl: "http://127.0.0.1:3000", storage: sqlite, logLevel: "error" })
   await atelier.drain("1 hour")
   const server = createServer(atelier.handler).listen(0, "127.0.0.1")

@@ -161,7 +161,7 @@ describeAgents("an agent that the server does not trust", (server) => {
     expect(new Set(member.members).size).toBe(2)
   })
 
-  it("takes the place of the one that has been idle for longest, and of none that is in use", async () => {
+  it("takes the place of the tunnel that has been idle for longest", async () => {
     const { context } = await server().atelier.runtime.runtime()
     let time = 0
     const surroundings = {

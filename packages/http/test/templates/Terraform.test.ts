@@ -303,7 +303,7 @@ describeInterface(
       expect([answer.status, answer.body]).toMatchObject([status, body])
     })
 
-    it("may have parameters that refer to each other, whose import fails, and no two of one name", async () => {
+    it("may not have parameters that refer to each other or share a name", async () => {
       const cyclic = ["a", "b"].map((name) => parameter(name, `default = data.coder_parameter.${name === "a" ? "b" : "a"}.value`))
       expect((await request({ "main.tf": cyclic.join("") })).status).toBe(201)
       const twice = await request({ "main.tf": parameter("a") + parameter("b").replace('name = "b"', 'name = "a"') })

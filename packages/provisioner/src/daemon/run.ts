@@ -32,7 +32,7 @@ const enginesOf = ({ brand, directory, engines }: ProgramConfig) =>
 export const run = async (): Promise<void> => {
   const args = process.argv.slice(2)
   const loaded = await Effect.runPromise(Effect.either(loadEngines(engineNames(args))))
-  // A user who asks for help may have no engine yet
+  // Help is shown without an engine, too
   const engines = Either.getOrElse(loaded, () => [])
   const command = Either.getOrElse(fromArguments(args, process.env, engines), (refusal) =>
     refuse(Either.getOrElse(Either.flip(loaded), () => refusal))

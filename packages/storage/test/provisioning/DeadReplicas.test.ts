@@ -59,7 +59,7 @@ layer(services)("jobs of replicas on PostgreSQL", (it) => {
     })
   )
 
-  it.effect("are taken over from a replica that holds its lock and has been silent for three beats", () =>
+  it.effect("are taken over from a silent replica after three beats, though it holds its lock", () =>
     Effect.gen(function* () {
       const { run } = yield* leaseWatch
       const hung = yield* aJobOf("7 seconds")

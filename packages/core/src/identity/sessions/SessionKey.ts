@@ -53,7 +53,7 @@ export const storeSession = (
     yield* accounts.recordSeen(user_id, now)
   })
 
-/** Stores the key of a session for a user who has just authenticated, as `storeSession` does. Returns the token. identity.md §2.6. */
+/** Stores the key of a just authenticated user's session, as `storeSession` does. Returns the token. identity.md §2.6. */
 export const openSession = (
   store: SessionStore,
   options: Pick<Options, "sessionDuration">,

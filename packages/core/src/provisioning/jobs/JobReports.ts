@@ -28,7 +28,7 @@ interface Needs {
   readonly claims: JobClaims["Type"]
 }
 
-/** The end of a run: what is reported of it, and how it is reported while the store is away. */
+/** The report of a run's end, also while the store is away. */
 export const jobReports = ({ claims }: Needs) => {
   const fail = (job: ClaimedJob, run: Run, failure: BuildFailure) => persist(run, claims.fail(job, failure))
 

@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
   const tokens = yield* ExternalAuthTokens
 
   /**
-   * What is not valid is left out: a template may name a provider that its users need not sign in to. A start fails if a provider cannot be
+   * Invalid tokens are left out: a template may name a provider that its users need not sign in to. A start fails if a provider cannot be
    * asked; what ends a workspace goes on without it.
    */
   const externalAuthOf = (owner: User, { template_version_id, transition }: Pick<WorkspaceBuild, "template_version_id" | "transition">) =>

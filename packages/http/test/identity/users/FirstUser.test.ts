@@ -57,7 +57,7 @@ describeServerOnEach(
       }
     })
 
-    it("refuses a call for a host that is not its own, as a page sends after DNS rebinding", async () => {
+    it("refuses a call for a foreign host, as DNS rebinding makes one", async () => {
       for (const host of ["evil.example:3000", "atelier.test.evil.example"]) {
         const answer = await requestOf(server(), host)
         expect([answer.status, answer.body]).toStrictEqual([403, expect.stringContaining("asks for another host")])
@@ -115,7 +115,7 @@ describeServerOnEach(
   { empty: true }
 )
 
-it("a deployment whose options name the set-up token takes it from other machines, and one that requires none takes any", async () => {
+it("a set-up token of the options is required from other machines, the value none requires none", async () => {
   const status = async (setupToken: string, headers: Readonly<Record<string, string>> = {}) => {
     const server = await startServer(sqlite, { empty: true, options: { setupToken } })
     try {

@@ -64,7 +64,7 @@ describeAgents(
       for (const organization of [name, "none"]) expect(await refused({ [header]: secret }, organization)).toStrictEqual([403, message])
     })
 
-    it("connects with parameters that are given twice, of which the first count", async () => {
+    it("connects with the first of parameters that are given twice", async () => {
       const twice = await aDaemon(
         server().url,
         { [header]: await newKey("twice", { site: "twice" }) },

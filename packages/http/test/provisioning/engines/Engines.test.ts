@@ -94,7 +94,7 @@ for (const [name, database] of [
       }).pipe(Effect.scoped)
     )
 
-    it.effect("leave a job that comes back from a daemon which took it while they looked at its source", () =>
+    it.effect("leave a job that another daemon took and returned while they looked at its source", () =>
       Effect.gen(function* () {
         const { id: organization_id } = yield* (yield* Organizations).ensureDefault
         const other = yield* aDaemon({ organization_id, key_id: userKeyId })

@@ -14,7 +14,7 @@ import { memberToken, type Options, ownerToken, request, serve } from "../../Tes
 
 const minute = 60_000
 
-it.effect("apps have a limit of their own for each caller and app, far above that of the interface", () =>
+it.effect("apps have a higher limit of their own for each caller and app", () =>
   Effect.gen(function* () {
     const { take } = yield* RateLimiter
     const visitor = yield* CurrentRequest

@@ -69,7 +69,7 @@ describeInterface(
       ])
     })
 
-    it("hold a token of the provider of logins that is renewed before it ends, or none that has ended", async () => {
+    it("hold a login provider's token that has not ended, renewed in time", async () => {
       const ann = await signedIn(server(), { seconds: 300, refresh_token: "first" })
       await linked(server(), ann.user.id, "git", "x")
       const workspace = await aWorkspace(server(), await template(), ann)
