@@ -24,6 +24,8 @@ const sessions: Readonly<Record<string, Session>> = {
   interactive: {
     query: { height: "24", width: "80" },
     steps: [
+      // A prompt that comes late would stand amid what is typed
+      [{ data: "PS1=; printf 'rea''dy\\n'\r" }, /ready\r\n/],
       [{ data: "echo hel" }],
       [{ data: "lo\r" }, /hello\r\n[^]*hello\r\n/],
       [{ height: 40, width: 120 }],
