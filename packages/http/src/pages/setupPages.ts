@@ -1,0 +1,71 @@
+/** The page on which the first user of a deployment is made. */
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Sessions, SetupTokens, Users } from "@atelier/core/identity"
+import { Effect, Redacted } from "effect"
+import { sessionCookie } from "../server/credentials/SessionCookie.js"
+import { isLocalCaller, setupCaller } from "../server/request/setupCaller.js"
+import { type Asked, type FormPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
+import { escaped, page } from "./page.js"
+import { type PageReplacement, seeOther } from "./PageOptions.js"
+import { logIn } from "./signInPages.js"
+import { text } from "./text.js"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The token of the link goes along; one that has been refused can be typed again. */
+const tokenField = (value: string, status: number): string =>
+  value !== "" && status !== 403
+    ? `<input type="hidden" name="token" value="${escaped(value)}">\n`
+    : `<p>${text.setupTokenLead}</p>\n${inputOf({ name: "token", label: text.setupToken, type: "text", autocomplete: "off" })}\n`
+
+export const setupPages = ({ mount, served, settings, submitted }: FormPages, by: PageReplacement | undefined) =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const users = yield* Users
+    const setupTokens = yield* SetupTokens
+    const cookie = sessionCookie(settings)
+
+    const setupForm = (asked: Asked, reason?: string, status = 200): Effect.Effect<Response> =>
+      Effect.map(setupTokens.isNeeded({ isLocal: isLocalCaller(settings, asked.request, asked.info) }), (isNeeded) =>
+        setupPage(asked, isNeeded, reason, status)
+      )
+
+    const setupPage = ({ brand, form, token }: Asked, needsToken: boolean, reason: string | undefined, status: number): Response =>
+      page(settings, brand, {
+        title: text.setupTitle(brand.name),
+        status,
+        formAction: "",
+        content: `<p>${text.setupLead}</p>
+${noticeOf(reason)}<form method="POST" action="${mount}/setup">
+${token}
+${needsToken ? tokenField(form.get("token") ?? "", status) : ""}${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "email", value: form.get("email") ?? "" })}
+${inputOf({ name: "username", label: text.username, type: "text", autocomplete: "username", value: form.get("username") ?? "" })}
+${inputOf({ name: "name", label: text.fullName, type: "text", autocomplete: "name", value: form.get("name") ?? "", optional: true })}
+${inputOf({ name: "password", label: text.password, type: "password", autocomplete: "new-password" })}
+<div class="actions"><button type="submit">${text.createUser}</button></div>
+</form>`
+      })
+
+    const showSetup = served((asked) =>
+      Effect.flatMap(Effect.isSuccess(users.requireFirst()), (done) =>
+        done ? Effect.succeed(seeOther(`${mount}/login`)) : setupForm(asked)
+      )
+    )
+
+    const setup = served((asked) =>
+      submitted(
+        asked,
+        "POST /api/v2/users/first",
+        Effect.gen(function* () {
+          const { form, info, request } = asked
+          const fields = { email: form.get("email") ?? "", username: form.get("username") ?? "", name: form.get("name") ?? "" }
+          const caller = setupCaller(settings, request, info, form.get("token") ?? "")
+          yield* users.createFirst({ ...fields, password: secretOf(form, "password") }, caller)
+          return cookie.set(seeOther(`${mount}/`), Redacted.value(yield* logIn(sessions, form)))
+        }),
+        (reason, status) => setupForm(asked, reason, status)
+      )
+    )
+
+    return pair("/setup", by, showSetup, setup)
+  })
