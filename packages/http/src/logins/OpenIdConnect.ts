@@ -1,13 +1,13 @@
 /** Logins by an OpenID Connect provider. identity.md §7.3, deployment.md §3.8. */
 import type { Options } from "@atelier/core/deployment"
-import { type LinkClaims, type LoginProvider, type ProviderFailure, type ProviderTokens, RefreshRefused } from "@atelier/core/identity"
-import { Invalid, StartError, Timestamp } from "@atelier/core/platform"
+import { type LinkClaims, type LoginProvider, RefreshRefused } from "@atelier/core/identity"
+import { Invalid, StartError } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
-import { jwtVerify } from "jose"
 import * as client from "openid-client"
 import { type Claims, identityFrom } from "./OidcClaims.js"
-import { clockTolerance, type Discovered, discovery } from "./OidcDiscovery.js"
-import { failed, isSpent, isUnusable, isWrongSignature, reasonOf, wrongToken } from "./OidcFailures.js"
+import { discovery } from "./OidcDiscovery.js"
+import { failed, isSpent, isUnusable, reasonOf, wrongToken } from "./OidcFailures.js"
+import { mergedClaims, tokensFrom, verified } from "./OidcTokens.js"
 
 /** The options that are about the provider. deployment.md §3.8. */
 export type OidcOptions = Pick<
@@ -36,12 +36,6 @@ export type OidcOptions = Pick<
 
 const trimmed = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
   entries.map((entry) => entry.trim()).filter((entry) => entry !== "")
-
-/** Signatures that only the provider can make. */
-const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-
-/** The longest lifetime that is stored, in seconds: ten years. */
-const longestLifetime = 315_360_000
 
 /** Reads the provider's discovery document and returns the provider. Fails if no usable document is found. */
 export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartError> =>
@@ -79,41 +73,6 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
           })
       )
     )
-
-    const tokensFrom = (answer: client.TokenEndpointResponse): Effect.Effect<ProviderTokens> =>
-      Effect.map(Timestamp.now, (now) => ({
-        access_token: Redacted.make(answer.access_token),
-        refresh_token: Redacted.make(answer.refresh_token ?? ""),
-        expires_at: answer.expires_in === undefined ? null : Timestamp.plus(now, `${Math.min(answer.expires_in, longestLifetime)} seconds`)
-      }))
-
-    const verified = (token: string, { keys }: Discovered, issuer?: string): Effect.Effect<Claims, Invalid | ProviderFailure> =>
-      Effect.tryPromise({
-        try: async (): Promise<Claims> =>
-          (await jwtVerify(token, keys, { algorithms, clockTolerance, ...(issuer === undefined ? {} : { issuer }) })).payload,
-        catch: (error) => (isWrongSignature(error) ? wrongToken(error) : failed("The provider's keys could not be read.")(error))
-      })
-
-    /** Merges the ID token's claims with those of other sources by precedence. */
-    const merged = (given: client.TokenEndpointResponse, signed: Claims, provider: Discovered) =>
-      Effect.gen(function* () {
-        const { configuration, metadata } = provider
-        if (options.oidcAccessTokenClaims) {
-          const claims = yield* verified(given.access_token, provider, metadata.issuer)
-          if (claims["sub"] !== undefined && claims["sub"] !== signed["sub"]) {
-            return yield* new Invalid({ message: "The provider's tokens belong to two users." })
-          }
-          return { user_info_claims: claims, merged_claims: { ...claims, ...signed } }
-        }
-        if (options.oidcIgnoreUserinfo || metadata.userinfo_endpoint === undefined) {
-          return { user_info_claims: {}, merged_claims: signed }
-        }
-        const claims: Claims = yield* Effect.tryPromise({
-          try: () => client.fetchUserInfo(configuration, given.access_token, String(signed["sub"])),
-          catch: failed("The provider's user info could not be read.")
-        })
-        return { user_info_claims: claims, merged_claims: { ...signed, ...claims } }
-      })
 
     return {
       type: "oidc",
@@ -158,7 +117,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
           yield* verified(given.id_token ?? "", provider)
           const id_token_claims: Claims = { ...given.claims() }
           if (!id_token_claims["sub"]) return yield* new Invalid({ message: "The provider did not identify you." })
-          const claims: LinkClaims = { id_token_claims, ...(yield* merged(given, id_token_claims, provider)) }
+          const claims: LinkClaims = { id_token_claims, ...(yield* mergedClaims(options, given, id_token_claims, provider)) }
           return { ...(yield* identityFrom(rules, claims)), tokens: yield* tokensFrom(given) }
         }),
       refresh: (refreshToken) =>
