@@ -4,10 +4,8 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor } from "@atelier/core/access"
 import { DeploymentOptions, WorkspaceProxies } from "@atelier/core/deployment"
 import { ApiKeys } from "@atelier/core/identity"
-import { Invalid, NotFound, Timestamp, Unauthenticated } from "@atelier/core/platform"
-import { bareHost } from "@atelier/core/workspaces"
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { EncryptJWT, jwtDecrypt } from "jose"
+import { Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
+import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { Wire } from "../wire/dialect.js"
 import { queryOf, seeOther } from "../pages/PageOptions.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
@@ -15,22 +13,11 @@ import type { Page } from "../server/pipeline/HttpApplication.js"
 import { refuse } from "../server/codec/respond.js"
 import { Settings } from "../server/request/Settings.js"
 import { withQuery } from "../server/codec/withQuery.js"
-import { appKeys, currentKey } from "./appKeys.js"
-import { appHosts, type AppPath, noApp, parseAppPath, requestTarget } from "../server/request/appPath.js"
+import { type AppPath, requestTarget } from "../server/request/appPath.js"
+import { appTargets } from "./appTargets.js"
 import { handOverStatus } from "./description.js"
 import type { AppPlace } from "../server/request/Visit.js"
-
-/** Seconds in which the browser has to come to the app's host. */
-const lifetime = 60
-
-/** Characters of a redirection's target. */
-const maximumTarget = 8 * 1024
-
-const Handover = Schema.Struct({ api_key: Schema.String, host: Schema.String })
-
-/** How a key is encrypted (RFC 7518 §4.7, §5.3): workspace proxies decrypt it with the deployment's keys. */
-const algorithms = { alg: "A256GCMKW", enc: "A256GCM" } as const
-const audience = "wsproxy"
+import { sealedSessions } from "./sealedSessions.js"
 
 const notSignedIn = "You are signed out or your session has expired. Please sign in again to continue."
 
@@ -41,86 +28,9 @@ const make = Effect.gen(function* () {
   const proxies = yield* WorkspaceProxies
   const { wildcardAccessUrl } = yield* DeploymentOptions
   const services = yield* Effect.context<never>()
-  const access = new URL(settings.accessUrl)
-  const hosts = appHosts(wildcardAccessUrl, settings.accessUrl)
+  const targetOf = appTargets({ accessUrl: settings.accessUrl, wildcardAccessUrl, proxies })
+  const { opened, seal } = yield* sealedSessions(settings.names.realm)
   const parameter = settings.names.appKeyQuery
-  const wildcardPort = /:(\d+)$/.exec(wildcardAccessUrl)?.[1] ?? access.port
-
-  const issuer = `${settings.names.realm}d`
-  const keys = yield* appKeys("workspace_apps_api_key")
-
-  const seal = (api_key: string, host: string) =>
-    Effect.gen(function* () {
-      const now = yield* Timestamp.now
-      const { secret, sequence } = yield* currentKey(yield* keys, now)
-      const seconds = Math.floor(Timestamp.toMillis(now) / 1000)
-      return yield* Effect.promise(() =>
-        // The key opens at this host only
-        new EncryptJWT({ api_key, host: bareHost(host) })
-          .setProtectedHeader({ ...algorithms, kid: String(sequence) })
-          .setIssuer(issuer)
-          .setAudience(audience)
-          .setNotBefore(seconds - lifetime)
-          .setExpirationTime(seconds + lifetime)
-          .encrypt(Redacted.value(secret))
-      )
-    })
-
-  const opened = (text: string, host: string) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const known = yield* keys
-      const { payload } = yield* Effect.tryPromise(() =>
-        jwtDecrypt(
-          text,
-          ({ kid }) => {
-            const key = known.find(({ sequence }) => String(sequence) === kid)
-            return key === undefined ? Promise.reject(new Error("the key is unknown")) : Redacted.value(key.secret)
-          },
-          {
-            issuer,
-            audience,
-            currentDate: new Date(now),
-            keyManagementAlgorithms: [algorithms.alg],
-            contentEncryptionAlgorithms: [algorithms.enc],
-            requiredClaims: ["exp", "nbf"]
-          }
-        )
-      )
-      const handover = yield* Schema.decodeUnknown(Handover)(payload)
-      return handover.host === bareHost(host) ? Option.some(handover.api_key) : Option.none()
-    }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
-
-  /** The address of an app that the browser is sent to; undefined for other addresses. */
-  const targetOf = (text: string) =>
-    Effect.gen(function* () {
-      if (text.length > maximumTarget || !URL.canParse(text)) return undefined
-      const target = new URL(text)
-      if (!/^https?:$/.test(target.protocol) || target.username !== "" || target.password !== "") return undefined
-      const app = hosts(target.host, target.pathname)
-      if (app === noApp) return undefined
-      const place = app === undefined ? yield* proxyOf(target) : { protocol: access.protocol, port: wildcardPort }
-      if (place === undefined) return undefined
-      // Another port of the host may be another program's
-      target.protocol = place.protocol
-      target.port = place.port
-      return target
-    })
-
-  /** Where the workspace proxy is reached that serves an app at an address. */
-  const proxyOf = (target: URL) =>
-    Effect.map(proxies.serving, (all) =>
-      all
-        .map(({ url, wildcard_hostname }) => {
-          const { port, protocol } = new URL(url)
-          if (bareHost(target.host) === bareHost(new URL(url).host)) {
-            return parseAppPath(target.pathname, "") === undefined ? undefined : { protocol, port }
-          }
-          const app = appHosts(wildcard_hostname, url)(target.host, target.pathname)
-          return app === undefined || app === noApp ? undefined : { protocol, port: /:(\d+)$/.exec(wildcard_hostname)?.[1] ?? port }
-        })
-        .find((place) => place !== undefined)
-    )
 
   const handOver = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
