@@ -3,7 +3,11 @@
  * (RFC 7323). It reads no clock and sends nothing by itself: its owner hands in segments and the time.
  */
 import { ByteQueue } from "./ByteQueue.js"
+import { CongestionWindow } from "./CongestionWindow.js"
+import { Incoming } from "./Incoming.js"
+import { RoundTrip } from "./RoundTrip.js"
 import { Flag, maximumSegment, type Segment } from "./Segment.js"
+import { distance, plus } from "./Sequence.js"
 
 /** Bytes that wait to be read, and bytes that were sent and are not acknowledged. */
 export const bufferLength = 256 * 1024
@@ -18,17 +22,7 @@ const worthTelling = 32 * 1024
 /** The smallest segments that the peer may ask for: smaller ones would make work without end. */
 const smallestSegment = 536
 
-/** Segments that may wait for one that was lost. */
-const maximumGaps = 256
-
-/** Segments that are sent before the first acknowledgment (RFC 6928). */
-const initialSegments = 10
-
-/** Milliseconds. */
-const firstTimeout = 1_000
-const shortestTimeout = 400
-const longestTimeout = 60_000
-/** The peer has to open the connection, and to acknowledge something of what was sent, within this time. */
+/** Milliseconds in which the peer has to open the connection, and to acknowledge something of what was sent. */
 const giveUpAfter = 30_000
 const giveUpSendingAfter = 60_000
 /** A silent peer is asked whether it is there, and is given up. */
@@ -49,16 +43,6 @@ export interface ConnectionOptions {
   /** Something has changed: it has opened or ended, there are bytes to read, or there is room to write. */
   readonly changed: () => void
   readonly now: number
-}
-
-/** The distance from one sequence number to another, which may be before it. */
-const distance = (from: number, to: number): number => (to - from) | 0
-
-const plus = (sequence: number, count: number): number => (sequence + count) >>> 0
-
-interface Gap {
-  readonly sequence: number
-  readonly data: Uint8Array
 }
 
 export class Connection {
@@ -82,27 +66,19 @@ export class Connection {
   #windowSequence = 0
   #windowAcknowledgment = 0
   #segmentLength = smallestSegment
-  #congestionWindow = 0
-  #threshold = Number.POSITIVE_INFINITY
-  #duplicates = 0
-  /** The end of what had been sent when a loss was noticed. */
-  #recoverTo: number | undefined
-  #smoothed: number | undefined
-  #variation = 0
-  #timeout = firstTimeout
+  #congestion = new CongestionWindow(smallestSegment, bufferLength)
+  readonly #roundTrip = new RoundTrip()
   /** When the oldest segment is sent again, or a peer without a window is asked for one. */
   #resendAt: number | undefined
   #timed: { readonly sequence: number; readonly at: number } | undefined
   #progressAt: number
 
   // What has arrived
-  readonly #incoming = new ByteQueue()
-  #expected = 0
-  #told = 0
+  readonly #incoming = new Incoming(bufferLength)
   #isScaled = false
-  #gaps: Array<Gap> = []
-  #peerFin: number | undefined
-  #peerFinished = false
+  /** The end of the window that the peer was told last. */
+  #told = 0
+  /** Segments that were not acknowledged. */
   #owed = 0
   #heardAt: number
   #probedAt = 0
@@ -117,7 +93,7 @@ export class Connection {
     this.#startedAt = options.now
     this.#progressAt = options.now
     this.#heardAt = options.now
-    this.#resendAt = options.now + firstTimeout
+    this.#resendAt = options.now + this.#roundTrip.timeout
     this.#sendSyn()
   }
 
@@ -132,7 +108,7 @@ export class Connection {
 
   /** Whether everything of the peer has been read, and nothing follows. */
   get isRead(): boolean {
-    return this.#peerFinished && this.#incoming.length === 0
+    return this.#incoming.isRead
   }
 
   /** Bytes that may be written at present. */
@@ -147,10 +123,11 @@ export class Connection {
 
   /** Takes bytes that have arrived; undefined without any. */
   read(): Uint8Array | undefined {
-    const bytes = this.#incoming.take()
+    const bytes = this.#incoming.read()
     if (bytes === undefined || this.#end !== undefined) return bytes
     // The peer is told of the room once it is worth a segment
-    if (!this.#peerFinished && distance(this.#told, plus(this.#expected, this.#receiveWindow())) >= worthTelling) this.#acknowledge()
+    const { expected, isFinished, window } = this.#incoming
+    if (!isFinished && distance(this.#told, plus(expected, window)) >= worthTelling) this.#acknowledge()
     return bytes
   }
 
@@ -222,7 +199,7 @@ export class Connection {
   #stop(reason: EndReason): void {
     this.#end = reason
     this.#resendAt = undefined
-    this.#gaps = []
+    this.#incoming.stop()
     this.#outgoing.drop(this.#outgoing.length)
     this.#options.changed()
   }
@@ -251,16 +228,17 @@ export class Connection {
     if ((flags & Flag.syn) === 0) return
     this.#isOpen = true
     this.#unacknowledged = acknowledgment
-    this.#expected = plus(sequence, 1)
     this.#segmentLength = Math.min(maximumSegment, Math.max(smallestSegment, segment.maximumSegment ?? smallestSegment))
     this.#isScaled = segment.windowScale !== undefined
+    this.#incoming.open(plus(sequence, 1), this.#isScaled)
     this.#peerScale = Math.min(largestScale, segment.windowScale ?? 0)
     this.#peerWindow = window
     this.#windowSequence = sequence
     this.#windowAcknowledgment = acknowledgment
-    this.#congestionWindow = initialSegments * this.#segmentLength
-    if (this.#timeout === firstTimeout) this.#measure(now - this.#startedAt)
-    else this.#timeout = firstTimeout
+    this.#congestion = new CongestionWindow(this.#segmentLength, bufferLength)
+    // An answer to a repeated segment does not tell how long it took
+    if (this.#roundTrip.hasBackedOff) this.#roundTrip.restore()
+    else this.#roundTrip.measure(now - this.#startedAt)
     this.#resendAt = undefined
     this.#progressAt = now
     this.#acknowledge()
@@ -270,16 +248,11 @@ export class Connection {
 
   // Receiving
 
-  #receiveWindow(): number {
-    const room = Math.max(0, bufferLength - this.#incoming.length)
-    return this.#isScaled ? room : Math.min(room, 0xffff)
-  }
-
   #takeSynchronized(segment: Segment, now: number): void {
     const { acknowledgment, data, flags, sequence } = segment
     const length = data.length + ((flags & Flag.fin) === 0 ? 0 : 1)
-    const offset = distance(this.#expected, sequence)
-    const window = this.#receiveWindow()
+    const { expected, window } = this.#incoming
+    const offset = distance(expected, sequence)
     // Something of it has to lie in the window. A peer may ask with an old byte whether this end is there.
     const isAcceptable = length === 0 ? offset >= 0 && offset <= window : offset < Math.max(window, 1) && offset + length > 0
     if (!isAcceptable) {
@@ -296,50 +269,12 @@ export class Connection {
   }
 
   #takeData(sequence: number, data: Uint8Array, isLast: boolean): void {
-    if (this.#peerFinished) return this.#acknowledge()
-    const end = plus(sequence, data.length)
-    // Of several ends the first one counts
-    if (isLast) this.#peerFin ??= end
-    const isNext = distance(this.#expected, sequence) <= 0
-    if (isNext) this.#append(sequence, data)
-    else this.#keep({ sequence, data })
-    const hadGaps = this.#gaps.length > 0
-    if (isNext) this.#fill()
-    if (this.#peerFin === this.#expected) {
-      this.#expected = plus(this.#expected, 1)
-      this.#peerFinished = true
-      this.#gaps = []
-    }
+    if (this.#incoming.isFinished) return this.#acknowledge()
+    const { hadGaps, isNext } = this.#incoming.take(sequence, data, isLast)
     this.#owed += 1
     // Gaps are told at once, so that the peer repeats what is missing
-    if (this.#owed >= 2 || hadGaps || this.#peerFinished) this.#acknowledge()
+    if (this.#owed >= 2 || hadGaps || this.#incoming.isFinished) this.#acknowledge()
     if (isNext) this.#options.changed()
-  }
-
-  /** Takes the new bytes of data that begins at or before the expected byte. */
-  #append(sequence: number, data: Uint8Array): void {
-    const limit = this.#peerFin === undefined ? Number.POSITIVE_INFINITY : distance(this.#expected, this.#peerFin)
-    const fresh = data.subarray(distance(sequence, this.#expected))
-    const taken = fresh.subarray(0, Math.max(0, Math.min(this.#receiveWindow(), limit)))
-    this.#incoming.append(taken)
-    this.#expected = plus(this.#expected, taken.length)
-  }
-
-  #keep(gap: Gap): void {
-    if (gap.data.length === 0 || this.#gaps.length >= maximumGaps) return
-    const before = this.#gaps.findLastIndex(({ sequence }) => distance(sequence, gap.sequence) >= 0)
-    const same = this.#gaps[before]
-    if (same?.sequence === gap.sequence && same.data.length >= gap.data.length) return
-    this.#gaps.splice(before + 1, 0, gap)
-  }
-
-  #fill(): void {
-    for (;;) {
-      const [gap] = this.#gaps
-      if (gap === undefined || distance(this.#expected, gap.sequence) > 0) return
-      this.#gaps.shift()
-      if (distance(this.#expected, plus(gap.sequence, gap.data.length)) > 0) this.#append(gap.sequence, gap.data)
-    }
   }
 
   #acknowledge(): void {
@@ -350,10 +285,11 @@ export class Connection {
 
   #emit(sequence: number, flags: number, data: Uint8Array = new Uint8Array(0)): void {
     const { localPort, remotePort, send } = this.#options
-    const window = this.#isScaled ? this.#receiveWindow() >>> windowScale : this.#receiveWindow()
-    this.#told = plus(this.#expected, this.#isScaled ? window << windowScale : window)
+    const { expected: acknowledgment, window: room } = this.#incoming
+    const window = this.#isScaled ? room >>> windowScale : room
+    this.#told = plus(acknowledgment, this.#isScaled ? window << windowScale : window)
     this.#owed = 0
-    send({ sourcePort: localPort, destinationPort: remotePort, sequence, acknowledgment: this.#expected, flags, window, data })
+    send({ sourcePort: localPort, destinationPort: remotePort, sequence, acknowledgment, flags, window, data })
   }
 
   #inFlight(): number {
@@ -363,7 +299,7 @@ export class Connection {
   /** Sends what the windows allow. */
   #transmit(now: number): void {
     if (!this.#isOpen || this.#end !== undefined) return
-    const window = Math.min(Math.floor(this.#congestionWindow), this.#peerWindow)
+    const window = Math.min(this.#congestion.size, this.#peerWindow)
     for (;;) {
       const inFlight = this.#inFlight()
       const left = this.#outgoing.length - inFlight
@@ -374,7 +310,7 @@ export class Connection {
     }
     if (this.#isFinishing && this.#inFlight() === this.#outgoing.length && !this.#finAcknowledged) this.#sendFin(now)
     // A peer without a window is asked for one
-    if (this.#resendAt === undefined && this.#outgoing.length > 0 && this.#inFlight() === 0) this.#resendAt = now + this.#timeout
+    if (this.#resendAt === undefined && this.#outgoing.length > 0 && this.#inFlight() === 0) this.#resendAt = now + this.#roundTrip.timeout
   }
 
   #sendData(offset: number, length: number, now: number): void {
@@ -398,12 +334,12 @@ export class Connection {
       this.#timed ??= { sequence: end, at: now }
       this.#highest = end
     }
-    this.#resendAt ??= now + this.#timeout
+    this.#resendAt ??= now + this.#roundTrip.timeout
   }
 
   #backOff(now: number): void {
-    this.#timeout = Math.min(longestTimeout, this.#timeout * 2)
-    this.#resendAt = now + this.#timeout
+    this.#roundTrip.backOff()
+    this.#resendAt = now + this.#roundTrip.timeout
   }
 
   /** The oldest segment has had no acknowledgment in time, or the peer has no window. */
@@ -418,10 +354,7 @@ export class Connection {
       this.#next = this.#unacknowledged
       return
     }
-    this.#threshold = Math.max(this.#inFlight() / 2, 2 * this.#segmentLength)
-    this.#congestionWindow = this.#segmentLength
-    this.#duplicates = 0
-    this.#recoverTo = undefined
+    this.#congestion.collapse(this.#inFlight())
     this.#next = this.#unacknowledged
     this.#transmit(now)
   }
@@ -434,7 +367,7 @@ export class Connection {
     const isNewer = distance(this.#windowSequence, sequence)
     if (count >= 0 && (isNewer > 0 || (isNewer === 0 && distance(this.#windowAcknowledgment, acknowledgment) >= 0))) {
       if (this.#peerWindow === 0 && window > 0) {
-        this.#timeout = this.#measuredTimeout()
+        this.#roundTrip.restore()
         this.#progressAt = now
       }
       this.#peerWindow = window
@@ -443,7 +376,7 @@ export class Connection {
     }
     if (count > 0) this.#advance(acknowledgment, count, now)
     else if (count === 0 && data.length === 0 && isSame && window > 0 && (flags & Flag.fin) === 0 && this.#inFlight() > 0) {
-      this.#duplicate(now)
+      if (this.#congestion.repeat(this.#highest, this.#inFlight())) this.#sendAgain(now)
     }
   }
 
@@ -455,43 +388,12 @@ export class Connection {
     this.#progressAt = now
     const timed = this.#timed
     if (timed !== undefined && distance(timed.sequence, acknowledgment) >= 0) {
-      this.#measure(now - timed.at)
+      this.#roundTrip.measure(now - timed.at)
       this.#timed = undefined
-    } else this.#timeout = this.#measuredTimeout()
-    this.#resendAt = this.#inFlight() > 0 ? now + this.#timeout : undefined
-    this.#grow(acknowledgment, count, now)
+    } else this.#roundTrip.restore()
+    this.#resendAt = this.#inFlight() > 0 ? now + this.#roundTrip.timeout : undefined
+    if (this.#congestion.advance(acknowledgment, count)) this.#sendAgain(now)
     this.#options.changed()
-  }
-
-  #grow(acknowledgment: number, count: number, now: number): void {
-    const full = this.#segmentLength
-    this.#duplicates = 0
-    if (this.#recoverTo === undefined) {
-      // A peer that acknowledges each byte by itself gets no more (RFC 3465)
-      const grown = this.#congestionWindow < this.#threshold ? Math.min(count, full) : Math.max(1, (full * full) / this.#congestionWindow)
-      this.#congestionWindow = Math.min(bufferLength, this.#congestionWindow + grown)
-      return
-    }
-    if (distance(this.#recoverTo, acknowledgment) >= 0) {
-      this.#recoverTo = undefined
-      this.#congestionWindow = this.#threshold
-      return
-    }
-    // Another segment of the same loss is missing
-    this.#sendAgain(now)
-    this.#congestionWindow = Math.max(full, this.#congestionWindow - count + full)
-  }
-
-  #duplicate(now: number): void {
-    this.#duplicates += 1
-    if (this.#recoverTo !== undefined) {
-      this.#congestionWindow = Math.min(bufferLength, this.#congestionWindow + this.#segmentLength)
-    } else if (this.#duplicates === 3) {
-      this.#threshold = Math.max(this.#inFlight() / 2, 2 * this.#segmentLength)
-      this.#recoverTo = this.#highest
-      this.#congestionWindow = this.#threshold + 3 * this.#segmentLength
-      this.#sendAgain(now)
-    }
   }
 
   /** Sends the oldest segment again. */
@@ -500,29 +402,13 @@ export class Connection {
     const length = Math.min(this.#outgoing.length, this.#segmentLength)
     if (length > 0) this.#sendData(0, length, now)
     else if (this.#isFinishing && !this.#finAcknowledged) this.#emit(this.#unacknowledged, Flag.fin | Flag.ack)
-    this.#resendAt = now + this.#timeout
-  }
-
-  #measuredTimeout(): number {
-    if (this.#smoothed === undefined) return firstTimeout
-    return Math.min(longestTimeout, Math.max(shortestTimeout, this.#smoothed + 4 * this.#variation))
-  }
-
-  #measure(roundTrip: number): void {
-    if (this.#smoothed === undefined) {
-      this.#smoothed = roundTrip
-      this.#variation = roundTrip / 2
-    } else {
-      this.#variation = 0.75 * this.#variation + 0.25 * Math.abs(this.#smoothed - roundTrip)
-      this.#smoothed = 0.875 * this.#smoothed + 0.125 * roundTrip
-    }
-    this.#timeout = this.#measuredTimeout()
+    this.#resendAt = now + this.#roundTrip.timeout
   }
 
   /** Sends what may be sent now, and notes the end of the connection. */
   #look(now: number): void {
     this.#transmit(now)
-    if (this.#finAcknowledged && this.#peerFinished && this.#closedAt === undefined) {
+    if (this.#finAcknowledged && this.#incoming.isFinished && this.#closedAt === undefined) {
       this.#closedAt = now
       this.#resendAt = undefined
       this.#options.changed()
