@@ -10,7 +10,8 @@ import { maximumArchiveSize, maximumEntries } from "../engine/Archive.js"
 import { Evaluator, maximumScript } from "./Evaluator.js"
 import { evaluateForm, type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
 import type { File } from "./TemplateFile.js"
-import { sourceFiles, type Template } from "./TemplateSource.js"
+import { sourceFiles } from "./SourceFiles.js"
+import type { Template } from "./TemplateSource.js"
 import type { Path, Problem } from "./YamlSource.js"
 
 /** A file the template puts into the workspace. */
