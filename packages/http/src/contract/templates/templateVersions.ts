@@ -4,16 +4,18 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
-import { Diagnostic, FormOption, FormParameter, FormStyling, FormValidation, ProvisionerType } from "@atelier/core/provisioning"
+import { ProvisionerType } from "@atelier/core/provisioning"
 import { ExternalAuthView } from "@atelier/core/externalAuth"
-import { ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
+import { ParameterView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { dialectal } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
-import { Body, flag, flagParameter, integer, list, map, page, Path, Query, required, text } from "../../wire/input.js"
-import { WorkspaceResource } from "../agents/agents.js"
+import { Body, flag, flagParameter, list, map, page, Path, Query, required, text } from "../../wire/input.js"
+import { WorkspaceResource } from "../agents/agentViews.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
+import { DynamicParametersRequest, DynamicParametersResponse } from "./parameterForms.js"
+import { Preset } from "./presets.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "../provisioning/provisioning.js"
 
 export const TemplateVersion = Schema.Struct({
@@ -27,47 +29,6 @@ export const TemplateVersionParameter = ParameterView.annotations({ identifier: 
 export const TemplateVersionVariable = VariableView.annotations({ identifier: "TemplateVersionVariable" })
 
 export const TemplateVersionExternalAuth = ExternalAuthView.annotations({ identifier: "TemplateVersionExternalAuth" })
-
-const { Parameters, ...preset } = PresetView.fields
-
-const ParametersInBothSpellings = Schema.Array(
-  Schema.Struct({ ...Parameters.value.fields, name: Schema.String, value: Schema.String }).annotations({ identifier: "PresetParameter" })
-)
-
-/** Each field under the documented name too, which the reference has not. wire.md W2. */
-const PresetInBothSpellings = Schema.Struct({
-  ...preset,
-  Parameters: ParametersInBothSpellings,
-  id: preset.ID,
-  name: preset.Name,
-  parameters: ParametersInBothSpellings,
-  default: preset.Default,
-  desiredPrebuildInstances: preset.DesiredPrebuildInstances,
-  description: preset.Description,
-  icon: preset.Icon
-})
-
-export const Preset = dialectal({
-  standard: Schema.transform(PresetInBothSpellings, Schema.typeSchema(PresetView), {
-    strict: true,
-    decode: (given) => given,
-    encode: (given) => {
-      const parameters = given.Parameters.map(({ Name, Value }) => ({ Name, Value, name: Name, value: Value }))
-      return {
-        ...given,
-        Parameters: parameters,
-        id: given.ID,
-        name: given.Name,
-        parameters,
-        default: given.Default,
-        desiredPrebuildInstances: given.DesiredPrebuildInstances,
-        description: given.Description,
-        icon: given.Icon
-      }
-    }
-  }),
-  reference: PresetView
-}).annotations({ identifier: "Preset" })
 
 const CreateVersion = Body({
   storage_method: required(Schema.Literal("file")),
@@ -84,29 +45,6 @@ const CreateVersion = Body({
 const parameterValues = list(Body({ name: text, value: text }))
 
 const CreateDryRun = Body({ workspace_name: text, rich_parameter_values: parameterValues, user_variable_values: parameterValues })
-
-/** What a user has filled in so far. Also each message of a client on the form's WebSocket. */
-export const DynamicParametersRequest = Body({ id: integer, inputs: map(Schema.String), owner_id: Schema.optional(Uuid.Uuid) }).annotations(
-  {
-    identifier: "DynamicParametersRequest"
-  }
-)
-
-const FriendlyDiagnostic = Diagnostic.annotations({ identifier: "FriendlyDiagnostic" })
-
-const PreviewParameter = Schema.Struct({
-  ...FormParameter.fields,
-  styling: FormStyling.annotations({ identifier: "PreviewParameterStyling" }),
-  options: Schema.Array(FormOption.annotations({ identifier: "PreviewParameterOption" })),
-  validations: Schema.Array(FormValidation.annotations({ identifier: "PreviewParameterValidation" })),
-  diagnostics: Schema.Array(FriendlyDiagnostic)
-}).annotations({ identifier: "PreviewParameter" })
-
-export const DynamicParametersResponse = Schema.Struct({
-  id: Schema.Int,
-  diagnostics: Schema.Array(FriendlyDiagnostic),
-  parameters: Schema.Array(PreviewParameter)
-}).annotations({ identifier: "DynamicParametersResponse" })
 
 const Archived = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: Schema.Array(Uuid.Uuid) }).annotations({
   identifier: "ArchivedTemplateVersions"

@@ -25,7 +25,7 @@ import {
   required,
   text
 } from "../../wire/input.js"
-import { WorkspaceAppStatus, WorkspaceResource } from "../agents/agents.js"
+import { WorkspaceAppStatus, WorkspaceResource } from "../agents/agentViews.js"
 import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "../provisioning/provisioning.js"

@@ -1,6 +1,6 @@
 import { InstanceIdentities } from "@atelier/core/agents"
 import { Effect, type Redacted } from "effect"
-import * as contract from "../../contract/agents/agents.js"
+import * as contract from "../../contract/agents/instanceIdentities.js"
 import * as Handlers from "../Handlers.js"
 
 const view = (session_token: Redacted.Redacted<string>) => ({ session_token })

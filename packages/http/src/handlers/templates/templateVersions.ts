@@ -1,7 +1,7 @@
 import { DryRuns, ParameterForms, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Effect, Option } from "effect"
 import * as contract from "../../contract/templates/templateVersions.js"
-import { DynamicParametersRequest, DynamicParametersResponse } from "../../contract/templates/templateVersions.js"
+import { DynamicParametersRequest, DynamicParametersResponse } from "../../contract/templates/parameterForms.js"
 import { dialogueSocket } from "../../sockets/dialogue.js"
 import * as Handlers from "../Handlers.js"
 import { answerJobLogs } from "../provisioning/jobLogs.js"
