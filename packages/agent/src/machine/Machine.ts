@@ -4,7 +4,7 @@ import { Cause, Effect, Either, Exit, Fiber, Option, Runtime } from "effect"
 import { createServer, type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { type WebSocket, WebSocketServer } from "ws"
-import { streamSocket } from "../streams/streamSocket.js"
+import { serveStream } from "../streams/serveStream.js"
 import { Refused, send, type Served } from "./Route.js"
 
 /** Bytes of the head of a request, above those that the server takes from its clients. */
@@ -147,13 +147,6 @@ export const make = (served: ReadonlyArray<Served>): Effect.Effect<Machine> =>
     server.on("upgrade", upgrade)
 
     return {
-      serve: (stream) =>
-        Effect.gen(function* () {
-          const socket = yield* streamSocket(stream)
-          yield* Effect.async<void>((resume) => {
-            socket.once("close", () => resume(Effect.void))
-            server.emit("connection", socket)
-          })
-        }).pipe(Effect.scoped)
+      serve: (stream) => serveStream(server, stream)
     }
   })

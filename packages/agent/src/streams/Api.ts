@@ -6,7 +6,7 @@ import { type Containers, EngineFailure, engineSocket, makeContainers } from "./
 import { makeListeningPorts } from "./ListeningPorts.js"
 import type { OwnPorts } from "./OwnPorts.js"
 import type { Place } from "../environment/Place.js"
-import { streamSocket } from "./streamSocket.js"
+import { serveStream } from "./serveStream.js"
 
 const send = (response: ServerResponse, status: number, body?: object): void => {
   const text = body === undefined ? "" : JSON.stringify(body)
@@ -54,13 +54,6 @@ export const make = (place: Deferred.Deferred<Place>, own: OwnPorts, engine: str
     })
   })
   return {
-    serve: (stream) =>
-      Effect.gen(function* () {
-        const socket = yield* streamSocket(stream)
-        yield* Effect.async<void>((resume) => {
-          socket.once("close", () => resume(Effect.void))
-          server.emit("connection", socket)
-        })
-      }).pipe(Effect.scoped)
+    serve: (stream) => serveStream(server, stream)
   }
 }

@@ -22,6 +22,18 @@ import { validIds, spendOfMonth } from "./SpendOfMonth.js"
 
 const missing = new NotFound({ resource: "group" })
 
+/** The limits and the spend of a group's members in this month, in micros. */
+export interface MembersSpend {
+  readonly members: {
+    readonly user_id: Uuid
+    readonly effective_group_id: Uuid | null
+    readonly group_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
+    readonly group_spend_micros: number
+  }[]
+  readonly period_start: Timestamp.Timestamp
+  readonly period_end: Timestamp.Timestamp
+}
+
 /** The methods of {@link AiSpend}. */
 export interface AiSpendService {
   /** A user's budget for this month, the group that it is charged to, and the amount spent. authorization.md §9. */
@@ -75,40 +87,14 @@ export interface AiSpendService {
   readonly ofMembers: (
     id: GroupId,
     userIds: ReadonlyArray<UserId>
-  ) => Effect.Effect<
-    {
-      readonly members: {
-        readonly user_id: Uuid
-        readonly effective_group_id: Uuid | null
-        readonly group_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
-        readonly group_spend_micros: number
-      }[]
-      readonly period_start: Timestamp.Timestamp
-      readonly period_end: Timestamp.Timestamp
-    },
-    Invalid | Forbidden | NotFound,
-    CurrentActor
-  >
+  ) => Effect.Effect<MembersSpend, Invalid | Forbidden | NotFound, CurrentActor>
 
   /** As `ofMembers`, of a group by name. */
   readonly ofMembersByName: (
     organization: string,
     name: string,
     userIds: ReadonlyArray<UserId>
-  ) => Effect.Effect<
-    {
-      readonly members: {
-        readonly user_id: Uuid
-        readonly effective_group_id: Uuid | null
-        readonly group_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
-        readonly group_spend_micros: number
-      }[]
-      readonly period_start: Timestamp.Timestamp
-      readonly period_end: Timestamp.Timestamp
-    },
-    Invalid | Forbidden | NotFound,
-    CurrentActor
-  >
+  ) => Effect.Effect<MembersSpend, Invalid | Forbidden | NotFound, CurrentActor>
 
   /**
    * Streams an organization's spend as the lines of a file. Fails with `Forbidden` unless the actor may read all group members, and with

@@ -42,6 +42,23 @@ const workspaceStates = {
   stopped: ["stopped"]
 } as const
 
+/** The use of each user in a range of time; latencies are milliseconds. */
+export interface UserReport {
+  readonly report: {
+    readonly start_time: string
+    readonly end_time: string
+    readonly template_ids: ReadonlyArray<Uuid>
+    readonly users: {
+      readonly template_ids: ReadonlyArray<Uuid>
+      readonly seconds: number
+      readonly latency_ms: { readonly p50: number; readonly p95: number }
+      readonly user_id: Uuid
+      readonly username: string
+      readonly avatar_url: string
+    }[]
+  }
+}
+
 /** The methods of {@link Insights}. */
 export interface InsightsService {
   /** How templates are used, by step and on the whole. §C4. */
@@ -81,46 +98,10 @@ export interface InsightsService {
   >
 
   /** The seconds that each user worked. §C5. */
-  readonly userActivity: (query: ReportQuery) => Effect.Effect<
-    {
-      readonly report: {
-        readonly start_time: string
-        readonly end_time: string
-        readonly template_ids: ReadonlyArray<Uuid>
-        readonly users: {
-          readonly template_ids: ReadonlyArray<Uuid>
-          readonly seconds: number
-          readonly latency_ms: { readonly p50: number; readonly p95: number }
-          readonly user_id: Uuid
-          readonly username: string
-          readonly avatar_url: string
-        }[]
-      }
-    },
-    Invalid | NotFound,
-    CurrentActor
-  >
+  readonly userActivity: (query: ReportQuery) => Effect.Effect<UserReport, Invalid | NotFound, CurrentActor>
 
   /** The latency of each user's connections. §C5. */
-  readonly userLatency: (query: ReportQuery) => Effect.Effect<
-    {
-      readonly report: {
-        readonly start_time: string
-        readonly end_time: string
-        readonly template_ids: ReadonlyArray<Uuid>
-        readonly users: {
-          readonly template_ids: ReadonlyArray<Uuid>
-          readonly seconds: number
-          readonly latency_ms: { readonly p50: number; readonly p95: number }
-          readonly user_id: Uuid
-          readonly username: string
-          readonly avatar_url: string
-        }[]
-      }
-    },
-    Invalid | NotFound,
-    CurrentActor
-  >
+  readonly userLatency: (query: ReportQuery) => Effect.Effect<UserReport, Invalid | NotFound, CurrentActor>
 
   /** The users of each of the last 60 days and of today. `tz_offset` is read after the permission is checked. §C5. */
   readonly daus: (

@@ -29,94 +29,13 @@ const lookEvery = "5 seconds"
 /** The methods of {@link RelayMaps}. */
 export interface RelayMapsService {
   /** The deployment's own map, without the relays of its proxies. */
-  readonly own: {
-    readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
-    readonly Regions: {
-      readonly [x: string]: {
-        readonly RegionCode: string
-        readonly RegionName: string
-        readonly EmbeddedRelay: boolean
-        readonly RegionID: number
-        readonly Avoid?: boolean | undefined
-        readonly Nodes: readonly {
-          readonly Name: string
-          readonly RegionID: number
-          readonly HostName: string
-          readonly CertName?: string | undefined
-          readonly IPv4?: string | undefined
-          readonly IPv6?: string | undefined
-          readonly STUNPort?: number | undefined
-          readonly STUNOnly?: boolean | undefined
-          readonly DERPPort?: number | undefined
-          readonly InsecureForTests?: boolean | undefined
-          readonly ForceHTTP?: boolean | undefined
-          readonly STUNTestIP?: string | undefined
-          readonly CanPort80?: boolean | undefined
-        }[]
-      }
-    }
-    readonly omitDefaultRegions?: boolean | undefined
-  }
+  readonly own: RelayMap
 
   /** The map in force. */
-  readonly current: Effect.Effect<{
-    readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
-    readonly Regions: {
-      readonly [x: string]: {
-        readonly RegionCode: string
-        readonly RegionName: string
-        readonly EmbeddedRelay: boolean
-        readonly RegionID: number
-        readonly Avoid?: boolean | undefined
-        readonly Nodes: readonly {
-          readonly Name: string
-          readonly RegionID: number
-          readonly HostName: string
-          readonly CertName?: string | undefined
-          readonly IPv4?: string | undefined
-          readonly IPv6?: string | undefined
-          readonly STUNPort?: number | undefined
-          readonly STUNOnly?: boolean | undefined
-          readonly DERPPort?: number | undefined
-          readonly InsecureForTests?: boolean | undefined
-          readonly ForceHTTP?: boolean | undefined
-          readonly STUNTestIP?: string | undefined
-          readonly CanPort80?: boolean | undefined
-        }[]
-      }
-    }
-    readonly omitDefaultRegions?: boolean | undefined
-  }>
+  readonly current: Effect.Effect<RelayMap>
 
   /** The current map, and then each new one. */
-  readonly changes: Stream.Stream<{
-    readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
-    readonly Regions: {
-      readonly [x: string]: {
-        readonly RegionCode: string
-        readonly RegionName: string
-        readonly EmbeddedRelay: boolean
-        readonly RegionID: number
-        readonly Avoid?: boolean | undefined
-        readonly Nodes: readonly {
-          readonly Name: string
-          readonly RegionID: number
-          readonly HostName: string
-          readonly CertName?: string | undefined
-          readonly IPv4?: string | undefined
-          readonly IPv6?: string | undefined
-          readonly STUNPort?: number | undefined
-          readonly STUNOnly?: boolean | undefined
-          readonly DERPPort?: number | undefined
-          readonly InsecureForTests?: boolean | undefined
-          readonly ForceHTTP?: boolean | undefined
-          readonly STUNTestIP?: string | undefined
-          readonly CanPort80?: boolean | undefined
-        }[]
-      }
-    }
-    readonly omitDefaultRegions?: boolean | undefined
-  }>
+  readonly changes: Stream.Stream<RelayMap>
 
   readonly connectionSettings: {
     readonly hostname_suffix?: string
@@ -129,34 +48,7 @@ export interface RelayMapsService {
     readonly hostname_suffix?: string
     readonly derp_force_websockets: boolean
     readonly disable_direct_connections: boolean
-    readonly derp_map: {
-      readonly HomeParams?: { readonly RegionScore?: { readonly [x: string]: number } | undefined } | undefined
-      readonly Regions: {
-        readonly [x: string]: {
-          readonly RegionCode: string
-          readonly RegionName: string
-          readonly EmbeddedRelay: boolean
-          readonly RegionID: number
-          readonly Avoid?: boolean | undefined
-          readonly Nodes: readonly {
-            readonly Name: string
-            readonly RegionID: number
-            readonly HostName: string
-            readonly CertName?: string | undefined
-            readonly IPv4?: string | undefined
-            readonly IPv6?: string | undefined
-            readonly STUNPort?: number | undefined
-            readonly STUNOnly?: boolean | undefined
-            readonly DERPPort?: number | undefined
-            readonly InsecureForTests?: boolean | undefined
-            readonly ForceHTTP?: boolean | undefined
-            readonly STUNTestIP?: string | undefined
-            readonly CanPort80?: boolean | undefined
-          }[]
-        }
-      }
-      readonly omitDefaultRegions?: boolean | undefined
-    }
+    readonly derp_map: RelayMap
   }>
 }
 

@@ -9,7 +9,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, refuseViolations, type NotFound, type Forbidden, type Conflict } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { ScheduledWorkspaces } from "./settings/ScheduledWorkspaces.js"
-import { StarterTemplates } from "./builder/StarterTemplates.js"
+import { type StarterTemplate, StarterTemplates } from "./builder/StarterTemplates.js"
 import { missingTemplate, takenTemplate, type TemplateId } from "./Template.js"
 import { templateSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
@@ -64,36 +64,10 @@ export interface TemplatesService {
   readonly delete: (id: TemplateId) => Effect.Effect<void, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
 
   /** The starter templates, for actors who may read templates somewhere. templates-and-provisioning.md §2.4. */
-  readonly examples: () => Effect.Effect<
-    {
-      readonly url: string
-      readonly id: string
-      readonly name: string
-      readonly description: string
-      readonly icon: string
-      readonly tags: ReadonlyArray<string>
-      readonly markdown: string
-      readonly tar: Effect.Effect<Uint8Array>
-    }[],
-    NotFound,
-    CurrentActor
-  >
+  readonly examples: () => Effect.Effect<ReadonlyArray<Required<StarterTemplate>>, NotFound, CurrentActor>
 
   /** The starter templates, for actors who may read templates of an organization. */
-  readonly examplesInOrganization: (organization: string) => Effect.Effect<
-    {
-      readonly url: string
-      readonly id: string
-      readonly name: string
-      readonly description: string
-      readonly icon: string
-      readonly tags: ReadonlyArray<string>
-      readonly markdown: string
-      readonly tar: Effect.Effect<Uint8Array>
-    }[],
-    NotFound,
-    CurrentActor
-  >
+  readonly examplesInOrganization: (organization: string) => Effect.Effect<ReadonlyArray<Required<StarterTemplate>>, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

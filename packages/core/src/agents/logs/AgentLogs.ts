@@ -13,7 +13,15 @@ import { nextTurn } from "../../platform/background/Turns.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { workspaceEvents } from "../../workspaces/watching/WorkspaceEvents.js"
 import { agentLogs, publishAgentEvent } from "../AgentEvents.js"
-import { type AgentLog, externalSource, maximumLogsLength, type NewAgentLog, sanitize, sourceName } from "./AgentLog.js"
+import {
+  type AgentLogSource,
+  type AgentLog,
+  externalSource,
+  maximumLogsLength,
+  type NewAgentLog,
+  sanitize,
+  sourceName
+} from "./AgentLog.js"
 import { AgentLogRepository } from "./AgentLogRepository.js"
 import { AgentRepository } from "../AgentRepository.js"
 import { Agents } from "../Agents.js"
@@ -67,17 +75,7 @@ export interface AgentLogsService {
   readonly addSource: (
     agent: AgentWorkspace,
     source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
-  ) => Effect.Effect<
-    {
-      readonly workspace_agent_id: Uuid
-      readonly id: Uuid
-      readonly created_at: Timestamp.Timestamp
-      readonly display_name: string
-      readonly icon: string
-    },
-    Invalid | Forbidden,
-    CurrentActor
-  >
+  ) => Effect.Effect<AgentLogSource, Invalid | Forbidden, CurrentActor>
 
   /**
    * Stores lines. All carry the current time, and their order is that of their ids. Fails with `Invalid` if there are no lines or a level

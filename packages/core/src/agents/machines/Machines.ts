@@ -15,7 +15,6 @@ import { AgentContainers, ListeningPort } from "./MachineViews.js"
 import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
 
 /** Ports of services that speak no HTTP. */
 const otherServices = new Set([
@@ -60,109 +59,13 @@ export interface MachinesService {
   readonly containers: (
     id: WorkspaceAgentId,
     labels: ReadonlyArray<string>
-  ) => Effect.Effect<
-    {
-      readonly containers: {
-        readonly id: string
-        readonly name: string
-        readonly created_at: Timestamp.Timestamp
-        readonly status: string
-        readonly ports: readonly {
-          readonly network: string
-          readonly port: number
-          readonly host_ip?: string | undefined
-          readonly host_port?: number | undefined
-        }[]
-        readonly running: boolean
-        readonly image: string
-        readonly labels: { readonly [x: string]: string }
-        readonly volumes: { readonly [x: string]: string }
-      }[]
-      readonly devcontainers: readonly {
-        readonly id: Uuid
-        readonly name: string
-        readonly error?: string | undefined
-        readonly agent?: { readonly id: Uuid; readonly name: string; readonly directory: string } | undefined
-        readonly status: "error" | "starting" | "running" | "stopped" | "stopping" | "deleting"
-        readonly workspace_folder: string
-        readonly config_path?: string | undefined
-        readonly dirty: boolean
-        readonly container?:
-          | {
-              readonly id: string
-              readonly name: string
-              readonly created_at: Timestamp.Timestamp
-              readonly status: string
-              readonly ports: readonly {
-                readonly network: string
-                readonly port: number
-                readonly host_ip?: string | undefined
-                readonly host_port?: number | undefined
-              }[]
-              readonly running: boolean
-              readonly image: string
-              readonly labels: { readonly [x: string]: string }
-              readonly volumes: { readonly [x: string]: string }
-            }
-          | undefined
-      }[]
-      readonly warnings?: ReadonlyArray<string> | undefined
-    },
-    Invalid | NotFound | UpstreamFailure,
-    CurrentActor
-  >
+  ) => Effect.Effect<AgentContainers, Invalid | NotFound | UpstreamFailure, CurrentActor>
 
   /** The containers beside an agent now and after each change, until the agent cannot be asked. Fails as `listeningPorts` does. */
   readonly watchContainers: (id: WorkspaceAgentId) => Effect.Effect<
     {
       readonly right: StreamRight
-      readonly values: Stream.Stream<{
-        readonly devcontainers: readonly {
-          readonly id: Uuid
-          readonly name: string
-          readonly error?: string | undefined
-          readonly agent?: { readonly id: Uuid; readonly name: string; readonly directory: string } | undefined
-          readonly status: "error" | "starting" | "running" | "stopped" | "stopping" | "deleting"
-          readonly workspace_folder: string
-          readonly config_path?: string | undefined
-          readonly dirty: boolean
-          readonly container?:
-            | {
-                readonly id: string
-                readonly name: string
-                readonly created_at: Timestamp.Timestamp
-                readonly status: string
-                readonly ports: readonly {
-                  readonly network: string
-                  readonly port: number
-                  readonly host_ip?: string | undefined
-                  readonly host_port?: number | undefined
-                }[]
-                readonly running: boolean
-                readonly image: string
-                readonly labels: { readonly [x: string]: string }
-                readonly volumes: { readonly [x: string]: string }
-              }
-            | undefined
-        }[]
-        readonly containers: readonly {
-          readonly id: string
-          readonly name: string
-          readonly created_at: Timestamp.Timestamp
-          readonly status: string
-          readonly ports: readonly {
-            readonly network: string
-            readonly port: number
-            readonly host_ip?: string | undefined
-            readonly host_port?: number | undefined
-          }[]
-          readonly running: boolean
-          readonly image: string
-          readonly labels: { readonly [x: string]: string }
-          readonly volumes: { readonly [x: string]: string }
-        }[]
-        readonly warnings?: ReadonlyArray<string> | undefined
-      }>
+      readonly values: Stream.Stream<AgentContainers>
     },
     Invalid | NotFound,
     CurrentActor

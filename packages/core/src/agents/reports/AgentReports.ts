@@ -33,23 +33,7 @@ export interface LifecycleReport {
 export interface AgentReportsService {
   /** The reports of one agent over one connection, or in one request. Each fails with `Forbidden` where the agent lost its rights. */
   readonly of: (agent: AgentWorkspace) => {
-    readonly lifecycle: (report: LifecycleReport) => Effect.Effect<
-      {
-        readonly state:
-          | "created"
-          | "starting"
-          | "start_timeout"
-          | "start_error"
-          | "ready"
-          | "shutting_down"
-          | "shutdown_timeout"
-          | "shutdown_error"
-          | "off"
-        readonly changed_at: Timestamp.Timestamp
-      },
-      Forbidden,
-      CurrentActor | EventBus | Transactor
-    >
+    readonly lifecycle: (report: LifecycleReport) => Effect.Effect<LifecycleReport, Forbidden, CurrentActor | EventBus | Transactor>
     readonly startup: (startup: Startup) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
     readonly scriptCompleted: (timing: ScriptTiming) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
   }

@@ -16,21 +16,20 @@ import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { Auditing } from "../../audit/Audit.js"
 
+/** The quiet hours of a user, or the deployment's: `next` is when they begin next, `time` and `timezone` when they begin each day. */
+export interface QuietHoursView {
+  readonly raw_schedule: string
+  readonly user_set: boolean
+  readonly user_can_set: boolean
+  readonly time: string
+  readonly timezone: string
+  readonly next: Timestamp.Timestamp
+}
+
 /** The methods of {@link QuietHours}. */
 export interface QuietHoursService {
   /** The quiet hours of a user: its own, or the deployment's. */
-  readonly get: (reference: string) => Effect.Effect<
-    {
-      readonly raw_schedule: string
-      readonly user_set: boolean
-      readonly user_can_set: boolean
-      readonly time: string
-      readonly timezone: string
-      readonly next: Timestamp.Timestamp
-    },
-    Forbidden | NotFound,
-    CurrentActor
-  >
+  readonly get: (reference: string) => Effect.Effect<QuietHoursView, Forbidden | NotFound, CurrentActor>
 
   /**
    * Changes a user's quiet hours; blank text restores the deployment's. Deadlines of builds stay. Fails with `NotFound` if the actor may
@@ -39,18 +38,7 @@ export interface QuietHoursService {
   readonly change: (
     reference: string,
     text: string
-  ) => Effect.Effect<
-    {
-      readonly raw_schedule: string
-      readonly user_set: boolean
-      readonly user_can_set: boolean
-      readonly time: string
-      readonly timezone: string
-      readonly next: Timestamp.Timestamp
-    },
-    Invalid | Forbidden | NotFound,
-    CurrentActor | Auditing
-  >
+  ) => Effect.Effect<QuietHoursView, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {

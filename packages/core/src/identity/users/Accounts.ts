@@ -11,13 +11,12 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem, requireAnotherOwner, requireCurrentRole } from "./Account.js"
 import { AccountNotifications } from "./AccountNotifications.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { ownerRole, profileViolations, type User } from "./User.js"
+import { type UserWithOrganizations, ownerRole, profileViolations, type User } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
 import { UserRepository } from "./UserRepository.js"
 import { Users } from "./Users.js"
 import { statusTransitions } from "./UserStatus.js"
 import * as Traced from "../../platform/wiring/Traced.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Auditing } from "../../audit/Audit.js"
 
 /** A whole profile: fields that are absent on the wire are empty here, and are cleared. */
@@ -47,85 +46,21 @@ export interface AccountsService {
   readonly updateProfile: (
     reference: string,
     profile: Profile
-  ) => Effect.Effect<
-    {
-      readonly organization_ids: ReadonlyArray<Uuid>
-      readonly id: Uuid
-      readonly name: string
-      readonly username: string
-      readonly email: string
-      readonly created_at: Timestamp.Timestamp
-      readonly updated_at: Timestamp.Timestamp
-      readonly status: "active" | "dormant" | "suspended"
-      readonly deleted: boolean
-      readonly avatar_url: string
-      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-      readonly rbac_roles: ReadonlyArray<string>
-      readonly last_seen_at: Timestamp.Timestamp
-      readonly is_system: boolean
-      readonly is_service_account: boolean
-      readonly theme_preference: string
-      readonly quiet_hours_schedule: string
-    },
-    Invalid | Forbidden | NotFound | Conflict,
-    CurrentActor | Auditing
-  >
+  ) => Effect.Effect<UserWithOrganizations, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 
   /**
    * Makes a user active from any status: its keys work again. Fails with `Forbidden` if the actor may not manage users, and for the
    * service's own users. identity.md §9.
    */
-  readonly activate: (reference: string) => Effect.Effect<
-    {
-      readonly organization_ids: ReadonlyArray<Uuid>
-      readonly id: Uuid
-      readonly name: string
-      readonly username: string
-      readonly email: string
-      readonly created_at: Timestamp.Timestamp
-      readonly updated_at: Timestamp.Timestamp
-      readonly status: "active" | "dormant" | "suspended"
-      readonly deleted: boolean
-      readonly avatar_url: string
-      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-      readonly rbac_roles: ReadonlyArray<string>
-      readonly last_seen_at: Timestamp.Timestamp
-      readonly is_system: boolean
-      readonly is_service_account: boolean
-      readonly theme_preference: string
-      readonly quiet_hours_schedule: string
-    },
-    Forbidden | NotFound,
-    CurrentActor | Auditing
-  >
+  readonly activate: (reference: string) => Effect.Effect<UserWithOrganizations, Forbidden | NotFound, CurrentActor | Auditing>
 
   /**
    * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` if the actor may not manage users and
    * for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
    */
-  readonly suspend: (reference: string) => Effect.Effect<
-    {
-      readonly organization_ids: ReadonlyArray<Uuid>
-      readonly id: Uuid
-      readonly name: string
-      readonly username: string
-      readonly email: string
-      readonly created_at: Timestamp.Timestamp
-      readonly updated_at: Timestamp.Timestamp
-      readonly status: "active" | "dormant" | "suspended"
-      readonly deleted: boolean
-      readonly avatar_url: string
-      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-      readonly rbac_roles: ReadonlyArray<string>
-      readonly last_seen_at: Timestamp.Timestamp
-      readonly is_system: boolean
-      readonly is_service_account: boolean
-      readonly theme_preference: string
-      readonly quiet_hours_schedule: string
-    },
-    Invalid | Forbidden | NotFound | Conflict,
-    CurrentActor | Auditing
-  >
+  readonly suspend: (
+    reference: string
+  ) => Effect.Effect<UserWithOrganizations, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 
   /**
    * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the actor

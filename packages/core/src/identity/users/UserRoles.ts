@@ -15,11 +15,10 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import { accountWrite, refuseSystem, requireAnotherOwner } from "./Account.js"
 import { AccountRepository, type OrganizationRoles } from "./AccountRepository.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
-import { ownerRole, type User } from "./User.js"
+import { type UserWithOrganizations, ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { Auditing } from "../../audit/Audit.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
@@ -50,29 +49,7 @@ export interface UserRolesService {
   readonly replace: (
     reference: string,
     names: ReadonlyArray<string>
-  ) => Effect.Effect<
-    {
-      readonly organization_ids: ReadonlyArray<Uuid>
-      readonly id: Uuid
-      readonly name: string
-      readonly username: string
-      readonly email: string
-      readonly created_at: Timestamp.Timestamp
-      readonly updated_at: Timestamp.Timestamp
-      readonly status: "active" | "dormant" | "suspended"
-      readonly deleted: boolean
-      readonly avatar_url: string
-      readonly login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-      readonly rbac_roles: ReadonlyArray<string>
-      readonly last_seen_at: Timestamp.Timestamp
-      readonly is_system: boolean
-      readonly is_service_account: boolean
-      readonly theme_preference: string
-      readonly quiet_hours_schedule: string
-    },
-    Invalid | Forbidden | NotFound | Conflict,
-    CurrentActor | Auditing
-  >
+  ) => Effect.Effect<UserWithOrganizations, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 
   /** The assignable roles of the deployment; every user has `member`. identity.md §8.6. */
   readonly all: () => Effect.Effect<ReadonlyArray<AssignableRole>, Forbidden, CurrentActor>

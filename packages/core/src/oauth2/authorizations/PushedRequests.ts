@@ -39,19 +39,7 @@ export interface PushedRequestsService {
     reference: string
   ) => Effect.Effect<
     {
-      readonly request: {
-        readonly response_type: string | undefined
-        readonly response_mode: string | undefined
-        readonly prompt: string | undefined
-        readonly redirect_uri: string | undefined
-        readonly scope: string | undefined
-        readonly state: string | undefined
-        readonly resource: ReadonlyArray<string>
-        readonly code_challenge: string | undefined
-        readonly code_challenge_method: string | undefined
-        readonly dpop_jkt: string | undefined
-        readonly repeated: ReadonlyArray<never>
-      }
+      readonly request: ConsentRequest
       readonly use: Effect.Effect<void, OAuthError>
     },
     OAuthError,

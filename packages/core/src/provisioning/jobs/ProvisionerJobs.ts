@@ -22,7 +22,7 @@ import {
   type ProvisionerJobId,
   type QueuedJob
 } from "./ProvisionerJob.js"
-import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
 import { jobLogReads } from "./JobLogReads.js"
@@ -63,43 +63,7 @@ export interface ProvisionerJobsService {
   readonly cancel: (
     id: ProvisionerJobId,
     options?: { readonly expectStatus?: JobStatus | undefined }
-  ) => Effect.Effect<
-    {
-      readonly updated_at: Timestamp.Timestamp
-      readonly error: string
-      readonly started_at: Timestamp.Timestamp | null
-      readonly canceled_at: Timestamp.Timestamp | null
-      readonly completed_at: Timestamp.Timestamp | null
-      readonly claim_id: Uuid | null
-      readonly lease_expires_at: Timestamp.Timestamp | null
-      readonly attempts: number
-      readonly unrepeatable: boolean
-      readonly organization_id: Uuid
-      readonly type: "workspace_build" | "template_version_import" | "template_version_dry_run"
-      readonly id: Uuid
-      readonly provisioner: "terraform" | "echo"
-      readonly created_at: Timestamp.Timestamp
-      readonly logs_length: number
-      readonly logs_overflowed: boolean
-      readonly error_code: string
-      readonly initiator_id: Uuid
-      readonly file_id: Uuid
-      readonly input: {
-        readonly workspace_name?: string | undefined
-        readonly template_id?: Uuid | undefined
-        readonly template_version_id?: Uuid | undefined
-        readonly workspace_build_id?: Uuid | undefined
-        readonly user_variable_values?: readonly { readonly name: string; readonly value: string }[] | undefined
-        readonly rich_parameter_values?: readonly { readonly name: string; readonly value: string }[] | undefined
-        readonly log_level?: "debug" | undefined
-        readonly prebuilt_workspace_stage?: 1 | 2 | undefined
-      }
-      readonly tags: { readonly [x: string]: string }
-      readonly worker_id: Uuid | null
-    },
-    Invalid | NotFound | ExpectationMismatch,
-    EventBus | Transactor
-  >
+  ) => Effect.Effect<ClaimedJob, Invalid | NotFound | ExpectationMismatch, EventBus | Transactor>
 
   /** The rows with ids larger than `after`, oldest first, read as they are consumed. Authorized by what the job is for. */
   readonly logs: (id: ProvisionerJobId, after: number) => Stream.Stream<JobLog>

@@ -14,46 +14,26 @@ import type { TemplateVersion } from "../versions/TemplateVersion.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
 
+/** The metadata of a build that describe the workspace's owner. */
+export type OwnerFields = Pick<
+  BuildMetadata,
+  | "owner_id"
+  | "owner_username"
+  | "owner_name"
+  | "owner_email"
+  | "owner_login_type"
+  | "owner_groups"
+  | "owner_rbac_roles"
+  | "owner_ssh_public_key"
+>
+
 /** The methods of {@link OwnerMetadata}. */
 export interface OwnerMetadataService {
   /** The owner of a workspace in an organization. Four statements. */
-  readonly of: (
-    owner: User,
-    organizationId: Uuid
-  ) => Effect.Effect<{
-    readonly owner_id: Uuid
-    readonly owner_username: string
-    readonly owner_name: string
-    readonly owner_email: string
-    readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-    readonly owner_groups: ReadonlyArray<string>
-    readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
-    readonly owner_ssh_public_key: string
-  }>
+  readonly of: (owner: User, organizationId: Uuid) => Effect.Effect<OwnerFields>
 
   /** The start of a workspace of a version that is planned but not made, as forms and dry runs need it. */
-  readonly ofPlannedStart: (
-    version: TemplateVersion,
-    owner: User,
-    workspace_name: string
-  ) => Effect.Effect<{
-    readonly template_id: Uuid
-    readonly template_name: string
-    readonly template_version: string
-    readonly owner_id: Uuid
-    readonly owner_username: string
-    readonly owner_name: string
-    readonly owner_email: string
-    readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-    readonly owner_groups: ReadonlyArray<string>
-    readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
-    readonly owner_ssh_public_key: string
-    readonly access_url: string
-    readonly transition: "start"
-    readonly workspace_id: Uuid
-    readonly workspace_name: string
-    readonly workspace_build_id: Uuid
-  }>
+  readonly ofPlannedStart: (version: TemplateVersion, owner: User, workspace_name: string) => Effect.Effect<BuildMetadata>
 }
 
 const make = Effect.gen(function* () {

@@ -47,27 +47,7 @@ export interface AppAccessService {
    * Returns a port beside an agent that the actor's own program connects to, with the right to it. Fails with `NotFound` unless the actor may
    * connect to the workspace and the agent is connected, and with `Invalid` for a port of the agent's own.
    */
-  readonly openPort: (
-    id: Uuid.Uuid,
-    port: number
-  ) => Effect.Effect<
-    readonly [
-      StreamRight,
-      {
-        readonly type: "port_forwarding"
-        readonly slug_or_port: string
-        readonly agent_id: Uuid.Uuid
-        readonly access_method: "path" | "subdomain" | "terminal"
-        readonly organization_id: Uuid.Uuid
-        readonly workspace_id: Uuid.Uuid
-        readonly workspace_name: string
-        readonly workspace_owner_id: Uuid.Uuid
-        readonly agent_name: string
-      }
-    ],
-    Invalid | NotFound,
-    CurrentActor
-  >
+  readonly openPort: (id: Uuid.Uuid, port: number) => Effect.Effect<readonly [StreamRight, VisitedApp], Invalid | NotFound, CurrentActor>
 
   /** Returns the terminal of an agent for the log of refusals, whether or not the actor may open it. None without such an agent. */
   readonly terminal: (id: Uuid.Uuid) => Effect.Effect<Option.Option<VisitedApp>>
@@ -88,26 +68,7 @@ export interface AppAccessService {
    * Returns where a request to an app goes, with the right to its streams, if the actor may open the app. The level of an app that is served by
    * path counts as `owner` unless the deployment allows more. agents-and-apps.md §19.
    */
-  readonly open: (address: AppAddress) => Effect.Effect<
-    readonly [
-      StreamRight,
-      {
-        readonly url: string
-        readonly cors_behavior: "simple" | "passthru"
-        readonly agent_id: Uuid.Uuid
-        readonly access_method: "path" | "subdomain" | "terminal"
-        readonly type: "workspace_app" | "port_forwarding"
-        readonly slug_or_port: string
-        readonly organization_id: Uuid.Uuid
-        readonly workspace_id: Uuid.Uuid
-        readonly workspace_name: string
-        readonly workspace_owner_id: Uuid.Uuid
-        readonly agent_name: string
-      }
-    ],
-    AppRefused,
-    CurrentActor
-  >
+  readonly open: (address: AppAddress) => Effect.Effect<readonly [StreamRight, AppTarget], AppRefused, CurrentActor>
 
   /** Returns what answers the preflights of a workspace's apps, for each caller. A workspace that does not exist has the default. */
   readonly corsBehavior: (address: AppAddress) => Effect.Effect<"simple" | "passthru">

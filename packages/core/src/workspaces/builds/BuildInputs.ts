@@ -1,11 +1,11 @@
-import { Context, Effect, Option, type Redacted } from "effect"
+import { Context, Effect, Option } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { User } from "../../identity/users/User.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
-import type { BuildMetadata, PlanInput, TaskPrompt, ExternalAuthToken } from "../../provisioning/engines/ProvisionerEngine.js"
+import type { BuildMetadata, PlanInput, TaskPrompt } from "../../provisioning/engines/ProvisionerEngine.js"
 import { OwnerMetadata } from "../../templates/parameters/OwnerMetadata.js"
 import type { Template } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
@@ -18,8 +18,6 @@ import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
-import type { TemplateVersionVariable } from "../../templates/versions/TemplateVersionDefinitions.js"
-import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 import type { Conflict, UpstreamFailure } from "../../platform/Errors.js"
 
 interface Build {
@@ -36,25 +34,7 @@ interface Build {
 /** The methods of {@link BuildInputs}. */
 export interface BuildInputsService {
   /** The metadata of a plan: the workspace, its owner and the build. */
-  readonly metadata: (build: Build) => Effect.Effect<{
-    readonly template_id: Uuid
-    readonly template_name: string
-    readonly template_version: string
-    readonly task: TaskPrompt | undefined
-    readonly owner_id: Uuid
-    readonly owner_username: string
-    readonly owner_name: string
-    readonly owner_email: string
-    readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-    readonly owner_groups: ReadonlyArray<string>
-    readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
-    readonly owner_ssh_public_key: string
-    readonly access_url: string
-    readonly transition: "delete" | "start" | "stop"
-    readonly workspace_id: Uuid
-    readonly workspace_name: string
-    readonly workspace_build_id: Uuid
-  }>
+  readonly metadata: (build: Build) => Effect.Effect<BuildMetadata>
 
   /**
    * Returns what the engine plans for a build that a worker has acquired. A start opens the session of the workspace's programs; another
@@ -64,64 +44,7 @@ export interface BuildInputsService {
     build: WorkspaceBuild,
     workspace: Workspace,
     prebuilt_workspace_stage: BuildMetadata["prebuilt_workspace_stage"]
-  ) => Effect.Effect<
-    {
-      readonly metadata:
-        | {
-            readonly prebuilt_workspace_stage: "create" | "claim" | undefined
-            readonly owner_session_token?: never
-            readonly owner_ssh_private_key?: never
-            readonly owner_oidc_access_token?: never
-            readonly template_id: Uuid
-            readonly template_name: string
-            readonly template_version: string
-            readonly task: TaskPrompt | undefined
-            readonly owner_id: Uuid
-            readonly owner_username: string
-            readonly owner_name: string
-            readonly owner_email: string
-            readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-            readonly owner_groups: ReadonlyArray<string>
-            readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
-            readonly owner_ssh_public_key: string
-            readonly access_url: string
-            readonly transition: "delete" | "start" | "stop"
-            readonly workspace_id: Uuid
-            readonly workspace_name: string
-            readonly workspace_build_id: Uuid
-          }
-        | {
-            readonly prebuilt_workspace_stage: "create" | "claim" | undefined
-            readonly owner_session_token: Redacted.Redacted<string> | undefined
-            readonly owner_ssh_private_key: Redacted.Redacted<string> | undefined
-            readonly owner_oidc_access_token: Redacted.Redacted<string> | undefined
-            readonly template_id: Uuid
-            readonly template_name: string
-            readonly template_version: string
-            readonly task: TaskPrompt | undefined
-            readonly owner_id: Uuid
-            readonly owner_username: string
-            readonly owner_name: string
-            readonly owner_email: string
-            readonly owner_login_type: "" | "none" | "github" | "oidc" | "password" | "token"
-            readonly owner_groups: ReadonlyArray<string>
-            readonly owner_rbac_roles: { readonly name: string; readonly org_id: string }[]
-            readonly owner_ssh_public_key: string
-            readonly access_url: string
-            readonly transition: "delete" | "start" | "stop"
-            readonly workspace_id: Uuid
-            readonly workspace_name: string
-            readonly workspace_build_id: Uuid
-          }
-      readonly external_auth: ReadonlyArray<never> | ReadonlyArray<ExternalAuthToken>
-      readonly variables: ReadonlyArray<TemplateVersionVariable>
-      readonly parameters: ReadonlyArray<ParameterValue>
-      readonly previous_parameters: ReadonlyArray<ParameterValue>
-      readonly state: Uint8Array<ArrayBufferLike>
-      readonly unfinished: boolean
-    },
-    Conflict | UpstreamFailure
-  >
+  ) => Effect.Effect<PlanInput, Conflict | UpstreamFailure>
 }
 
 const make = Effect.gen(function* () {

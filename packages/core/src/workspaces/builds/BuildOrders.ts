@@ -94,21 +94,7 @@ export interface BuildOrdersService {
   readonly prepare: (
     target: BuildTarget,
     order: BuildOrder
-  ) => Effect.Effect<
-    {
-      readonly target: BuildTarget
-      readonly order: BuildOrder
-      readonly version: AuthoredVersion
-      readonly source: ProvisionerJob
-      readonly tags: { readonly [x: string]: string }
-      readonly parameters: ReadonlyArray<ParameterValue>
-      readonly presetId: Uuid | null
-      readonly chosen: TemplateVersionPreset | undefined
-      readonly state: Uint8Array<ArrayBufferLike>
-    },
-    Invalid | Forbidden | Conflict | Unacceptable,
-    CurrentActor
-  >
+  ) => Effect.Effect<PreparedBuild, Invalid | Forbidden | Conflict | Unacceptable, CurrentActor>
 
   /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
   readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<

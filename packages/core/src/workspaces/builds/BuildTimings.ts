@@ -42,38 +42,10 @@ const noBuild = new NotFound({ resource: "workspace_build" })
 /** The methods of {@link BuildTimings}. */
 export interface BuildTimingsService {
   /** The timings of a build. Fails with `NotFound` if the actor may not read the workspace. */
-  readonly ofBuild: (id: WorkspaceBuildId) => Effect.Effect<
-    {
-      readonly provisioner_timings: ReadonlyArray<JobTiming>
-      readonly agent_script_timings: ReadonlyArray<ScriptTimingView>
-      readonly agent_connection_timings: {
-        readonly started_at: Timestamp
-        readonly ended_at: Timestamp
-        readonly stage: "connect"
-        readonly workspace_agent_id: Uuid
-        readonly workspace_agent_name: string
-      }[]
-    },
-    NotFound,
-    CurrentActor
-  >
+  readonly ofBuild: (id: WorkspaceBuildId) => Effect.Effect<BuildTimingsView, NotFound, CurrentActor>
 
   /** The timings of a workspace's latest build. */
-  readonly ofWorkspace: (id: WorkspaceId) => Effect.Effect<
-    {
-      readonly provisioner_timings: ReadonlyArray<JobTiming>
-      readonly agent_script_timings: ReadonlyArray<ScriptTimingView>
-      readonly agent_connection_timings: {
-        readonly started_at: Timestamp
-        readonly ended_at: Timestamp
-        readonly stage: "connect"
-        readonly workspace_agent_id: Uuid
-        readonly workspace_agent_name: string
-      }[]
-    },
-    NotFound,
-    CurrentActor
-  >
+  readonly ofWorkspace: (id: WorkspaceId) => Effect.Effect<BuildTimingsView, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

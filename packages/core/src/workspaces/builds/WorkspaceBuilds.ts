@@ -27,8 +27,8 @@ import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { BuildView } from "./BuildView.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
+import type { ResourceView } from "../../agents/resources/ResourceView.js"
 
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
@@ -54,114 +54,7 @@ export interface WorkspaceBuildsService {
   readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>, NotFound, CurrentActor>
 
   /** The resources of a build, by name. Fails with `Invalid` while its job has not ended. */
-  readonly resources: (id: WorkspaceBuildId) => Effect.Effect<
-    {
-      readonly type: string
-      readonly id: Uuid
-      readonly name: string
-      readonly icon: string
-      readonly created_at: Timestamp.Timestamp
-      readonly metadata: readonly { readonly key: string; readonly value: string; readonly sensitive: boolean }[]
-      readonly job_id: Uuid
-      readonly hide: boolean
-      readonly daily_cost: number
-      readonly workspace_transition: "delete" | "start" | "stop"
-      readonly agents: readonly {
-        readonly resource_id: Uuid
-        readonly id: Uuid
-        readonly name: string
-        readonly version: string
-        readonly apps: readonly {
-          readonly group?: string | undefined
-          readonly id: Uuid
-          readonly url?: string | undefined
-          readonly healthcheck: { readonly url: string; readonly interval: number; readonly threshold: number }
-          readonly icon?: string | undefined
-          readonly external: boolean
-          readonly health: "disabled" | "initializing" | "healthy" | "unhealthy"
-          readonly hidden: boolean
-          readonly slug: string
-          readonly display_name?: string | undefined
-          readonly command?: string | undefined
-          readonly subdomain: boolean
-          readonly subdomain_name?: string | undefined
-          readonly sharing_level: "organization" | "owner" | "authenticated" | "public"
-          readonly open_in: "slim-window" | "tab"
-          readonly tooltip?: string | undefined
-          readonly statuses: readonly {
-            readonly message: string
-            readonly id: Uuid
-            readonly icon: string
-            readonly agent_id: Uuid
-            readonly workspace_id: Uuid
-            readonly created_at: Timestamp.Timestamp
-            readonly app_id: Uuid
-            readonly state: "failure" | "working" | "idle" | "complete"
-            readonly uri: string
-            readonly needs_user_attention: boolean
-          }[]
-        }[]
-        readonly health: { readonly healthy: boolean; readonly reason?: string | undefined }
-        readonly created_at: Timestamp.Timestamp
-        readonly updated_at: Timestamp.Timestamp
-        readonly parent_id: Uuid | null
-        readonly architecture: string
-        readonly operating_system: string
-        readonly directory?: string | undefined
-        readonly expanded_directory?: string | undefined
-        readonly environment_variables: { readonly [x: string]: string } | null
-        readonly api_version: string
-        readonly subsystems: readonly ("envbox" | "envbuilder" | "exectrace")[]
-        readonly display_apps: readonly ("vscode" | "vscode_insiders" | "ssh_helper" | "port_forwarding_helper" | "web_terminal")[]
-        readonly troubleshooting_url: string
-        readonly connection_timeout_seconds: number
-        readonly first_connected_at?: Timestamp.Timestamp | undefined
-        readonly last_connected_at?: Timestamp.Timestamp | undefined
-        readonly disconnected_at?: Timestamp.Timestamp | undefined
-        readonly lifecycle_state:
-          | "created"
-          | "starting"
-          | "start_timeout"
-          | "start_error"
-          | "ready"
-          | "shutting_down"
-          | "shutdown_timeout"
-          | "shutdown_error"
-          | "off"
-        readonly started_at?: Timestamp.Timestamp | undefined
-        readonly ready_at?: Timestamp.Timestamp | undefined
-        readonly logs_length: number
-        readonly logs_overflowed: boolean
-        readonly status: "timeout" | "connecting" | "connected" | "disconnected"
-        readonly instance_id?: string | undefined
-        readonly latency?: { readonly [x: string]: { readonly latency_ms: number; readonly preferred: boolean } } | undefined
-        readonly log_sources: readonly {
-          readonly id: Uuid
-          readonly icon: string
-          readonly created_at: Timestamp.Timestamp
-          readonly display_name: string
-          readonly workspace_agent_id: Uuid
-        }[]
-        readonly scripts: readonly {
-          readonly id: Uuid
-          readonly timeout: number
-          readonly status?: "ok" | "exit_failure" | "timed_out" | "pipes_left_open" | undefined
-          readonly display_name: string
-          readonly log_source_id: Uuid
-          readonly log_path: string
-          readonly script: string
-          readonly cron: string
-          readonly run_on_start: boolean
-          readonly run_on_stop: boolean
-          readonly start_blocks_login: boolean
-          readonly exit_code?: number | undefined
-        }[]
-        readonly startup_script_behavior: "blocking" | "non-blocking"
-      }[]
-    }[],
-    Invalid | NotFound,
-    CurrentActor
-  >
+  readonly resources: (id: WorkspaceBuildId) => Effect.Effect<ResourceView[], Invalid | NotFound, CurrentActor>
 
   /**
    * The engine's state of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key decrypts
