@@ -57,7 +57,7 @@ ${form(
       content: `<p>${escaped(user === null || user.login === "" ? text.linkedLead : text.linkedAs(user.login))}</p>`
     })
 
-  /** The page on which a user who has no link begins, with the reason why the last one has ended. */
+  /** The page on which a user without a link begins, with the reason why the last link ended. */
   const startPage = (asked: Asked, { device, display_name, failure }: LinkedExternalAuth): Response => {
     const notice = failure === "" ? "" : `<p class="error" role="alert">${escaped(failure)}</p>\n`
     return page(settings, asked.brand, {

@@ -30,7 +30,7 @@ export const verified = (token: string, { keys }: Discovered, issuer?: string): 
     catch: (error) => (isWrongSignature(error) ? wrongToken(error) : failed("The provider's keys could not be read.")(error))
   })
 
-/** Where claims are read besides the ID token. */
+/** The further source of claims, beside the ID token. */
 interface Sources {
   readonly oidcAccessTokenClaims: boolean
   readonly oidcIgnoreUserinfo: boolean

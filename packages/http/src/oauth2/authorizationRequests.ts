@@ -95,7 +95,7 @@ interface Needs {
   readonly explain: (details: RequestErrorDetails) => Effect.Effect<Response, never, Request>
 }
 
-/** Returns what goes on with an authorization request if nothing refuses it, and its user is signed in. */
+/** Returns the continuation of an authorization request that is not refused and whose user is signed in. */
 export const authorizationRequests = ({
   authorizations,
   clients,

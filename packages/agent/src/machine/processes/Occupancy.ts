@@ -7,7 +7,7 @@ const usualProcesses = 256
 
 /** Counts the processes that callers of the API have running. */
 export interface Occupancy {
-  /** Takes the place of a process. Returns what gives it back, once. Fails with the server's limit if there is none. */
+  /** Takes the place of a process. Returns what gives it back, once. Fails with the server's limit if no place is free. */
   readonly take: (request: IncomingMessage) => Effect.Effect<() => void, Refused>
 }
 

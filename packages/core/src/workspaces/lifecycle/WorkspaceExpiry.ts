@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
 
   const changed = ({ workspace: { id, owner_id } }: Target) => publishWorkspaceEvent(owner_id, { kind: "state_change", workspace_id: id })
 
-  /** Cancels the unfinished build, unless the end was moved meanwhile. The job is locked before the workspace, as at the end of a job. */
+  /** Cancels the unfinished build, unless the end has been moved. The job is locked before the workspace, as at the end of a job. */
   const cancel = (target: Target) =>
     hurriedTransaction(
       Effect.gen(function* () {
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** Queues the deletion, unless the end was moved meanwhile: an extension comes before or after it, and of two replicas one acts. */
+  /** Queues the deletion, unless the end has been moved: an extension comes before or after it, and of two replicas one acts. */
   const enqueue = (target: Target, prepared: PreparedBuild) =>
     hurriedTransaction(
       Effect.gen(function* () {

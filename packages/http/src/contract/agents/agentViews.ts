@@ -1,4 +1,4 @@
-/** What is shown of agents, their apps, scripts, logs and metadata, and of the resources that have them. agents-and-apps.md §3, §5, §6, §8. */
+/** Agents with their apps, scripts, logs and metadata, and resources, as clients see them. agents-and-apps.md §3, §5, §6, §8. */
 import { AgentLog, AgentLogSource, AgentView, AppStatusView, AppView, ResourceView, ScriptView } from "@atelier/core/agents"
 import { Numbers, Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
