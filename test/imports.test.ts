@@ -46,7 +46,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   },
   templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },
-  agent: { packages: ["effect", "ws", "croner", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
+  agent: { packages: ["effect", "ws", "croner", "tar-stream", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
   http: {
     packages: [
       "effect",

@@ -8,6 +8,7 @@ import { directoryOf } from "./environment/Environment.js"
 import * as Lifecycle from "./reports/Lifecycle.js"
 import * as LogQueue from "./reports/LogQueue.js"
 import * as Loop from "./Loop.js"
+import * as Files from "./machine/files/Files.js"
 import * as Machine from "./machine/Machine.js"
 import * as Marks from "./scripts/Marks.js"
 import * as Metadata from "./reports/Metadata.js"
@@ -48,7 +49,8 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     const placed = yield* Deferred.make<Place.Place>()
     const ports = OwnPorts.ofAgent(config.brand.environmentName, config.environment)
     const terminals = yield* Terminals.make(placed, marks)
-    const machine = yield* Machine.make([Processes.make(placed, marks)])
+    const directory = Effect.map(Deferred.await(placed), (place) => place.directory)
+    const machine = yield* Machine.make([Processes.make(placed, marks), Files.make(directory)])
     const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports }, (client) =>
       Effect.gen(function* () {
         const now = yield* client.GetManifest({})

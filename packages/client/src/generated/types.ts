@@ -594,6 +594,43 @@ export interface Feature {
   }
 }
 
+export interface FileChange {
+  readonly path: string
+  readonly kind: "created" | "changed" | "deleted"
+}
+
+export interface FileChanges {
+  readonly events?: ReadonlyArray<FileChange>
+  readonly type?: "overflow"
+}
+
+export interface FileEntry {
+  readonly path: string
+  readonly name: string
+  readonly type: "file" | "directory" | "symlink" | "other"
+  readonly size: number
+  readonly mode: string
+  readonly modified_at: string
+  readonly etag: string
+  readonly target?: string
+}
+
+export interface FileList {
+  readonly entries: ReadonlyArray<FileEntry>
+  readonly next?: string
+}
+
+export interface FileMatch {
+  readonly path: string
+  readonly line?: number
+  readonly text?: string
+}
+
+export interface FileMatches {
+  readonly matches: ReadonlyArray<FileMatch>
+  readonly truncated: boolean
+}
+
 export interface FriendlyDiagnostic {
   readonly severity: "error" | "warning"
   readonly summary: string
@@ -1996,6 +2033,11 @@ export interface TemplateVersionVariable {
 export interface TokenConfig {
   /** Nanoseconds. */
   readonly max_token_lifetime: number
+}
+
+export interface UnpackedArchive {
+  readonly entries: number
+  readonly bytes: number
 }
 
 export interface UpdateAppearanceConfig {

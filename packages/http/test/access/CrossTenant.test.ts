@@ -63,6 +63,15 @@ const examplesOf = (tenant: Tenant): Readonly<Record<string, ReadonlyArray<Examp
     ],
     "POST /api/v2/users/{user}/convert-login": [{ body: { to_type: "oidc", password: "SomeSecurePassword!" } }],
     "GET /api/v2/workspaceagents/{workspaceagent}/tcp": [{ query: "port=8080" }],
+    ...Object.fromEntries(
+      ["DELETE", "GET", "HEAD", "PUT"].map((method) => [`${method} /api/v2/workspaceagents/{workspaceagent}/files`, [{ query: "path=x" }]])
+    ),
+    ...Object.fromEntries(
+      ["GET archive", "PUT archive", "GET find", "GET list", "GET stat", "GET watch"].map((each) => [
+        each.replace(" ", " /api/v2/workspaceagents/{workspaceagent}/files/"),
+        [{ query: "path=x" }]
+      ])
+    ),
     "GET /api/v2/groups": [{ query: `group_ids=${id("group")}` }],
     "PATCH /api/v2/settings/idpsync/organization": [{ body: { field: "orgs", mapping: { a: [id("organization")] } } }],
     "PATCH /api/v2/settings/idpsync/organization/mapping": [{ body: { Add: [{ Given: "a", Gets: id("organization") }] } }],

@@ -192,7 +192,13 @@ const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
   "changes what is in a workspace, which is its user's": [
     "DELETE /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}",
     "POST /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}/recreate",
-    "POST /api/v2/workspaceagents/{workspaceagent}/exec"
+    "DELETE /api/v2/workspaceagents/{workspaceagent}/files",
+    "POST /api/v2/workspaceagents/{workspaceagent}/exec",
+    "POST /api/v2/workspaceagents/{workspaceagent}/files/copy",
+    "POST /api/v2/workspaceagents/{workspaceagent}/files/directories",
+    "POST /api/v2/workspaceagents/{workspaceagent}/files/move",
+    "PUT /api/v2/workspaceagents/{workspaceagent}/files",
+    "PUT /api/v2/workspaceagents/{workspaceagent}/files/archive"
   ],
   "issues a token for one minute, which stores nothing": [
     "POST /api/v2/applications/reconnecting-pty-signed-token",

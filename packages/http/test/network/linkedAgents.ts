@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { expect, onTestFinished } from "vitest"
 import * as Api from "../../../agent/src/streams/Api.js"
 import * as Brand from "../../../agent/src/Brand.js"
+import * as Files from "../../../agent/src/machine/files/Files.js"
 import * as Machine from "../../../agent/src/machine/Machine.js"
 import * as Processes from "../../../agent/src/machine/processes/Processes.js"
 import * as Marks from "../../../agent/src/scripts/Marks.js"
@@ -68,7 +69,7 @@ export const link = async (
     yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
     const marks = Marks.make(Brand.make("Service"))
     const terminals = yield* Terminals.make(place, marks)
-    const machine = yield* Machine.make([Processes.make(place, marks)])
+    const machine = yield* Machine.make([Processes.make(place, marks), Files.make(Effect.succeed(tmpdir()))])
     yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all })
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {

@@ -528,6 +528,169 @@ export interface Inputs {
     }
     readonly startGithubDevice: {}
   }
+  readonly files: {
+    readonly readFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+      }
+    }
+    readonly inspectFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+      }
+    }
+    readonly writeFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+        /** a string matching the pattern ^[0-7]{1,4}$. At most 4096 characters. */
+        readonly mode?: string | undefined
+        readonly parents?: boolean | undefined
+        readonly fsync?: boolean | undefined
+      }
+    }
+    readonly deleteFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+        readonly recursive?: boolean | undefined
+      }
+    }
+    readonly describeFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+      }
+    }
+    readonly listFiles: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+        /** At most 4096 characters. */
+        readonly depth?: string | undefined
+        /** At most 4096 characters. */
+        readonly limit?: string | undefined
+        /** At most 8192 characters. */
+        readonly after?: string | undefined
+      }
+    }
+    readonly makeDirectory: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly payload: {
+        /** At most 4096 characters. */
+        readonly path: string
+        readonly parents?: boolean | undefined
+        /** a string matching the pattern ^[0-7]{1,4}$. */
+        readonly mode?: string | undefined
+      }
+    }
+    readonly moveFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly payload: {
+        /** At most 4096 characters. */
+        readonly from: string
+        /** At most 4096 characters. */
+        readonly to: string
+        readonly overwrite?: boolean | undefined
+        readonly recursive?: boolean | undefined
+      }
+    }
+    readonly copyFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly payload: {
+        /** At most 4096 characters. */
+        readonly from: string
+        /** At most 4096 characters. */
+        readonly to: string
+        readonly overwrite?: boolean | undefined
+        readonly recursive?: boolean | undefined
+      }
+    }
+    readonly packDirectory: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+      }
+    }
+    readonly unpackDirectory: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+      }
+    }
+    readonly findFiles: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+        /** At most 1024 characters. */
+        readonly name?: string | undefined
+        /** At most 1024 characters. */
+        readonly content?: string | undefined
+        /** At most 4096 characters. */
+        readonly limit?: string | undefined
+        /** Milliseconds. At most 4096 characters. */
+        readonly timeout_ms?: string | undefined
+      }
+    }
+    readonly watchFiles: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        /** At most 4096 characters. */
+        readonly path: string
+        readonly recursive?: boolean | undefined
+      }
+    }
+  }
   readonly general: {
     readonly checkForUpdates: {}
     readonly reportCspViolation: {

@@ -1,5 +1,6 @@
 /** This area's groups of endpoints. */
 import * as HttpApi from "@effect/platform/HttpApi"
+import { files } from "./files.js"
 import { processes } from "./processes.js"
 
-export const area = HttpApi.make("sandboxes").add(processes)
+export const area = HttpApi.make("sandboxes").add(files).add(processes)

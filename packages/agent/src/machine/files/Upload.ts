@@ -1,0 +1,114 @@
+/** Writes of files: to a draft beside the file, which takes its name when all bytes are there. */
+import { type BigIntStats, constants } from "node:fs"
+import { type FileHandle, mkdir, open, rename, stat } from "node:fs/promises"
+import type { IncomingMessage } from "node:http"
+import { dirname } from "node:path"
+import { precondition } from "./Conditions.js"
+import { discard, draftBeside, inTurn, renameToNew } from "./Drafts.js"
+import { describeTarget, type Entry, etagOf, modeBitsOf } from "./Entry.js"
+import { FileError, refusal, unlessMissing } from "./FileError.js"
+import { destinationOf } from "./FilePath.js"
+
+export interface Wanted {
+  /** Permission bits; undefined keeps those of the file, and gives a new file those of a new file in a shell. */
+  readonly mode: number | undefined
+  /** Whether missing directories are made. */
+  readonly parents: boolean
+  /** Whether the bytes are on the device before the answer. */
+  readonly fsync: boolean
+}
+
+/** Permission bits of a new file, before the process's mask. */
+const newFile = 0o666
+
+/** Of a draft until it is complete: what others may not read of the file, they may not read of its draft. */
+const ownerAlone = 0o600
+
+/** What a write replaces. Fails with 409 where that is no regular file, and with 412 where the request expects another version. */
+const replaced = async (path: string, destination: string, request: IncomingMessage): Promise<BigIntStats | undefined> => {
+  const current = await unlessMissing(() => stat(destination, { bigint: true }))
+  if (current?.isDirectory() === true) throw refusal(409, path, "is a directory", "EISDIR")
+  if (current?.isFile() === false) throw refusal(409, path, "is not a regular file", "ENXIO")
+  const validators = current && { etag: etagOf(current), modified: Number(current.mtimeMs) }
+  if (precondition(request.headers, validators, false) === "failed") {
+    throw refusal(412, path, current === undefined ? "does not exist" : "is not the version that the request names")
+  }
+  return current
+}
+
+/** Gives a complete draft the mode of the file that it replaces, and its owner where the system permits that. */
+const prepare = async (handle: FileHandle, current: BigIntStats | undefined, mode: number | undefined): Promise<void> => {
+  if (current !== undefined) {
+    const { gid, uid } = await handle.stat({ bigint: true })
+    if (gid !== current.gid || uid !== current.uid) {
+      await handle.chown(Number(current.uid), Number(current.gid)).catch(() => undefined)
+    }
+  }
+  const bits = mode ?? (current && modeBitsOf(current))
+  // After a change of the owner, which clears some of them
+  if (bits !== undefined) await handle.chmod(bits)
+}
+
+const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
+  for (let written = 0; written < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written)
+    written += bytesWritten
+  }
+}
+
+/** Writes what a stream carries, while its next bytes arrive. Answers how many bytes there were. */
+export const receive = async (source: AsyncIterable<unknown>, handle: FileHandle): Promise<number> => {
+  let position = 0
+  let writing = Promise.resolve()
+  for await (const chunk of source) {
+    if (!(chunk instanceof Uint8Array)) continue
+    await writing
+    writing = writeAll(handle, chunk, position)
+    // Its failure is found with the next bytes
+    writing.catch(() => undefined)
+    position += chunk.length
+  }
+  await writing
+  return position
+}
+
+const fill = async (draft: string, request: IncomingMessage, current: BigIntStats | undefined, wanted: Wanted): Promise<void> => {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+  const isPlain = current === undefined && wanted.mode === undefined
+  const handle = await open(draft, flags, isPlain ? newFile : ownerAlone)
+  try {
+    // The request stays open where a write fails, since it has to be answered
+    await receive(request.iterator({ destroyOnReturn: false }), handle)
+    await prepare(handle, current, wanted.mode)
+    if (wanted.fsync) await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Writes a request's bytes to a file. An upload that breaks off leaves the file as it was. Answers whether the file is new. */
+export const upload = async (
+  path: string,
+  request: IncomingMessage,
+  wanted: Wanted
+): Promise<{ readonly isNew: boolean; readonly entry: Entry }> => {
+  const destination = await destinationOf(path)
+  const before = await replaced(path, destination, request)
+  if (wanted.parents) await mkdir(dirname(destination), { recursive: true })
+  const draft = draftBeside(destination)
+  try {
+    await fill(draft, request, before, wanted)
+    const current = await inTurn(destination, async () => {
+      const now = await replaced(path, destination, request)
+      if (now === undefined && request.headers["if-none-match"] !== undefined) await renameToNew(draft, destination, true)
+      else await rename(draft, destination)
+      return now
+    })
+    return { isNew: current === undefined, entry: await describeTarget(path) }
+  } catch (error) {
+    await discard(draft)
+    // Between the check and the link, another program has made the file
+    if (error instanceof FileError && error.code === "EEXIST") throw refusal(412, path, "exists already")
+    throw error
+  }
+}
