@@ -1,4 +1,4 @@
-import { Context, Effect, Option, type Redacted } from "effect"
+import { Context, Effect, Option } from "effect"
 import { upstreamFailure } from "../../externalAuth/ExternalAuthLogins.js"
 import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../../externalAuth/ExternalAuthTokens.js"
@@ -17,35 +17,19 @@ import * as Traced from "../../platform/wiring/Traced.js"
 /** Providers that are asked at once. */
 const concurrency = 8
 
+/** The credentials of its owner that a build is given, and the tokens of external providers. */
+export interface CredentialsOfBuild {
+  readonly metadata: Pick<BuildMetadata, "owner_session_token" | "owner_ssh_private_key" | "owner_oidc_access_token">
+  readonly external_auth: ReadonlyArray<ExternalAuthToken>
+}
+
 /** The methods of {@link BuildCredentials}. */
 export interface BuildCredentialsService {
   /**
    * The credentials of its owner that a build is given. A start opens the session of the workspace's programs, other builds end it.
    * Prebuilt workspaces have none. Fails for a start whose providers cannot be asked. templates-and-provisioning.md §8.4.
    */
-  readonly of: (
-    build: WorkspaceBuild,
-    workspace: Workspace,
-    owner: User
-  ) => Effect.Effect<
-    | {
-        readonly metadata: {
-          readonly owner_session_token?: never
-          readonly owner_ssh_private_key?: never
-          readonly owner_oidc_access_token?: never
-        }
-        readonly external_auth: ReadonlyArray<never>
-      }
-    | {
-        readonly metadata: {
-          readonly owner_session_token: Redacted.Redacted<string> | undefined
-          readonly owner_ssh_private_key: Redacted.Redacted<string> | undefined
-          readonly owner_oidc_access_token: Redacted.Redacted<string> | undefined
-        }
-        readonly external_auth: ReadonlyArray<ExternalAuthToken>
-      },
-    UpstreamFailure
-  >
+  readonly of: (build: WorkspaceBuild, workspace: Workspace, owner: User) => Effect.Effect<CredentialsOfBuild, UpstreamFailure>
 }
 
 const make = Effect.gen(function* () {
