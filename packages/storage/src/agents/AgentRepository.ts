@@ -1,14 +1,14 @@
-import { SqlClient } from "@effect/sql"
 import { type AgentLifecycle, AgentRepository, type AppHealth, type AppState } from "@atelier/core/agents"
 import { Effect, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
 import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -48,7 +48,7 @@ const appState = row({ state: text<AppState>() })
 export const layer = service(
   AgentRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const selected = sql.literal(`a.id AS agent_id, a.name AS agent_name, a.created_at AS agent_created_at, a.parent_id AS agent_parent_id,
@@ -66,7 +66,7 @@ export const layer = service(
     const forUpdate = locking(sql, "FOR UPDATE")
     const rights = selectRights(sql)
     /** Whether the job gives a prebuilt workspace to its owner. */
-    const isClaim = inDialect(sql, {
+    const isClaim = sql.dialect({
       postgres: () => sql.literal(`c.input ->> 'prebuilt_workspace_stage' = '2'`),
       sqlite: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
     })

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AiBudgetRepository, type BudgetInputs } from "@atelier/core/ai"
 import { isEveryone } from "@atelier/core/groups"
 import type { UserId } from "@atelier/core/identity"
@@ -9,6 +8,7 @@ import { boolean, number, row, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const amounts = { spend_limit_micros: number, created_at: timestamp, updated_at: timestamp }
 const budget = row({ group_id: uuid, ...amounts })
@@ -21,7 +21,7 @@ const joined = row({ user_id: uuid, organization_id: uuid, is_default: boolean, 
 
 export const layer = service(
   AiBudgetRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const forKeyShare = locking(sql, "FOR KEY SHARE")
 
     /**

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { UserStatus } from "@atelier/core/identity"
 import { type AppUse, InsightsRepository, type Span, type StatusChange } from "@atelier/core/insights"
 import type { Uuid } from "@atelier/core/platform"
@@ -9,6 +9,7 @@ import { inPages, pageSize } from "../platform/Pages.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { type Query, Statements } from "../platform/Statements.js"
 
 const counts = json(Schema.Record({ key: Schema.String, value: Schema.Number }))
 
@@ -69,10 +70,10 @@ const at = row({ at: nullable(timestamp) })
 
 export const layer = service(
   InsightsRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const ofTemplates = (column: string, ids: ReadonlyArray<Uuid.Uuid> | undefined): Statement.Fragment =>
       ids === undefined ? sql`1 = 1` : among(sql, sql.literal(column), ids)
-    const newest = (statement: Statement.Statement<object>) => Effect.map(one(at, statement), ({ at }) => Option.fromNullable(at))
+    const newest = (statement: Query) => Effect.map(one(at, statement), ({ at }) => Option.fromNullable(at))
 
     /** Changes of statuses in their order: of those of one instant, deletions come last. */
     const changes = (until: string, behind: { readonly changed_at: string; readonly kind: number; readonly id: number } | undefined) =>

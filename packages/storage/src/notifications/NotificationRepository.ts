@@ -1,4 +1,4 @@
-import { SqlClient, type SqlError, type Statement } from "@effect/sql"
+import type { SqlError, Statement } from "@effect/sql"
 import {
   MessagePayload,
   type MessageStatus,
@@ -9,12 +9,13 @@ import {
 import { Effect, Option } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, run, touched } from "../platform/Statement.js"
 import { isRetryable } from "../platform/store/Transactor.js"
 import { dieOf, isUnavailable, orDefect } from "../platform/Unavailability.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const recipient = row({ id: uuid, username: text(), name: text(), email: text(), disabled: nullable(boolean) })
 
@@ -51,12 +52,12 @@ const concernsAll = (error: SqlError.SqlError): boolean => isRetryable(error) ||
 
 export const layer = service(
   NotificationRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const { boolean: bool } = dialectOf(sql)
 
     /** Returns the condition that a user has one of some roles. It names them as the index of users with roles does. */
     const holds = (roles: ReadonlyArray<string>): Statement.Fragment =>
-      sql`u.rbac_roles <> '[]' AND ${inDialect(sql, {
+      sql`u.rbac_roles <> '[]' AND ${sql.dialect({
         postgres: () =>
           sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
         sqlite: () =>
@@ -98,7 +99,7 @@ export const layer = service(
         ),
       enqueue: (messages) =>
         // A transaction of its own is a savepoint within another: a refused row undoes nothing but the messages
-        sql.withTransaction(insertAll(sql, "notification_messages", messages.map(stored), sql`ON CONFLICT (dedupe_hash) DO NOTHING`)).pipe(
+        sql.transaction(insertAll(sql, "notification_messages", messages.map(stored), sql`ON CONFLICT (dedupe_hash) DO NOTHING`)).pipe(
           Effect.as(Option.none<string>()),
           Effect.catchAll((error) => (concernsAll(error) ? dieOf(error) : Effect.succeedSome(error.message)))
         ),
@@ -151,7 +152,7 @@ export const layer = service(
       lockPaused: Effect.map(
         first(
           paused,
-          inDialect(sql, {
+          sql.dialect({
             postgres: () => Effect.zipRight(sql`LOCK TABLE notification_settings IN EXCLUSIVE MODE`, pausedNow),
             sqlite: () => pausedNow
           })

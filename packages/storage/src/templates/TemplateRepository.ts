@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { Uuid, service } from "@atelier/core/platform"
 import type { ProvisionerType } from "@atelier/core/provisioning"
@@ -14,10 +14,11 @@ import {
 } from "@atelier/core/templates"
 import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
-import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -71,7 +72,7 @@ const identified = row({ id: uuid })
 export const layer = service(
   TemplateRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const selected = sql`SELECT ${sql.literal(columnList(columns, "t"))},
@@ -84,7 +85,7 @@ export const layer = service(
 
     /** Whether a text holds another, both in lower case. */
     const holds = (haystack: Statement.Fragment, needle: string): Statement.Fragment =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`strpos(lower(${haystack}), ${needle.toLowerCase()}) > 0`,
         sqlite: () => sql`instr(lower(${haystack}), ${needle.toLowerCase()}) > 0`
       })
@@ -132,7 +133,7 @@ export const layer = service(
       group_acl: JSON.stringify(template.group_acl)
     })
 
-    const milliseconds = inDialect(sql, {
+    const milliseconds = sql.dialect({
       postgres: () => sql`round(extract(epoch FROM (j.completed_at - j.started_at)) * 1000)`,
       sqlite: () => sql`CAST(round((julianday(j.completed_at) - julianday(j.started_at)) * 86400000) AS INTEGER)`
     })
@@ -216,7 +217,7 @@ export const layer = service(
           if (dormant_at !== undefined) yield* run(sql`UPDATE workspaces SET dormant_at = ${dormant_at} WHERE ${dormant}`)
           if (time_til_deletion_ms === null) yield* run(sql`UPDATE workspaces SET deleting_at = NULL WHERE ${dormant}`)
           else if (time_til_deletion_ms !== undefined) {
-            const deletion = inDialect(sql, {
+            const deletion = sql.dialect({
               postgres: () => sql`dormant_at + ${time_til_deletion_ms} * interval '1 millisecond'`,
               sqlite: () => sql`strftime('%Y-%m-%dT%H:%M:%fZ', dormant_at, '+' || (${time_til_deletion_ms} / 1000.0) || ' seconds')`
             })

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
 import { Uuid, service } from "@atelier/core/platform"
 import {
@@ -13,13 +13,14 @@ import {
 } from "@atelier/core/workspaces"
 import { Array as Arr, Effect, Schema } from "effect"
 import { as, items } from "../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
 import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./builds/WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
+import { Statements } from "../platform/Statements.js"
 
 const doomed = row({ id: uuid, name: text(), owner_id: uuid, organization_id: uuid, template_id: uuid, deleting_at: nullable(timestamp) })
 const owner = row({ owner_id: uuid })
@@ -127,10 +128,10 @@ const identified = row({ id: uuid })
 export const layer = service(
   WorkspaceRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(workspaces.list)
-    const selectedDetails = sql.literal(detailColumns.replace(":actors", inDialect(sql, actors)))
+    const selectedDetails = sql.literal(detailColumns.replace(":actors", sql.dialect(actors)))
     const joined = sql.literal(detailJoins)
     /** The lock keeps the owner from being renamed or deleted while the name is copied. */
     const locked = locking(sql, "FOR SHARE")

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import {
   BuildResourceRepository,
   ForeignApp,
@@ -12,13 +11,14 @@ import type { ApiKeyScope, ProvisionedApp } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { insertAll } from "../../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { limited } from "../../platform/Limit.js"
 import { nestedRows } from "../../platform/NestedRows.js"
 import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, one, run } from "../../platform/Statement.js"
 import { orDefect } from "../../platform/Unavailability.js"
 import { agent, app, appStatus, lastRun, logSource, resource, script } from "../columns.js"
+import { Statements } from "../../platform/Statements.js"
 
 const written = row({ id: uuid })
 const tokenRow = row({ id: uuid, sealed_token_key_id: text(), sealed_token: bytes })
@@ -75,7 +75,7 @@ const replaced = Object.keys(app)
 export const layer = service(
   BuildResourceRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const resourceRows = nestedRows(sql, resource, () => "found_resources")
@@ -86,7 +86,7 @@ export const layer = service(
     const sourceRows = nestedRows(sql, logSource, () => "s")
 
     // SQLite does not know that few agents are found, and might begin with the other table
-    const then = inDialect(sql, { sqlite: () => sql`CROSS JOIN`, postgres: () => sql`JOIN` })
+    const then = sql.dialect({ sqlite: () => sql`CROSS JOIN`, postgres: () => sql`JOIN` })
 
     /** The rows of `found_agents` with their parts. */
     const agentParts = sql`

@@ -1,15 +1,15 @@
-import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { JobQueueRepository } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
-import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, one, run } from "../../platform/Statement.js"
 import { claimColumns } from "../columns.js"
 import { jobIs } from "../JobStatus.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const takenJob = row({ ...claimColumns, initiator_username: text() })
 const identified = row({ id: uuid })
@@ -23,7 +23,7 @@ const matched = row({ job_id: uuid, count: number, available: number, most_recen
 export const layer = service(
   JobQueueRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const dialect = dialectOf(sql)
 
     const claimSelected = sql.literal(columnList(claimColumns))
@@ -32,7 +32,7 @@ export const layer = service(
     const isPrebuild = sql.literal(`(initiator_id = '${prebuildsUserId}')`)
     const queueOrder = sql`${isPrebuild}, created_at, id`
     const skippingLocked = locking(sql, "FOR UPDATE SKIP LOCKED")
-    const hasProvisioner = inDialect(sql, {
+    const hasProvisioner = sql.dialect({
       postgres: () => sql`d.provisioners @> to_jsonb(j.provisioner)`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(d.provisioners) WHERE value = j.provisioner)`
     })
@@ -130,7 +130,7 @@ export const layer = service(
         ),
       endLeases: (now) =>
         run(sql`UPDATE provisioner_jobs SET lease_expires_at = ${now} WHERE completed_at IS NULL AND lease_expires_at IS NOT NULL`),
-      isShared: inDialect(sql, { sqlite: () => false, postgres: () => true }),
+      isShared: sql.dialect({ sqlite: () => false, postgres: () => true }),
       availableWorkers: (ids) =>
         all(
           worker,

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import {
   ExternalAuthRequirement,
   type FormType,
@@ -18,6 +17,7 @@ import { all, first, run, runUnique } from "../../platform/Statement.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { jobIs } from "../../provisioning/JobStatus.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -88,7 +88,7 @@ const externalAuth = row({ external_auth_providers: json(Schema.Array(ExternalAu
 export const layer = service(
   TemplateVersionRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const selected = sql`SELECT ${sql.literal(columnList(columns, "v"))},
