@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const version = "2.19.0"
-/** Milliseconds; a slow build is given up. */
-const timeout = 120_000
+/** Milliseconds; a slow build is given up. A clean clone is checked at the same time. */
+const timeout = 300_000
 
 const cache = fileURLToPath(new URL("../node_modules/.cache/terraform", import.meta.url))
 const mirror = join(cache, "mirror")
