@@ -30,6 +30,7 @@ const aWorld = (storage: Database[1]) => {
   let provider: OidcServer | undefined
   const servers: Array<TestServer> = []
   let people = 0
+  let shared: Promise<TestServer> | undefined
   beforeAll(async () => {
     provider = await startOidc({
       redirectUris: [callback],
@@ -44,14 +45,25 @@ const aWorld = (storage: Database[1]) => {
     if (provider === undefined) throw new Error("the provider has not started")
     return provider
   }
+  const serve = async (options: ServerOptions = {}): Promise<TestServer> => {
+    const server = await startServer(storage, {
+      entitlements: everything,
+      ...options,
+      options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: running().issuer, ...options.options }
+    })
+    servers.push(server)
+    return server
+  }
   return {
-    serve: async (options: ServerOptions = {}): Promise<TestServer> => {
-      const server = await startServer(storage, {
-        entitlements: everything,
-        ...options,
-        options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: running().issuer, ...options.options }
-      })
-      servers.push(server)
+    /** A server of the test's own. */
+    serve,
+    /** The server of the tests without options, on which no membership follows from claims yet. */
+    share: async (): Promise<TestServer> => {
+      const server = await (shared ??= serve())
+      const home = `/organizations/${await defaultId(server)}/settings/idpsync`
+      await patch(server, "/settings/idpsync/organization", { field: "", mapping: {}, organization_assign_default: true })
+      await patch(server, `${home}/groups`, { field: "" })
+      await patch(server, `${home}/roles`, { field: "" })
       return server
     },
     /** A user who logs in repeatedly, with these claims each time. */
@@ -118,12 +130,12 @@ const aGroup = async (server: TestServer, organization: string, name: string) =>
   (await server.call("POST", `/organizations/${organization}/groups`, { token: server.owner().token, body: { name } })).as(Identified).id
 
 describe.each(databases)("logins on %s", (kind, storage) => {
-  const { aPerson, serve } = aWorld(storage)
+  const { aPerson, serve, share } = aWorld(storage)
   const once = onceOn("logins", kind)
 
   describe("that memberships follow from", () => {
     it("make the user a member of exactly the mapped organizations", async () => {
-      const server = await serve()
+      const server = await share()
       const [home, one, two] = [await defaultId(server), await anotherOrganization(server), await anotherOrganization(server)]
       const nowhere = "00000000-0000-4000-8000-000000000001"
       const mapping = { one: [one], both: [one, two], lost: [nowhere] }
@@ -158,7 +170,7 @@ describe.each(databases)("logins on %s", (kind, storage) => {
     })
 
     once("restore neither rights nor bans of a former membership", async () => {
-      const server = await serve()
+      const server = await share()
       const organization = await anotherOrganization(server)
       const settings = { field: "orgs", mapping: { one: [organization] }, organization_assign_default: true }
       await patch(server, "/settings/idpsync/organization", settings)
@@ -178,7 +190,7 @@ describe.each(databases)("logins on %s", (kind, storage) => {
     })
 
     once("fail where the claim cannot be read, and change nothing", async () => {
-      const server = await serve()
+      const server = await share()
       await patch(server, "/settings/idpsync/organization", { field: "orgs", organization_assign_default: true })
       const person = aPerson(server)
       expect((await person.logIn({ orgs: "a,b" })).status).toBe(400)
@@ -191,7 +203,7 @@ describe.each(databases)("logins on %s", (kind, storage) => {
 
   describe("that groups follow from", () => {
     once("put the user into the groups that claims name, and into no others", async () => {
-      const server = await serve()
+      const server = await share()
       const home = await defaultId(server)
       const elsewhere = await anotherOrganization(server)
       const [mapped, foreign] = [await aGroup(server, home, "mapped"), await aGroup(server, elsewhere, "foreign")]
@@ -216,7 +228,7 @@ describe.each(databases)("logins on %s", (kind, storage) => {
     })
 
     it("make no group in an organization that is being deleted", async () => {
-      const server = await serve()
+      const server = await share()
       const id = await anotherOrganization(server)
       const person = aPerson(server)
       const { id: user_id } = await (await person.logIn()).me()
@@ -239,7 +251,7 @@ describe.each(databases)("logins on %s", (kind, storage) => {
     })
 
     it("create each group once for concurrent logins", async () => {
-      const server = await serve()
+      const server = await share()
       const home = await defaultId(server)
       await patch(server, `/organizations/${home}/settings/idpsync/groups`, { field: "groups", auto_create_missing_groups: true })
       const people = Array.from({ length: 4 }, () => aPerson(server))
@@ -253,7 +265,7 @@ describe.each(databases)("logins on %s", (kind, storage) => {
 
   describe("that roles follow from", () => {
     it("replace the roles that the user was given in the organization", async () => {
-      const server = await serve()
+      const server = await share()
       const home = await defaultId(server)
       const { token } = server.owner()
       await server.call("POST", `/organizations/${home}/members/roles`, {
