@@ -31,16 +31,19 @@ const cachedCode = (url, source) => {
   }
 }
 
+/** A script as a function of what Node gives a module, with its compiled code if there is any. */
+export const compiled = (url, bytes, cachedData) =>
+  // The bundler writes no other characters than those of ASCII
+  new vm.Script(`(function (module, exports, require, importMeta) {${bytes.latin1Slice()}\n})`, {
+    filename: fileURLToPath(url),
+    cachedData,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+  })
+
 /** Runs a script, and returns it with what it exports. `meta` stands for its `import.meta`. */
 export const load = (url, meta) => {
   const bytes = readFileSync(url)
-  // The bundler writes no other characters than those of ASCII
-  const source = bytes.latin1Slice()
-  const script = new vm.Script(`(function (module, exports, require, importMeta) {${source}\n})`, {
-    filename: fileURLToPath(url),
-    cachedData: cachedCode(url, bytes),
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
-  })
+  const script = compiled(url, bytes, cachedCode(url, bytes))
   const module = { exports: {} }
   script.runInThisContext()(module, module.exports, createRequire(url), meta)
   return { script, exports: module.exports }

@@ -1,0 +1,4 @@
+// Stands for the module of the same name in the bundled agent: the program is a script beside it, with the code that V8 has compiled of it.
+import { load } from "./load.mjs"
+
+export const { run } = load(new URL("program-run.cjs", import.meta.url), import.meta).exports
