@@ -12,6 +12,7 @@ import { apps } from "./sections/apps.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
 import { forms } from "./sections/forms.mjs"
 import { history } from "./sections/history.mjs"
+import { interactive } from "./sections/interactive.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
@@ -35,6 +36,7 @@ const sections = {
   logs,
   userPages,
   workspaces,
+  interactive,
   lifeCycle,
   watchers,
   relay,

@@ -1,20 +1,15 @@
 // Apps and terminals of a workspace through the standalone server and its agent, the same things by themselves in the same run, and apps through a
 // plain relay: two processes of node:http in the places of the server and the agent.
-import { builds, createClient, logins, provisioning, reach, templates, templateVersions, users, workspaces } from "@atelier/client"
+import { builds, reach, workspaces } from "@atelier/client"
 import { spawn as spawnPty } from "@lydell/node-pty"
-import { fork, spawn } from "node:child_process"
+import { fork } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
-import { createInterface } from "node:readline"
-import { buffer } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
-import { pack } from "tar-stream"
-import { WebSocket } from "ws"
-import { flagsOf } from "../../flags.mjs"
 import { compare, median } from "../compare.mjs"
 import { freePort, temporaryDirectory } from "../databases.mjs"
 import { load, request } from "../load.mjs"
+import { importTemplate, startStandalone } from "../standalone.mjs"
 
 const largeBytes = 100_000_000
 const hugeBytes = 1_000_000_000
@@ -24,10 +19,6 @@ const downloads = 3
 const warmUp = 6000
 const strokes = 200
 const terminals = { workspaces: 5, each: 100 }
-
-const checkout = new URL("../../../", import.meta.url)
-const program = fileURLToPath(new URL("examples/standalone/dist/program.js", checkout))
-const account = { email: "admin@example.com", password: "SomeSecurePassword!" }
 
 /** A small page at `/`, and as many bytes as its path names at another one. */
 const site = `import { createServer } from "node:http"
@@ -61,45 +52,6 @@ agents:
       - slug: site
         url: http://127.0.0.1:${port}
 `
-
-const archiveOf = (files) => {
-  const archive = pack()
-  for (const [name, content] of Object.entries(files)) archive.entry({ name }, content)
-  archive.finalize()
-  return buffer(archive)
-}
-
-/** Starts the server, makes the first user, and a template whose workspaces have the site. */
-const start = async ({ kind, location }, directory, nodeArguments) => {
-  const database = kind === "postgres" ? location : `sqlite:${location}`
-  const place = ["--http-address", "127.0.0.1:0", "--database", database, "--workspaces-directory", join(directory, "workspaces")]
-  const child = spawn(process.execPath, [...flagsOf(checkout), ...nodeArguments, program, ...place, "--dangerous-disable-rate-limits"], {
-    stdio: ["ignore", "pipe", "inherit"]
-  })
-  const url = await new Promise((resolve, reject) => {
-    createInterface(child.stdout).on("line", (line) => {
-      const found = /^Atelier listens on (http:\/\/[\d.:]+)/.exec(line)?.[1]
-      if (found !== undefined) resolve(found)
-    })
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)))
-  })
-  const anonymous = createClient({ baseUrl: url })
-  await users.createFirstUser(anonymous, { body: { ...account, username: "admin" } })
-  const { session_token: token } = await logins.logIn(anonymous, { body: account })
-  return {
-    url,
-    token,
-    client: createClient({ baseUrl: url, token, WebSocket }),
-    pid: child.pid,
-    /** Resident bytes of the server. */
-    memory: async () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${child.pid}/status`, "utf8"))[1]),
-    stop: async () => {
-      const exited = once(child, "exit")
-      child.kill("SIGINT")
-      await exited
-    }
-  }
-}
 
 /** Milliseconds of processor time that a process has had, in the hundredths of a second in which the system counts. */
 const processorTime = async (pid) => {
@@ -137,16 +89,7 @@ const timesOf = async (pids, subject, seconds) => {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0)
 
-const templateFrom = async (client, port) => {
-  const body = await archiveOf({ "template.yaml": template(port), "site.mjs": site })
-  const { hash: file_id } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body })
-  const version = await templateVersions.createTemplateVersion(client, {
-    organization: "default",
-    body: { storage_method: "file", provisioner: "terraform", file_id }
-  })
-  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: version.id }));
-  return templates.createTemplate(client, { organization: "default", body: { name: "site", template_version_id: version.id } })
-}
+const templateFrom = (client, port) => importTemplate(client, "site", { "template.yaml": template(port), "site.mjs": site })
 
 /** The agent of a new workspace, once it is connected. */
 const agentFrom = async (client, template_id, name) => {
@@ -228,7 +171,7 @@ export const apps = {
   run: async ({ database, databases, nodeArguments, report, seconds }) => {
     const directory = await temporaryDirectory()
     const port = await freePort()
-    const server = await start(await databases.fresh(database.kind), directory.path, nodeArguments)
+    const server = await startStandalone(await databases.fresh(database.kind), directory.path, { nodeArguments })
     const { client, token, url } = server
     const figure = { database: database.name }
     const relay = await startRelay(port)
