@@ -57,7 +57,6 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "openid-client",
       "@xterm/addon-fit",
       "@xterm/xterm",
-      "@atelier/client",
       "@atelier/core",
       "@atelier/node",
       "@atelier/agent-protocol"

@@ -49,6 +49,8 @@ export interface TestTemplate {
   readonly hangs_by?: string
   /** Lines that each plan writes. */
   readonly logs?: ReadonlyArray<string>
+  /** Running workspaces of the pool are handed over to their owners. Scripts called "Owner" run when a workspace has one. */
+  readonly hands_over?: boolean
   /** Resources that every build makes anew. */
   readonly replaces?: Applied["replacements"]
   /** The builds that make prebuilt workspaces fail. */
@@ -114,7 +116,7 @@ const valueIn = (values: ReadonlyArray<ParameterValue>, name: string): string | 
   values.find((value) => value.name === name)?.value
 
 /** A token that a workspace's builds have in common: of a prebuilt workspace and its claim. */
-const lastingToken = (workspaceId: string, name: string): string => {
+export const lastingToken = (workspaceId: string, name: string): string => {
   const digits = createHash("sha256").update(`${workspaceId} ${name}`).digest("hex")
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`
 }
@@ -155,6 +157,22 @@ const withTaskApp = (resources: ReadonlyArray<ProvisionedResource>, { task_app }
     }))
   }))
 
+const withOwnerScripts = (resource: ProvisionedResource, { prebuilt_workspace_stage }: PlanInput["metadata"]) => ({
+  ...resource,
+  agents: resource.agents.map((agent) => ({
+    ...agent,
+    scripts: agent.scripts.map((script) =>
+      script.display_name === "Owner" ? { ...script, run_on_start: prebuilt_workspace_stage !== "create" } : script
+    )
+  }))
+})
+
+/** The resource with tokens of its own for its agents. */
+const withNewTokens = (resource: ProvisionedResource): ProvisionedResource => ({
+  ...resource,
+  agents: resource.agents.map((agent) => ({ ...agent, auth: { _tag: "Token", token: Uuid.Uuid.make(randomUUID()) } }))
+})
+
 const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   const hang = template.stubborn ? Effect.uninterruptible(Effect.never) : Effect.never
   const step = (name: "parse" | "plan" | "apply"): Effect.Effect<void, ProvisionFailure> => {
@@ -181,7 +199,9 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   }
   const resources = ({ metadata, parameters: values }: PlanInput): ReadonlyArray<ProvisionedResource> => {
     const started = metadata.transition === "start" ? (template.started ?? []) : []
-    return filled([...(template.resources ?? []), ...started], values, metadata).map(resourceOf)
+    return filled([...(template.resources ?? []), ...started], values, metadata)
+      .map(resourceOf)
+      .map((resource) => (template.hands_over === true ? withOwnerScripts(resource, metadata) : resource))
   }
   const tagsOf = (tags: NonNullable<TestTemplate["workspace_tags"]>): Pick<ProvisionerSession, "workspaceTags"> => ({
     workspaceTags: ({ parameters: values }) => Effect.succeed(filled(tags, [...values, ...defaults]))
@@ -194,7 +214,28 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
       ...(template.replaces === undefined ? {} : { replacements: template.replaces })
     }
   }
+  const plan = (input: PlanInput): Plan => ({
+    resources: resources(input),
+    parameters,
+    presets: template.presets ?? [],
+    ...(template.workspace_tags === undefined
+      ? {}
+      : { workspace_tags: filled(template.workspace_tags, [...input.parameters, ...defaults]) }),
+    daily_cost: template.daily_cost?.[input.metadata.transition] ?? 0,
+    has_ai_task: template.task_app !== undefined,
+    has_external_agent: template.has_external_agent === true && input.metadata.transition === "start",
+    ...(template.external_auth === undefined ? {} : { external_auth_providers: template.external_auth })
+  })
+  const handsOver: Pick<ProvisionerSession, "handOver"> = {
+    handOver: (input) =>
+      Effect.sync(() => {
+        const made = applied(input)
+        const state = new TextEncoder().encode("handed over")
+        return { plan: plan(input), applied: { ...made, resources: made.resources.map(withNewTokens), state }, settle: Effect.void }
+      })
+  }
   return {
+    ...(template.hands_over === true ? handsOver : {}),
     parse: Effect.as(step("parse"), {
       variables: (template.variables ?? []).map(aVariable),
       readme: template.readme ?? "",
@@ -204,18 +245,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
     plan: (input) =>
       step("plan").pipe(
         Effect.zipRight(input.metadata.workspace_name === template.hangs_for ? hang : say),
-        Effect.map((): Plan => ({
-          resources: resources(input),
-          parameters,
-          presets: template.presets ?? [],
-          ...(template.workspace_tags === undefined
-            ? {}
-            : { workspace_tags: filled(template.workspace_tags, [...input.parameters, ...defaults]) }),
-          daily_cost: template.daily_cost?.[input.metadata.transition] ?? 0,
-          has_ai_task: template.task_app !== undefined,
-          has_external_agent: template.has_external_agent === true && input.metadata.transition === "start",
-          ...(template.external_auth === undefined ? {} : { external_auth_providers: template.external_auth })
-        }))
+        Effect.map(() => plan(input))
       ),
     apply: (input) =>
       step("apply").pipe(

@@ -1,7 +1,8 @@
 /** Two callers at once, where one comes behind the other exactly while that one is at work. */
+import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import type { TestServer } from "../http/server.js"
-import { Statements } from "@atelier/storage"
+import { inDialect } from "@atelier/storage"
 
 /** Processes of the database that wait for this one, or for one that does. */
 const waiting = `WITH RECURSIVE waiting (pid) AS (
@@ -21,14 +22,14 @@ export const overtaking = <A, B>(
 ): Promise<readonly [A, B]> =>
   server.run(
     Effect.gen(function* () {
-      const sql = yield* Effect.flatten(Effect.serviceOption(Statements))
+      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
       const untilWaiting = (count: number, isAnswered: () => boolean = () => false) =>
-        Effect.repeat(sql.run<{ readonly count: number }>(waiting), {
+        Effect.repeat(sql.unsafe<{ readonly count: number }>(waiting), {
           until: ([row]) => isAnswered() || (row !== undefined && row.count >= count)
         })
-      const paused = sql.transaction(
+      const paused = sql.withTransaction(
         Effect.gen(function* () {
-          yield* sql.run(lock)
+          yield* sql.unsafe(lock)
           const before = first()
           yield* untilWaiting(1)
           let isAnswered = false
@@ -40,7 +41,7 @@ export const overtaking = <A, B>(
         })
       )
       const inTurn = Effect.promise(async () => [await first(), await second()] as const)
-      return yield* sql.dialect({
+      return yield* inDialect(sql, {
         postgres: () => Effect.flatMap(paused, (calls) => Effect.promise(() => Promise.all(calls))),
         sqlite: () => inTurn
       })

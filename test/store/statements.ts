@@ -1,7 +1,7 @@
 /** What an effect asks of the store. */
-import { Statement } from "@effect/sql"
+import { SqlClient, Statement } from "@effect/sql"
 import { Effect } from "effect"
-import { Statements } from "@atelier/storage"
+import { inDialect } from "@atelier/storage"
 
 export interface RecordedStatement {
   readonly text: string
@@ -39,16 +39,16 @@ export const chosenPlanOf = (statement: RecordedStatement) => explained(statemen
 
 const explained = ({ parameters, text }: RecordedStatement, without: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const sql = yield* Effect.flatten(Effect.serviceOption(Statements))
-    const rows = yield* sql.dialect({
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* inDialect(sql, {
       postgres: () =>
-        sql.transaction(
+        sql.withTransaction(
           Effect.zipRight(
             Effect.forEach(without, (setting) => sql`SET LOCAL ${sql(setting)} = off`),
-            sql.run<Record<string, unknown>>(`EXPLAIN ${text}`, parameters)
+            sql.unsafe<Record<string, unknown>>(`EXPLAIN ${text}`, [...parameters])
           )
         ),
-      sqlite: () => sql.run<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+      sqlite: () => sql.unsafe<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
     })
     return rows.map((row) => String(row["QUERY PLAN"] ?? row["detail"])).join("\n")
   })

@@ -1,6 +1,7 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
+import * as engine from "./engine.js"
 import { supervise } from "./supervise.js"
 import { numberOf, placeOf, shareSetupToken, withPlace } from "./worker.js"
 
@@ -38,6 +39,7 @@ export const run = async (): Promise<number> => {
         )
       }
       if (options.processes > 1) {
+        engine.end()
         shareSetupToken(process.env)
         return await supervise(options.processes, signalled())
       }

@@ -3,13 +3,13 @@
  * it by the query parameter `streams`, and an agent that does not is never asked.
  *
  * The service begins with a request, the agent answers it, and then the stream carries the target's bytes. Request and answer are JSON texts
- * with their length in two bytes before them, in network order.
+ * with their length before them (`Message`).
  */
-import { Data, Duration, Effect, Option, Schema, type Scope } from "effect"
-import { ByteBuffer } from "./ByteBuffer.js"
+import { Data, Effect, Schema, type Scope } from "effect"
 import type { ByteStream } from "./ByteStream.js"
+import * as Message from "./Message.js"
 import type { Session } from "./yamux/Session.js"
-import { type StreamError, StreamReset } from "./yamux/YamuxError.js"
+import type { StreamError } from "./yamux/YamuxError.js"
 
 /** The value of the parameter `streams` that offers these streams: the version up to which the agent knows their kinds. */
 export const offered = "2"
@@ -21,25 +21,17 @@ export const versionOf = (value: string | ReadonlyArray<string> | undefined): nu
 /** The version from which agents know streams to their processes and files. */
 export const machineVersion = 2
 
-/** Bytes of a request or an answer. */
-const maximumMessage = 1024
-
-/** Bytes of the length before a message. */
-const lengthBytes = 2
-
-/** How long the other side may take for its request or its answer. */
-const answerWithin = Duration.seconds(15)
-
 /**
  * A TCP port of the loopback interface, seen from the agent; a terminal, which the first bytes of the stream name (`Pty.Init`); the agent's own
- * HTTP API; or HTTP for the processes and files of the agent's machine.
+ * HTTP API; HTTP for the processes and files of the agent's machine; or the offer of another token (`TokenOffer`), which an agent takes that says so.
  */
 export const Request = Schema.parseJson(
   Schema.Union(
     Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)) }),
     Schema.Struct({ kind: Schema.Literal("pty") }),
     Schema.Struct({ kind: Schema.Literal("api") }),
-    Schema.Struct({ kind: Schema.Literal("machine") })
+    Schema.Struct({ kind: Schema.Literal("machine") }),
+    Schema.Struct({ kind: Schema.Literal("token") })
   )
 )
 export type Request = typeof Request.Type
@@ -48,37 +40,6 @@ const Answer = Schema.parseJson(Schema.Struct({ error: Schema.optional(Schema.St
 
 /** The agent cannot reach the target; `message` says why, to the caller. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string }> {}
-
-const broken = (message: string) => new StreamReset({ by: "here", message })
-
-const write = (stream: ByteStream, text: string): Effect.Effect<void, StreamError> => {
-  const payload = new TextEncoder().encode(text)
-  const bytes = new Uint8Array(lengthBytes + payload.length)
-  new DataView(bytes.buffer).setUint16(0, payload.length)
-  bytes.set(payload, lengthBytes)
-  return stream.write(bytes)
-}
-
-/** Reads one message; answers it with the bytes that came after it. */
-const read = <A>(stream: ByteStream, schema: Schema.Schema<A, string>): Effect.Effect<readonly [A, Uint8Array], StreamError> =>
-  Effect.gen(function* () {
-    const buffer = new ByteBuffer()
-    for (;;) {
-      const chunk = yield* stream.read
-      if (Option.isNone(chunk)) return yield* broken("The stream ended before its message")
-      buffer.append(chunk.value)
-      if (buffer.size < lengthBytes) continue
-      const bytes = buffer.take()
-      const end = lengthBytes + new DataView(bytes.buffer, bytes.byteOffset).getUint16(0)
-      if (end > lengthBytes + maximumMessage) return yield* broken("The message is too long")
-      if (bytes.length >= end) {
-        const text = new TextDecoder().decode(bytes.subarray(lengthBytes, end))
-        const message = yield* Effect.mapError(Schema.decode(schema)(text), () => broken("The message is malformed"))
-        return [message, bytes.subarray(end)] as const
-      }
-      buffer.append(bytes)
-    }
-  }).pipe(Effect.timeoutFail({ duration: answerWithin, onTimeout: () => broken("The message did not come in time") }))
 
 /** The stream with bytes that were read too early before its own. */
 const withFirst = (stream: ByteStream, first: Uint8Array): ByteStream => {
@@ -104,19 +65,19 @@ export const open = (session: Session, request: Request): Effect.Effect<ByteStre
   Effect.gen(function* () {
     const stream = yield* session.open
     yield* Effect.addFinalizer(() => stream.reset)
-    yield* write(stream, yield* Effect.orDie(Schema.encode(Request)(request)))
-    const [{ error }, rest] = yield* read(stream, Answer)
+    yield* Message.write(stream, Request, request)
+    const [{ error }, rest] = yield* Message.read(stream, Answer)
     if (error !== undefined) return yield* new Unreachable({ message: error })
     return withFirst(stream, rest)
   })
 
 /** What the service asks for on a stream that it has opened, and the stream behind it. */
 export const requested = (stream: ByteStream): Effect.Effect<readonly [Request, ByteStream], StreamError> =>
-  Effect.map(read(stream, Request), ([request, rest]) => [request, withFirst(stream, rest)] as const)
+  Effect.map(Message.read(stream, Request), ([request, rest]) => [request, withFirst(stream, rest)] as const)
 
 /** Answers that the target is reached. */
-export const reached = (stream: ByteStream): Effect.Effect<void, StreamError> => write(stream, "{}")
+export const reached = (stream: ByteStream): Effect.Effect<void, StreamError> => Message.writeText(stream, "{}")
 
 /** Answers why the target is not reached, and finishes the stream. */
 export const unreachable = (stream: ByteStream, error: string): Effect.Effect<void, StreamError> =>
-  Effect.zipRight(write(stream, JSON.stringify({ error: error.slice(0, 200) })), stream.finish)
+  Effect.zipRight(Message.writeText(stream, JSON.stringify({ error: error.slice(0, 200) })), stream.finish)

@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Deferred, Duration, Effect, ExecutionStrategy, Fiber, FiberHandle, Queue, Redacted, Scope } from "effect"
 import type { AgentMessages } from "@atelier/agent-protocol"
 import type { AgentConfig } from "./AgentConfig.js"
 import * as Api from "./streams/Api.js"
@@ -36,60 +36,99 @@ const generalSource = new Uint8Array(16)
 export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
   Effect.forever(live(config, marks))
 
+/** The manifest that the agent works with, and the token that the server has given it for. */
+interface Held {
+  readonly manifest: AgentMessages.Manifest
+  readonly token: Redacted.Redacted
+}
+
+/** The scripts of a running workspace that begin with its owner: the server wants them at a start now, and did not before. */
+const begunBy =
+  (before: AgentMessages.Manifest) =>
+  ({ id, run_on_start }: AgentMessages.WorkspaceAgentScript): boolean =>
+    run_on_start && before.scripts.some((script) => Buffer.compare(script.id, id) === 0 && !script.run_on_start)
+
 /**
  * One life of an agent. Ends when the server knows the token as that of another agent: a user has claimed the prebuilt workspace, whose agent keeps its
- * token. The next life begins with the manifest of the new owner. Spec: templates-and-provisioning.md §5.4.
+ * token. The next life begins with the manifest of the new owner. An agent that is given another token lives on, with the manifest that the server
+ * has for it: its workspace has been handed over as it runs. Spec: templates-and-provisioning.md §5.4.
  */
 const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const first = yield* Deferred.make<AgentMessages.Manifest>()
+    const first = yield* Deferred.make<Place.Place>()
     const replaced = yield* Deferred.make<void>()
+    /** The manifest that counts is the first one with a token: scripts run once in the agent's life, whatever happens to connections. */
+    let held: Held | undefined
+    let place: Place.Place | undefined
+    const placed = Effect.suspend(() => (place === undefined ? Deferred.await(first) : Effect.succeed(place)))
 
-    // The manifest that counts is the first one of this agent: scripts run once in its life, whatever happens to connections.
-    const placed = yield* Deferred.make<Place.Place>()
     const ports = OwnPorts.ofAgent(config.brand.environmentName, config.environment)
     const terminals = yield* Terminals.make(placed, marks)
-    const directory = Effect.map(Deferred.await(placed), (place) => place.directory)
-    const machine = yield* Machine.make([Processes.make(placed, marks), Files.make(directory)])
-    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports }, (client) =>
+    const changes = yield* Queue.unbounded<{ readonly before: AgentMessages.Manifest | undefined; readonly held: Held }>()
+    // Of all manifests, and until the stop scripts have run
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const machine = yield* Machine.make([Processes.make(placed, marks), Files.make(Effect.map(placed, ({ directory }) => directory))])
+    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports }, (client, token) =>
       Effect.gen(function* () {
+        const before = held
         const now = yield* client.GetManifest({})
-        const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : now
-        if (Buffer.compare(manifest.agent_id, now.agent_id) !== 0) return yield* Effect.asVoid(Deferred.succeed(replaced, undefined))
+        if (before !== undefined && Buffer.compare(before.manifest.agent_id, now.agent_id) !== 0) {
+          return yield* Effect.asVoid(Deferred.succeed(replaced, undefined))
+        }
+        const isKept = before !== undefined && Redacted.value(before.token) === Redacted.value(token)
+        const manifest = isKept ? before.manifest : now
         yield* client.UpdateStartup({ startup: { version: `v${version}`, expanded_directory: directoryOf(config, manifest) } })
-        yield* Deferred.succeed(first, manifest)
+        if (isKept) return
+        held = { manifest, token }
+        place = yield* Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
+        yield* Deferred.succeed(first, place)
+        yield* changes.offer({ before: before?.manifest, held })
       })
     )
     const logs = yield* LogQueue.make(connection)
     const lifecycle = yield* Lifecycle.make(connection)
-
-    const manifest = yield* Deferred.await(first)
-    const place = yield* Place.prepare(config, manifest)
-    yield* Deferred.succeed(placed, place)
-    const scripts = yield* Scripts.make({ config, connection, logs, manifest, marks, place })
+    let scripts: Scripts.Scripts | undefined
 
     const shutDown = Effect.gen(function* () {
       yield* connection.hurry
       yield* lifecycle.enter("SHUTTING_DOWN")
-      yield* lifecycle.enter(Lifecycle.after.stop[yield* scripts.stop])
+      yield* lifecycle.enter(Lifecycle.after.stop[scripts === undefined ? "ok" : yield* scripts.stop])
       yield* terminals.end
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
-      const drained = Effect.all([logs.drain, scripts.drain, lifecycle.drain], { concurrency: "unbounded", discard: true })
+      const drained = Effect.all([logs.drain, scripts?.drain ?? Effect.void, lifecycle.drain], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), flushWithin)
     })
+
+    /** The work with one manifest, until another one takes its place. */
+    const work = ({ manifest }: Held, before: AgentMessages.Manifest | undefined) =>
+      Effect.gen(function* () {
+        const place = yield* placed
+        const own = yield* Scripts.make({ config, connection, logs, manifest, marks, place })
+        scripts = own
+        yield* AppHealth.report({ connection, apps: manifest.apps, ports, notices: yield* logs.source(generalSource) })
+        yield* Metadata.report({ connection, marks, place, descriptions: manifest.metadata })
+        if (before === undefined) {
+          yield* lifecycle.enter("STARTING")
+          yield* lifecycle.enter(Lifecycle.after.start[yield* own.start()])
+        } else {
+          yield* Effect.logInfo("The workspace has been handed over to its owner")
+          // They were opened before there was an owner, and have the environment of that time
+          yield* terminals.end
+          yield* own.start(begunBy(before))
+        }
+        yield* own.schedule
+        return yield* Effect.never
+      }).pipe(Effect.scoped)
+
+    // It waits for the first manifest: an agent that was never one of a workspace has nothing to shut down
+    const started = yield* changes.take
+    const working = yield* FiberHandle.make<never, never>()
     // In a fiber of its own: the interruption that brought this about must not interrupt it.
     yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))
-
     yield* Loop.start("the report of statistics", Stats.report(connection))
-    yield* AppHealth.report({ connection, apps: manifest.apps, ports, notices: yield* logs.source(generalSource) })
-    yield* Metadata.report({ connection, marks, place, descriptions: manifest.metadata })
-
-    const working = Effect.gen(function* () {
-      yield* lifecycle.enter("STARTING")
-      yield* lifecycle.enter(Lifecycle.after.start[yield* scripts.start])
-      yield* scripts.schedule
-      return yield* Effect.never
-    })
-    yield* Effect.raceFirst(working, Deferred.await(replaced))
+    yield* FiberHandle.run(working, work(started.held, started.before))
+    const following = Effect.forever(Effect.flatMap(changes.take, ({ before, held }) => FiberHandle.run(working, work(held, before))))
+    // What fails in the work ends the agent, which its engine starts again
+    yield* Effect.raceFirst(Effect.raceFirst(following, FiberHandle.join(working)), Deferred.await(replaced))
     yield* Effect.logInfo("The workspace has a new owner: the agent begins again")
   }).pipe(Effect.scoped)

@@ -58,6 +58,8 @@ export const serve = (options: {
   readonly manifest?: AgentMessages.ManifestInit
   readonly handlers?: Partial<AgentHandlers>
   readonly refusals?: number
+  /** Whether a token is accepted; each one is unless given. */
+  readonly accepts?: (token: string) => boolean
 }): Effect.Effect<TestServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const calls: Array<Call> = []
@@ -121,8 +123,9 @@ export const serve = (options: {
     http.on("upgrade", (request, socket, head) => {
       upgrades.push(request)
       look()
-      if (isDown || refusals > 0) {
-        refusals -= isDown ? 0 : 1
+      const isRefused = options.accepts?.(String(request.headers["service-session-token"])) === false
+      if (isDown || refusals > 0 || isRefused) {
+        refusals -= isDown || isRefused ? 0 : 1
         socket.end(isDown ? "" : 'HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n\r\n{"message":"Sign in first."}')
         return
       }

@@ -1,8 +1,3 @@
 export * as LocalProvisioner from "./local/LocalProvisioner.js"
-export {
-  LocalWorkspaceError,
-  LocalWorkspaces,
-  type LocalWorkspacesOptions,
-  type Report,
-  type WorkspaceStart
-} from "./local/LocalWorkspaces.js"
+export { LocalWorkspaces, type LocalWorkspacesOptions } from "./local/LocalWorkspaces.js"
+export { LocalWorkspaceError, type Report, type WorkspaceStart } from "./local/WorkspaceBuild.js"

@@ -110,7 +110,7 @@ describe("the way to the agents of this machine", () => {
       const stopped = { agent_id: uuid(33), workspace_id: uuid(31), port: 1 }
       expect((yield* Effect.flip(Effect.scoped(dial(stopped)))).message).toBe("The workspace does not run on this server.")
       const agents = [{ name: "main", token: uuid(34), directory: "" }]
-      const state = yield* start({ ...build, agents, files: [] }, undefined, report)
+      const state = yield* start({ ...build, agents, files: [], port: 0 }, undefined, report)
       // A start ends what runs of the workspace
       const target = { ...stopped, port: yield* aListeningProcess({ SERVICE_LOCAL_WORKSPACE: uuid(31) }) }
       const { finish, read, write } = yield* dial(target)

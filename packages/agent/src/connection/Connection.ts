@@ -1,19 +1,23 @@
-import { Cause, Clock, Duration, Effect, Fiber, Option, Redacted, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, ExecutionStrategy, Fiber, Option, Redacted, Scope } from "effect"
 import {
   AgentService,
   CallFailed,
   DrpcClient,
   ReverseStream,
   Session,
+  TokenOffer,
   type AgentClient,
+  type ByteStream,
   type RpcError,
-  type SessionEnded
+  type SessionEnded,
+  type StreamError
 } from "@atelier/agent-protocol"
 import type { AgentConfig } from "../AgentConfig.js"
 import * as Backoff from "./Backoff.js"
 import * as OutageReport from "./OutageReport.js"
 import * as ReverseStreams from "../streams/ReverseStreams.js"
 import { rpcVersion } from "../Version.js"
+import * as Tokens from "./Tokens.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
 /** Milliseconds between attempts of a call, at most. */
@@ -47,7 +51,8 @@ const addressOf = (url: URL): URL => {
   const address = new URL(url)
   address.protocol = url.protocol === "https:" ? "wss:" : "ws:"
   address.pathname = `${url.pathname.replace(/\/+$/, "")}/api/v2/workspaceagents/me/rpc`
-  address.search = new URLSearchParams({ version: rpcVersion, role: "agent", streams: ReverseStream.offered }).toString()
+  const offers = { streams: ReverseStream.offered, [TokenOffer.parameter]: TokenOffer.offered }
+  address.search = new URLSearchParams({ version: rpcVersion, role: "agent", ...offers }).toString()
   address.hash = ""
   return address
 }
@@ -55,14 +60,17 @@ const addressOf = (url: URL): URL => {
 const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): string =>
   error._tag === "ConnectFailed" && error.status !== undefined ? `the server answered ${error.status}: ${error.message}` : error.message
 
+/** How long the connection of the token before is kept after the server has been told of the new one's. */
+const lingering = Duration.seconds(5)
+
 /**
- * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first; when it fails, the
- * connection is given up.
+ * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first, with the token
+ * that the server has accepted; when it fails, the connection is given up.
  */
 export const make = (
   config: AgentConfig,
-  services: ReverseStreams.Services,
-  greet: (client: AgentClient) => Effect.Effect<void, DrpcClient.ClientError>
+  services: Omit<ReverseStreams.Services, "token">,
+  greet: (client: AgentClient, token: Redacted.Redacted) => Effect.Effect<void, DrpcClient.ClientError>
 ): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function* () {
     const traffic = emptyTraffic()
@@ -75,60 +83,97 @@ export const make = (
     let isHurried = false
     let connectedAt: number | undefined
     let current: AgentClient | undefined
+    const tokens = Tokens.make(config.token)
 
-    const once: Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> = Effect.gen(function* () {
-      const transport = yield* connect({
-        url: addressOf(config.url),
-        headers: { [config.brand.sessionHeader]: Redacted.value(config.token) },
-        traffic
-      })
-      const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
-      const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, services))
-      const client = DrpcClient.make(AgentService, session)
-      yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
-      connectedAt = yield* Clock.currentTimeMillis
-      yield* Effect.acquireRelease(
-        Effect.suspend(() => {
-          everConnected = true
-          current = client
-          refused.unsafeClose()
-          return connected.open
-        }),
-        () =>
-          Effect.suspend(() => {
-            current = undefined
-            return connected.close
-          })
-      )
-      yield* outage.reached
-      yield* Effect.logInfo(`Connected to ${config.url.host}`)
-      // An agent that takes no streams any more must not take itself for connected
-      yield* Effect.raceFirst(session.closed, Fiber.join(serving))
-    }).pipe(Effect.scoped)
+    const transportWith = (token: Redacted.Redacted) =>
+      connect({ url: addressOf(config.url), headers: { [config.brand.sessionHeader]: Redacted.value(token) }, traffic })
 
-    const reconnecting = Effect.gen(function* () {
-      for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
-        connectedAt = undefined
-        const reason = yield* Effect.matchCauseEffect(once, {
-          onFailure: (cause) =>
-            Effect.sync(() => {
-              const error = Option.getOrUndefined(Cause.failureOption(cause))
-              // A defect ends this connection, and not the agent's way to the server
-              if (error === undefined) return Cause.pretty(cause)
-              if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
-              return explain(error)
-            }),
-          onSuccess: () => Effect.succeed("closed by the server")
-        })
-        const now = yield* Clock.currentTimeMillis
-        tries = Backoff.after(tries, { connectedAt, now })
-        yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
-        yield* outage.failed(reason)
-        const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
-        yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
+    /** Connects with the first token that the server does not refuse. */
+    const accepted = Effect.gen(function* () {
+      const [own, ...offered] = tokens.candidates()
+      let attempt = Effect.map(transportWith(own), (transport) => ({ transport, token: own }))
+      for (const token of offered) {
+        attempt = Effect.catchIf(
+          attempt,
+          ({ status }) => status === unauthorized,
+          () => Effect.map(transportWith(token), (transport) => ({ transport, token }))
+        )
       }
+      return yield* attempt
     })
-    yield* Effect.forkScoped(reconnecting)
+
+    /** Serves the server's offer of another token. */
+    const takeToken = (stream: ByteStream): Effect.Effect<void, StreamError> =>
+      TokenOffer.take(stream, { keep: (token) => Effect.sync(() => tokens.keep(token)), use: (token) => use(token) })
+
+    const once = (replaces: Effect.Effect<void>): Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> =>
+      Effect.gen(function* () {
+        const { token, transport } = yield* accepted
+        tokens.accept(token)
+        const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
+        const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken }))
+        const client = DrpcClient.make(AgentService, session)
+        yield* Effect.raceFirst(answeredInTime(greet(client, token)), Effect.zipRight(session.closed, Effect.never))
+        connectedAt = yield* Clock.currentTimeMillis
+        yield* Effect.acquireRelease(
+          Effect.suspend(() => {
+            everConnected = true
+            current = client
+            refused.unsafeClose()
+            return connected.open
+          }),
+          () =>
+            Effect.suspend(() => {
+              // The connection with the next token may have taken its place
+              if (current !== client) return Effect.void
+              current = undefined
+              return connected.close
+            })
+        )
+        yield* replaces
+        yield* outage.reached
+        yield* Effect.logInfo(`Connected to ${config.url.host}`)
+        // An agent that takes no streams any more must not take itself for connected
+        yield* Effect.raceFirst(session.closed, Fiber.join(serving))
+      }).pipe(Effect.scoped)
+
+    const reconnecting = (replaces: Effect.Effect<void>) =>
+      Effect.gen(function* () {
+        for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
+          connectedAt = undefined
+          const reason = yield* Effect.matchCauseEffect(once(replaces), {
+            onFailure: (cause) =>
+              Effect.sync(() => {
+                const error = Option.getOrUndefined(Cause.failureOption(cause))
+                // A defect ends this connection, and not the agent's way to the server
+                if (error === undefined) return Cause.pretty(cause)
+                if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
+                return explain(error)
+              }),
+            onSuccess: () => Effect.succeed("closed by the server")
+          })
+          const now = yield* Clock.currentTimeMillis
+          tries = Backoff.after(tries, { connectedAt, now })
+          yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
+          yield* outage.failed(reason)
+          const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
+          yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
+        }
+      })
+    // Connections that are made later end with the first one, and not before what is begun until then
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    let connecting = yield* Effect.forkIn(reconnecting(Effect.void), scope)
+
+    /** Connects with a token that has become valid, beside the connection that there is, and then ends that one. */
+    const use = (token: Redacted.Redacted): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        tokens.accept(token)
+        const isConnected = yield* Deferred.make<void>()
+        const before = connecting
+        connecting = yield* Effect.forkIn(reconnecting(Effect.asVoid(Deferred.succeed(isConnected, undefined))), scope)
+        yield* Deferred.await(isConnected)
+        yield* Effect.forkIn(Effect.delay(Fiber.interrupt(before), lingering), scope)
+      })
 
     const call = <A>(use: Use<A>): Effect.Effect<A, RpcError> => {
       const attempting = (attempt: number): Effect.Effect<A, RpcError> =>

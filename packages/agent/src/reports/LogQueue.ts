@@ -1,4 +1,4 @@
-import { Clock, Effect, Scope } from "effect"
+import { Clock, Effect, ExecutionStrategy, Scope } from "effect"
 import { Timestamp } from "@atelier/agent-protocol"
 import type { Connection } from "../connection/Connection.js"
 import * as Sender from "./Sender.js"
@@ -60,7 +60,8 @@ const batchOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
 
 export const make = (connection: Connection): Effect.Effect<LogQueue, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const scope = yield* Effect.scope
+    // Sources of later manifests end with the queue, too, and not before what is begun until then
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
     const clock = yield* Clock.clockWith(Effect.succeed)
     const making = yield* Effect.makeSemaphore(1)
     const sources = new Map<string, { readonly source: LogSource; readonly sender: Sender.Sender; readonly clear: () => void }>()

@@ -24,8 +24,8 @@ const defaultStopTimeout = Duration.minutes(5)
 
 /** The workspace's scripts. Spec: agents-and-apps.md §7. */
 export interface Scripts {
-  /** Runs the scripts of the start side by side. Those that do not block a login count, too: clients decide what they wait for. */
-  readonly start: Effect.Effect<Outcome>
+  /** Runs scripts of the start, all unless told which, side by side. Those that do not block a login count, too: clients decide what they wait for. */
+  readonly start: (isChosen?: (script: AgentMessages.WorkspaceAgentScript) => boolean) => Effect.Effect<Outcome>
   /** Runs scripts by their schedules, until interrupted. */
   readonly schedule: Effect.Effect<void>
   /** Runs the scripts of the stop side by side. */
@@ -130,11 +130,7 @@ export const make = (options: {
       scripts.filter(({ manifest }) => isChosen(manifest))
 
     return {
-      start: stage(
-        "START",
-        chosen(({ run_on_start }) => run_on_start),
-        Option.none()
-      ),
+      start: (isChosen = ({ run_on_start }) => run_on_start) => stage("START", chosen(isChosen), Option.none()),
       schedule: Effect.forEach(
         chosen(({ cron }) => cron !== ""),
         scheduled,

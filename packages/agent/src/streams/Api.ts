@@ -1,6 +1,6 @@
 /** The agent's own HTTP API, which the service reaches over streams that it opens. agents-and-apps.md §11, §17. */
 import type { ByteStream, StreamError } from "@atelier/agent-protocol"
-import { Deferred, Effect } from "effect"
+import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type Containers, EngineFailure, engineSocket, makeContainers } from "./Containers.js"
 import { makeListeningPorts } from "./ListeningPorts.js"
@@ -43,8 +43,8 @@ export interface Api {
 }
 
 /** Serves what the agent knows of its machine. `engine` is where a container engine listens. */
-export const make = (place: Deferred.Deferred<Place>, own: OwnPorts, engine: string = engineSocket(process.env)): Api => {
-  const variables = () => Effect.runPromise(Effect.map(Deferred.await(place), (placed) => placed.variables))
+export const make = (place: Effect.Effect<Place>, own: OwnPorts, engine: string = engineSocket(process.env)): Api => {
+  const variables = () => Effect.runPromise(Effect.map(place, (placed) => placed.variables))
   const containers = makeContainers(engine, variables)
   const ports = makeListeningPorts(own)
   const server = createServer({ keepAliveTimeout: 1 }, (request, response) => {

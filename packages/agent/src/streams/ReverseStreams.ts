@@ -81,9 +81,11 @@ export interface Services {
   readonly machine: Machine
   /** The ports that are led to. */
   readonly ports: OwnPorts
+  /** Serves an offer of another token. */
+  readonly token: (stream: ByteStream) => Effect.Effect<void, StreamError>
 }
 
-const lead = (stream: ByteStream, { api, machine, ports, terminals }: Services): Effect.Effect<void, StreamError> =>
+const lead = (stream: ByteStream, { api, machine, ports, terminals, token }: Services): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
     const [request, bytes] = yield* ReverseStream.requested(stream)
     if (request.kind === "pty") {
@@ -93,6 +95,10 @@ const lead = (stream: ByteStream, { api, machine, ports, terminals }: Services):
     if (request.kind === "api" || request.kind === "machine") {
       yield* ReverseStream.reached(stream)
       return yield* Effect.raceFirst((request.kind === "api" ? api : machine).serve(bytes), stream.whenBroken)
+    }
+    if (request.kind === "token") {
+      yield* ReverseStream.reached(stream)
+      return yield* token(bytes)
     }
     const socket = yield* Effect.either(connected(request.port, ports))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)

@@ -1,7 +1,7 @@
 /** Terminals that outlive the connections of their viewers. agents-and-apps.md §18. */
 import type { IPty } from "@lydell/node-pty"
 import { Pty, StreamReset, type ByteStream, type StreamError } from "@atelier/agent-protocol"
-import { Clock, Deferred, Duration, Effect, Either, Option, type Scope } from "effect"
+import { Clock, Duration, Effect, Either, Option, type Scope } from "effect"
 import * as Loop from "../Loop.js"
 import type { Marks } from "../scripts/Marks.js"
 import type { Place } from "../environment/Place.js"
@@ -88,7 +88,7 @@ export interface Terminals {
 }
 
 /** Makes the terminals of a workspace. They end with the scope. */
-export const make = (place: Deferred.Deferred<Place>, marks: Marks): Effect.Effect<Terminals, never, Scope.Scope> =>
+export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<Terminals, never, Scope.Scope> =>
   Effect.gen(function* () {
     const terminals = new Map<string, Terminal>()
     const clock = yield* Effect.clock
@@ -110,7 +110,7 @@ export const make = (place: Deferred.Deferred<Place>, marks: Marks): Effect.Effe
 
     const start = (init: Pty.Init): Effect.Effect<Terminal, StreamError> =>
       Effect.gen(function* () {
-        const { directory, shell, variables } = yield* Deferred.await(place)
+        const { directory, shell, variables } = yield* place
         // Loaded with the first terminal: machines for which it is not compiled run everything else
         const { spawn } = yield* Effect.tryPromise({
           try: () => import("@lydell/node-pty"),

@@ -145,6 +145,9 @@ export const unable = new AgentUnreachable({
   reason: "unable"
 })
 
+/** The agent's own port of offers of another token. */
+export const tokenPort = 6
+
 /** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
 export const firstPort = 9
 
@@ -192,7 +195,7 @@ export const layerDialer = standingOn(
           if (link !== undefined) return yield* link.open(target.port)
           const stream = yield* elsewhere(target)
           if (stream !== undefined) return stream
-          if (target.port === machinePort) return undefined
+          if (target.port === machinePort || target.port === tokenPort) return undefined
           return network.isMember && isConnected(target.agent_id) ? yield* network.dial(target) : undefined
         })
 

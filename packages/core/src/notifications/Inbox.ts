@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from 
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { type Entitled, rightTo } from "../access/streams/StreamRights.js"
+import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
 import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import * as Numbers from "../platform/Numbers.js"
@@ -127,7 +127,10 @@ export interface InboxService {
     query: InboxQuery,
     format: string
   ) => Effect.Effect<
-    Entitled<{ readonly notification: InboxNotification; readonly unread_count: number }>,
+    {
+      readonly right: StreamRight
+      readonly values: Stream.Stream<{ readonly notification: InboxNotification; readonly unread_count: number }>
+    },
     Invalid | Forbidden,
     CurrentActor
   >

@@ -1,5 +1,14 @@
 import { ReverseStream, type Session } from "@atelier/agent-protocol"
-import { type AgentLink, type AgentStream, AgentUnreachable, apiPort, machinePort, terminalPort, unable } from "@atelier/core/network"
+import {
+  type AgentLink,
+  type AgentStream,
+  AgentUnreachable,
+  apiPort,
+  machinePort,
+  terminalPort,
+  tokenPort,
+  unable
+} from "@atelier/core/network"
 import { Effect } from "effect"
 
 const unreachable = ({ message }: { readonly message: string }) => new AgentUnreachable({ message })
@@ -8,20 +17,30 @@ const unreachable = ({ message }: { readonly message: string }) => new AgentUnre
 const ownPorts: Readonly<Record<number, ReverseStream.Request>> = {
   [terminalPort]: { kind: "pty" },
   [apiPort]: { kind: "api" },
-  [machinePort]: { kind: "machine" }
+  [machinePort]: { kind: "machine" },
+  [tokenPort]: { kind: "token" }
 }
 
-/** An agent's session as the service's dialer takes it, and the version of streams that the agent offers. agents-and-apps.md §17. */
-export const agentLink = (session: Session.Session, version: number): AgentLink => ({
-  open: (port) =>
-    port === machinePort && version < ReverseStream.machineVersion
-      ? unable
-      : ReverseStream.open(session, ownPorts[port] ?? { kind: "tcp", port }).pipe(
-          Effect.map((stream): AgentStream => ({
-            read: Effect.mapError(stream.read, unreachable),
-            write: (bytes) => Effect.mapError(stream.write(bytes), unreachable),
-            finish: stream.finish
-          })),
-          Effect.mapError(unreachable)
-        )
+const withoutTokens = new AgentUnreachable({ message: "The workspace's agent takes no other token." })
+
+/** What an agent offers: the version of streams, and whether it takes other tokens. */
+export interface LinkOffer {
+  readonly streams: number
+  readonly takesTokens: boolean
+}
+
+/** An agent's session as the service's dialer takes it. agents-and-apps.md §17. */
+export const agentLink = (session: Session.Session, { streams, takesTokens }: LinkOffer): AgentLink => ({
+  open: (port) => {
+    if (port === machinePort && streams < ReverseStream.machineVersion) return unable
+    if (port === tokenPort && !takesTokens) return withoutTokens
+    return ReverseStream.open(session, ownPorts[port] ?? { kind: "tcp", port }).pipe(
+      Effect.map((stream): AgentStream => ({
+        read: Effect.mapError(stream.read, unreachable),
+        write: (bytes) => Effect.mapError(stream.write(bytes), unreachable),
+        finish: stream.finish
+      })),
+      Effect.mapError(unreachable)
+    )
+  }
 })

@@ -3,7 +3,7 @@ import { type AgentHandlers, Version } from "@atelier/agent-protocol"
 import {
   AgentLifecycle,
   type AgentLogs,
-  type AgentReportsOfAgent,
+  type AgentReports,
   AgentSubsystem,
   type AgentWorkspace,
   type MetadataReports,
@@ -17,7 +17,7 @@ import { answered, idOf, instantOf, named, refusal } from "./values.js"
 interface Needs {
   readonly agent: AgentWorkspace
   readonly version: Version.Version
-  readonly reports: AgentReportsOfAgent
+  readonly reports: ReturnType<AgentReports["Type"]["of"]>
   readonly logs: AgentLogs["Type"]
   readonly metadata: MetadataReports["Type"]
 }

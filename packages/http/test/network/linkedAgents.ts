@@ -1,4 +1,5 @@
 /** Agents that lead streams to this machine, and programs there. */
+import type { ByteStream } from "@atelier/agent-protocol"
 import { BuildResourceRepository } from "@atelier/core/agents"
 import { AgentDialer } from "@atelier/core/network"
 import { Deferred, Effect } from "effect"
@@ -70,7 +71,8 @@ export const link = async (
     const marks = Marks.make(Brand.make("Service"))
     const terminals = yield* Terminals.make(place, marks)
     const machine = yield* Machine.make([Processes.make(place, marks), Files.make(Effect.succeed(tmpdir()))])
-    yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all })
+    const token = (stream: ByteStream) => stream.reset
+    yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all, token })
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()

@@ -12,13 +12,15 @@ import {
   ProvisionFailure
 } from "@atelier/core/provisioning"
 import { Effect, Either } from "effect"
-import { createHash } from "node:crypto"
 import { createServer } from "node:net"
 import { relative } from "node:path/posix"
 import type { Platform } from "../template/AgentEvaluation.js"
 import { type ArchiveFile, readFiles } from "../engine/Archive.js"
 import { evaluate, type Evaluation, type EvaluationFailure, preview, resourceType } from "../template/Evaluation.js"
-import { type LocalWorkspaceError, type LocalWorkspaces, type Report, type WorkspaceStart } from "./LocalWorkspaces.js"
+import type { LocalWorkspaces } from "./LocalWorkspaces.js"
+import type { LocalWorkspaceError, Report, WorkspaceStart } from "./WorkspaceBuild.js"
+import { appId, withAppIds } from "./AppIds.js"
+import { handOvers } from "./HandOver.js"
 import { madeOnce } from "../engine/madeOnce.js"
 import { templateVariables } from "../template/ParameterEvaluation.js"
 import { readTemplate, type Template } from "../template/TemplateSource.js"
@@ -99,20 +101,6 @@ const bareResource = ({ metadata }: PlanInput): ProvisionedResource => ({
   agents: []
 })
 
-/** The same in every build of a workspace, so that what was reported of an app stays with it. A UUID made of a hash (RFC 9562 §5.8). */
-const appId = (workspaceId: Uuid.Uuid, slug: string): Uuid.Uuid => {
-  const bytes = createHash("sha256").update(`${workspaceId}/${slug}`).digest()
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const digits = bytes.toString("hex", 0, 16)
-  return Uuid.Uuid.make(digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"))
-}
-
-const withAppIds = (workspaceId: Uuid.Uuid, resource: ProvisionedResource): ProvisionedResource => ({
-  ...resource,
-  agents: resource.agents.map((agent) => ({ ...agent, apps: agent.apps.map((app) => ({ ...app, id: appId(workspaceId, app.slug) })) }))
-})
-
 /** A port of the loopback interface that nothing listens on now. */
 const freePort: Effect.Effect<number> = Effect.async((resume) => {
   const server = createServer()
@@ -128,31 +116,36 @@ const toStart = (directory: string, { auth, directory: inside, name }: Provision
 
 /** How sources of `template.yaml` are opened, whose workspaces are the given ones. */
 export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine["open"] => {
-  const evaluated = (template: Template, input: PlanInput): Effect.Effect<Evaluation, ProvisionFailure> =>
+  const evaluated = (
+    template: Template,
+    input: PlanInput,
+    known?: number
+  ): Effect.Effect<Evaluation & { readonly port: number }, ProvisionFailure> =>
     Effect.gen(function* () {
       const tokens = new Map<string, Uuid.Uuid>()
       const spare = yield* ids.secret
       for (const { name } of template.definition.agents) tokens.set(name, yield* ids.secret)
       const directory = workspaces.directoryOf(input.metadata.workspace_id)
-      const port = input.metadata.transition === "start" ? yield* freePort : 0
-      return yield* Either.mapLeft(
+      const port = known ?? (input.metadata.transition === "start" ? yield* freePort : 0)
+      const evaluation = yield* Either.mapLeft(
         evaluate(template, input, { directory, platform, port, token: (agent) => tokens.get(agent) ?? spare }),
         evaluationFailure
       )
+      return { ...evaluation, port }
     })
 
   const start = (
     input: PlanInput,
-    evaluation: Evaluation,
+    evaluation: Evaluation & { readonly port: number },
     previous: WorkspaceState | undefined,
     report: Report
   ): Effect.Effect<Applied, ProvisionFailure> => {
-    const { files, plan, taskApp } = evaluation
+    const { files, plan, port, taskApp } = evaluation
     const { access_url, workspace_build_id, workspace_id } = input.metadata
     const agents = plan.resources
       .flatMap((resource) => resource.agents)
       .flatMap((agent) => toStart(workspaces.directoryOf(workspace_id), agent))
-    return workspaces.start({ workspace_id, workspace_build_id, access_url, agents, files }, previous, report).pipe(
+    return workspaces.start({ workspace_id, workspace_build_id, access_url, agents, files, port }, previous, report).pipe(
       Effect.map((state) => ({
         resources: plan.resources.map((resource) => withAppIds(workspace_id, resource)),
         task_app_id: taskApp === undefined ? undefined : appId(workspace_id, taskApp),
@@ -161,6 +154,8 @@ export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Eng
       Effect.mapError(workspaceFailure)
     )
   }
+
+  const handOver = handOvers({ workspaces, evaluated })
 
   return (source, log) =>
     Effect.gen(function* () {
@@ -193,6 +188,12 @@ export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Eng
           Effect.gen(function* () {
             const { plan } = yield* evaluated(yield* template, { ...input, previous_parameters: [], state: new Uint8Array(0) })
             return plan.workspace_tags ?? {}
+          }),
+
+        handOver: (input) =>
+          Effect.gen(function* () {
+            const previous = yield* previousState(input)
+            return yield* handOver(yield* template, input, previous)
           }),
 
         plan: (input) =>

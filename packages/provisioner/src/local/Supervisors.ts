@@ -13,8 +13,8 @@ export type Watched = Pick<Launched, "pid" | "started" | "ended">
 export interface Supervised {
   readonly workspaceId: Uuid.Uuid
   readonly agent: string
-  /** By which the service knows it. */
-  readonly token: Uuid.Uuid
+  /** By which the service knows it now; undefined for one that is not wanted any more. */
+  readonly token: () => Uuid.Uuid | undefined
 }
 
 export interface Supervisors {

@@ -15,8 +15,12 @@ export const WorkspaceState = Schema.Struct({
   directory_id: Uuid.Uuid,
   workspace_id: Uuid.Uuid,
   workspace_build_id: Uuid.Uuid,
+  /** The build that started the agents, where this one has taken the workspace over as it ran. */
+  handed_over_from: Schema.optional(Uuid.Uuid),
   /** Where agents reach the service. */
   access_url: Schema.String,
+  /** The free port that the template was given at the start; absent in states of earlier versions. */
+  port: Schema.optional(Schema.Number),
   /** Empty while the workspace is stopped. */
   agents: Schema.Array(
     Schema.Struct({

@@ -82,7 +82,8 @@ const provisionedScript = (evaluator: Evaluator, script: Script, path: Path): Pr
   script: evaluator.text(script.script, [...path, "script"], maximumScript),
   cron: script.cron ?? "",
   start_blocks_login: script.start_blocks_login,
-  run_on_start: script.run_on_start,
+  // A prebuilt workspace has no owner before its claim
+  run_on_start: script.run_on_start || (script.run_for_owner && evaluator.input.metadata.prebuilt_workspace_stage !== "create"),
   run_on_stop: script.run_on_stop,
   timeout_seconds: script.timeout,
   log_path: evaluator.text(script.log_path, [...path, "log_path"], 4096)

@@ -232,15 +232,18 @@ const Script = Schema.Struct({
   log_path: text,
   run_on_start: flag(false),
   run_on_stop: flag(false),
+  /** Once the workspace has its owner: at a start, and when a prebuilt workspace is claimed. */
+  run_for_owner: flag(false),
   start_blocks_login: flag(false),
   /** Seconds; 0 has no limit. */
   timeout: orElse(integer(0), 0),
   when
 }).pipe(
-  Schema.filter(({ cron, run_on_start, run_on_stop, start_blocks_login }) => {
-    if (cron === undefined && !run_on_start && !run_on_stop) {
-      return { path: ["script"], message: "never runs: give run_on_start, run_on_stop or cron" }
+  Schema.filter(({ cron, run_for_owner, run_on_start, run_on_stop, start_blocks_login }) => {
+    if (cron === undefined && !run_on_start && !run_on_stop && !run_for_owner) {
+      return { path: ["script"], message: "never runs: give run_on_start, run_for_owner, run_on_stop or cron" }
     }
+    if (run_on_start && run_for_owner) return { path: ["run_for_owner"], message: "excludes run_on_start" }
     if (start_blocks_login && !run_on_start) return { path: ["start_blocks_login"], message: "needs run_on_start: true" }
     return undefined
   })

@@ -4,7 +4,7 @@ import { ProcessTable } from "../../src/engine/ProcessTable.js"
 import { makeSupervisors } from "../../src/local/Supervisors.js"
 import { uuid } from "../builders.js"
 
-const main = { workspaceId: uuid(1), agent: "main", token: uuid(9) }
+const main = { workspaceId: uuid(1), agent: "main", token: () => uuid(9) }
 const dead = { pid: 1, started: "", ended: Effect.void }
 const alive = { pid: 2, started: "", ended: Effect.never }
 

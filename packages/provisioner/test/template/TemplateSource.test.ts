@@ -116,7 +116,7 @@ describe("a template's errors name file, line, column and cause", () => {
     [
       "a script without trigger",
       "agents:\n- name: a\n  scripts:\n  - display_name: Go\n    script: go\n",
-      ["template.yaml:5:13: agents[0].scripts[0].script: never runs: give run_on_start, run_on_stop or cron"]
+      ["template.yaml:5:13: agents[0].scripts[0].script: never runs: give run_on_start, run_for_owner, run_on_stop or cron"]
     ],
     [
       "a script that blocks logins it does not precede",

@@ -1,5 +1,6 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/deployment"
+import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as cryptoKeys } from "./cryptoKeys/CryptoKeyRepository.js"
 import { layer as deploymentValues } from "./DeploymentValues.js"
@@ -11,12 +12,11 @@ import { layer as workspaceProxies } from "./proxies/WorkspaceProxyRepository.js
 import workspaceProxiesMigration from "./migrations/0371_workspace_proxies.js"
 import cryptoKeysMigration from "./migrations/0390_crypto_keys.js"
 import { together } from "@atelier/core/platform"
-import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(cryptoKeys, deploymentValues, licenses, replicas, workspaceProxies) satisfies Layer.Layer<
   Stored,
   never,
-  Statements
+  SqlClient.SqlClient
 >
 
 export const migrations = {

@@ -1,3 +1,4 @@
+import { SqlClient } from "@effect/sql"
 import { InboxRepository, MessagePayload } from "@atelier/core/notifications"
 import { Effect } from "effect"
 import { among } from "../platform/Among.js"
@@ -5,7 +6,7 @@ import { limited } from "../platform/Limit.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { inDialect } from "../platform/Dialect.js"
 
 const columns = {
   id: uuid,
@@ -23,10 +24,10 @@ const counted = row({ unread: number })
 
 export const layer = service(
   InboxRepository,
-  Effect.map(Statements, (sql) => {
+  Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(`SELECT ${columnList(columns, "n")} FROM inbox_notifications n`)
     const hasTargets = (targets: ReadonlyArray<string>) =>
-      sql.dialect({
+      inDialect(sql, {
         postgres: () => sql`n.targets @> CAST(${JSON.stringify(targets)} AS jsonb)`,
         sqlite: () =>
           sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(targets)}) t

@@ -1,18 +1,17 @@
-import type { SqlError } from "@effect/sql"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import { type Dialect, dialectOf } from "./Dialect.js"
-import { Statements } from "./Statements.js"
+import { type Dialect, dialectOf, inDialect } from "./Dialect.js"
 
 /**
  * Runs DDL statements in their order. Column types that differ between the databases are written `:uuid`, `:timestamp`, `:line_time`, `:json`,
  * `:bytes`, `:boolean`, `:bigint`, `:serial`. Resource fields keep their wire names; unique indexes are named
  * `<table>_<column>[_<column>…]`, which is how a violated one is recognised.
  */
-export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError, Statements> =>
+export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.gen(function* () {
-    const sql = yield* Statements
+    const sql = yield* SqlClient.SqlClient
     const { types } = dialectOf(sql)
-    yield* sql.batch(statements.map((statement) => withTypes(statement, types)))
+    yield* Effect.forEach(statements, (statement) => sql.unsafe(withTypes(statement, types)), { discard: true })
   })
 
 const withTypes = (statement: string, types: Dialect["types"]): string =>
@@ -27,11 +26,11 @@ export interface Trigger {
 }
 
 /** Creates a trigger. */
-export const trigger = ({ name, statements, when }: Trigger): Effect.Effect<void, SqlError.SqlError, Statements> =>
+export const trigger = ({ name, statements, when }: Trigger): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.gen(function* () {
-    const sql = yield* Statements
+    const sql = yield* SqlClient.SqlClient
     const body = statements.map((statement) => `${statement};`).join("\n")
-    yield* sql.dialect({
+    yield* inDialect(sql, {
       postgres: () =>
         ddl(
           `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,

@@ -1,14 +1,15 @@
+import { SqlClient } from "@effect/sql"
 import { RetentionRepository } from "@atelier/core/retention"
 import { Effect } from "effect"
 import { touched } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { inDialect } from "../platform/Dialect.js"
 
 const connections = ["connect", "disconnect", "open", "close"]
 
 export const layer = service(
   RetentionRepository,
-  Effect.map(Statements, (sql) => {
+  Effect.map(SqlClient.SqlClient, (sql) => {
     return RetentionRepository.of({
       auditEntries: (before, limit) =>
         touched(sql`DELETE FROM audit_logs WHERE id IN (
@@ -45,7 +46,7 @@ export const layer = service(
       spend: (before, limit) => {
         const old = sql`FROM ai_spend WHERE day < ${before.slice(0, 10)} ORDER BY day LIMIT ${limit}`
         return touched(
-          sql`DELETE FROM ai_spend WHERE ${sql.dialect({
+          sql`DELETE FROM ai_spend WHERE ${inDialect(sql, {
             postgres: () => sql`ctid = ANY (ARRAY (SELECT ctid ${old}))`,
             sqlite: () => sql`rowid IN (SELECT rowid ${old})`
           })} RETURNING 1`

@@ -1,3 +1,4 @@
+import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import {
@@ -15,7 +16,7 @@ import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { orderedPlanOf, planOf, statementsOf } from "../../../../test/store/statements.js"
-import { Statements } from "../../src/platform/Statements.js"
+import { inDialect } from "../../src/platform/Dialect.js"
 
 /** Enough for the databases to prefer indexes where there are some; half of the users are members. */
 const count = 400
@@ -32,13 +33,13 @@ const populated = Layer.effect(
   Effect.gen(function* () {
     const users = yield* UserRepository
     const { addMember, insert } = yield* OrganizationRepository
-    const sql = yield* Statements
+    const sql = yield* SqlClient.SqlClient
     const [organization, other] = [yield* anOrganization(), yield* anOrganization()]
     const stored = yield* Effect.forEach(Array.from({ length: count }), (_, index) =>
       aUser({ username: `u${String(index).padStart(4, "0")}` })
     )
     const created_at = yield* Timestamp.now
-    yield* sql.transaction(
+    yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* insert(organization)
         yield* insert(other)
@@ -56,7 +57,7 @@ const populated = Layer.effect(
         )
       })
     )
-    yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { organization, members: stored.filter((_, index) => index % 2 === 0).map(({ id }) => id) }
   })
 )

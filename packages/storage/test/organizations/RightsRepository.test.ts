@@ -1,3 +1,4 @@
+import { SqlClient } from "@effect/sql"
 import { AccountRepository, LoginSyncRepository, UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository, RightsRepository } from "@atelier/core/organizations"
 import { Timestamp, Transactor } from "@atelier/core/platform"
@@ -6,12 +7,11 @@ import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { anOrganization, aUser } from "../../../../test/records/builders.js"
 import { postgres } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
-import { Statements } from "../../src/platform/Statements.js"
 
 /** Waits until a statement waits for others' rows. */
 const someoneWaits = Effect.repeat(
   Effect.flatMap(
-    Statements,
+    SqlClient.SqlClient,
     (sql) => sql<{ waiting: number }>`SELECT CAST(count(*) AS integer) AS waiting FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`
   ),

@@ -46,7 +46,7 @@ const within = (child: Child, milliseconds: number, end: Effect.Effect<void>) =>
     return { ...(yield* completed(child)), timed_out: Option.isNone(inTime) }
   })
 
-export const execRoute = (place: Deferred.Deferred<Place>, marks: Marks, occupancy: Occupancy): Route => ({
+export const execRoute = (place: Effect.Effect<Place>, marks: Marks, occupancy: Occupancy): Route => ({
   method: "POST",
   path: "/exec",
   handle: ({ request, response }) =>
@@ -56,7 +56,7 @@ export const execRoute = (place: Deferred.Deferred<Place>, marks: Marks, occupan
       const { encoding = "utf8", max_output_bytes = usualOutput, stdin = "", timeout_ms = longest } = command
       if (timeout_ms > longest) return yield* Refused.field("timeout_ms", `must be at most ${longest}`)
       if (max_output_bytes > maximumOutput) return yield* Refused.field("max_output_bytes", `must be at most ${maximumOutput}`)
-      const program = yield* programOf(command, yield* Deferred.await(place))
+      const program = yield* programOf(command, yield* place)
       const mark = marks.next()
       const startedAt = yield* Clock.currentTimeMillis
       const starting = Effect.flatMap(occupancy.take(request), (release) =>

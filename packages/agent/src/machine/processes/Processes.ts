@@ -1,5 +1,5 @@
 /** The processes that callers of the API have started in the workspace. agents-and-apps.md §17. */
-import type { Deferred } from "effect"
+import type { Effect } from "effect"
 import type { Place } from "../../environment/Place.js"
 import type { Marks } from "../../scripts/Marks.js"
 import type { Served } from "../Route.js"
@@ -7,7 +7,7 @@ import { execRoute } from "./Exec.js"
 import * as Occupancy from "./Occupancy.js"
 
 /** The routes of processes. */
-export const make = (place: Deferred.Deferred<Place>, marks: Marks): Served => {
+export const make = (place: Effect.Effect<Place>, marks: Marks): Served => {
   const occupancy = Occupancy.make()
   return { routes: [execRoute(place, marks, occupancy)], sockets: [] }
 }

@@ -40,6 +40,19 @@ export interface NewResources {
   readonly agents: ReadonlyArray<NewAgent>
 }
 
+/** An agent with the id of a stored one, and scripts with theirs. */
+export interface HandedOverAgent extends Pick<NewAgent, "row" | "hashed_token" | "apps" | "metadata"> {
+  readonly scripts: ReadonlyArray<{ readonly id: Uuid; readonly script: ProvisionedScript }>
+}
+
+/** The agents of a running workspace that get a new owner: they keep their ids. */
+export interface HandedOverAgents {
+  readonly job_id: Uuid
+  readonly created_at: Timestamp
+  readonly resources: ReadonlyArray<WorkspaceResource>
+  readonly agents: ReadonlyArray<HandedOverAgent>
+}
+
 /** An external agent as it is stored. */
 export interface StoredExternalAgent {
   readonly operating_system: string
@@ -85,6 +98,11 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
   {
     /** Stores everything in a number of statements that does not depend on how much it is; apps that exist are replaced. */
     readonly insert: (rows: NewResources) => Effect.Effect<void, ForeignApp>
+    /**
+     * Stores new resources, and moves agents that exist to them, with new tokens, settings, apps and texts of scripts. Their earlier tokens end. What
+     * was reported of the agents stays.
+     */
+    readonly handOver: (rows: HandedOverAgents) => Effect.Effect<void, ForeignApp>
     /** The resources of jobs, without deleted agents. */
     readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ResourceParts>
     /** The first `limit` runs of the scripts of the job's agents that are not deleted, in the order in which they began. */

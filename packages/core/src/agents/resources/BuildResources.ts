@@ -10,11 +10,12 @@ import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js
 import type { ProvisionedAgent, ProvisionedResource } from "../../provisioning/engines/ProvisionedResource.js"
 import { AgentTokens, externalAgentType } from "../credentials/AgentTokens.js"
 import { assembleResources, type BuildResource } from "./BuildResource.js"
-import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
+import { BuildResourceRepository, type HandedOverAgent, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
 import { resourcesViolation } from "./ResourceRules.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
+import type { KeptResource } from "./HandedOver.js"
 import { newAgents } from "./NewAgents.js"
 
 /** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
@@ -48,6 +49,9 @@ export interface BuildResourcesService {
     provisioned: ProvisionedAgent
   ) => Effect.Effect<Uuid>
 
+  /** Stores what a job made of a workspace that runs on, in the caller's transaction. The agents keep their ids, and their earlier tokens end. */
+  readonly handOver: (job: MakingJob, kept: ReadonlyArray<KeptResource>) => Effect.Effect<void>
+
   /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */
   readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<BuildResource>>>
 
@@ -66,7 +70,46 @@ const make = Effect.gen(function* () {
 
   const { agentOf, withContainers } = newAgents({ ids, cryptography, tokens })
 
+  const rowOf = (job: MakingJob, resource: ProvisionedResource, now: Timestamp.Timestamp): Effect.Effect<WorkspaceResource> =>
+    Effect.map(ids.next, (id) => ({
+      id,
+      created_at: now,
+      job_id: job.job_id,
+      transition: job.transition,
+      type: resource.type,
+      name: resource.name,
+      hide: resource.hide,
+      icon: resource.icon,
+      instance_type: resource.instance_type,
+      daily_cost: resource.daily_cost,
+      module_path: resource.module_path,
+      metadata: resource.metadata
+    }))
+
   return {
+    handOver: Traced.fn("BuildResources.handOver")(function* (job: MakingJob, kept: ReadonlyArray<KeptResource>) {
+      const now = yield* Timestamp.now
+      const resources: Array<WorkspaceResource> = []
+      const agents: Array<HandedOverAgent> = []
+      for (const { agents: keptAgents, provisioned } of kept) {
+        const row = yield* rowOf(job, provisioned, now)
+        resources.push(row)
+        for (const { provisioned: agent, scripts, stored } of keptAgents) {
+          const place = { isGivenOut: false, parentId: null, resourceId: row.id }
+          const made = yield* agentOf(agent, place, now)
+          agents.push({
+            row: { ...made.row, id: stored.id },
+            hashed_token: made.hashed_token,
+            apps: made.apps.map((app) => ({ ...app, agent_id: stored.id })),
+            metadata: made.metadata,
+            scripts
+          })
+        }
+      }
+      // The apps are those of the workspace's own agents
+      yield* Effect.orDie(repository.handOver({ job_id: job.job_id, created_at: now, resources, agents }))
+    }),
+
     insert: Traced.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
       const violation = resourcesViolation(provisioned)
       if (violation !== undefined) return yield* violation
@@ -74,26 +117,12 @@ const make = Effect.gen(function* () {
       const resources: Array<WorkspaceResource> = []
       const agents: Array<NewAgent> = []
       for (const resource of provisioned) {
-        const id = yield* ids.next
-        const row: WorkspaceResource = {
-          id,
-          created_at: now,
-          job_id: job.job_id,
-          transition: job.transition,
-          type: resource.type,
-          name: resource.name,
-          hide: resource.hide,
-          icon: resource.icon,
-          instance_type: resource.instance_type,
-          daily_cost: resource.daily_cost,
-          module_path: resource.module_path,
-          metadata: resource.metadata
-        }
+        const row = yield* rowOf(job, resource, now)
         resources.push(row)
         if (job.transition !== "start") continue
         for (const agent of resource.agents) {
           const isGivenOut = resource.type === externalAgentType || agent.auth._tag === "InstanceIdentity"
-          const made = yield* agentOf(agent, { isGivenOut, parentId: null, resourceId: id }, now)
+          const made = yield* agentOf(agent, { isGivenOut, parentId: null, resourceId: row.id }, now)
           agents.push(...(yield* withContainers(agent, made, now)))
         }
       }

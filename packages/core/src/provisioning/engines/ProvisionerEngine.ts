@@ -147,6 +147,19 @@ export interface Applied {
   readonly timings?: ReadonlyArray<EngineTiming>
 }
 
+/** A running workspace that its engine can hand over, as it runs. */
+export interface HandOver {
+  /** As `plan` answers it for the new owner. */
+  readonly plan: Plan
+  /** As `apply` would answer it, with a new token for each agent. Nothing of it has happened yet. */
+  readonly applied: Applied
+  /**
+   * Called once the workspace is the new owner's: the engine works with the new state from now on. After a crash before this call, `recover` is
+   * given the new state.
+   */
+  readonly settle: Effect.Effect<void>
+}
+
 /** Writes a line of the job's log; lines appear in the order of the calls. */
 export type LogSink = (log: ProvisionerLog) => Effect.Effect<void>
 
@@ -180,6 +193,13 @@ export interface ProvisionerSession {
    * too large to keep. Absent where the engine downloads nothing.
    */
   readonly modules?: Effect.Effect<Option.Option<Uint8Array>, ProvisionFailure>
+  /**
+   * Prepares a running workspace of a pool to be handed over to its owner, without a change of what runs: the input is that of the build that claims
+   * it. It may be called for a workspace that another caller gets, so it must have no effect. The agents are given their new tokens by the service,
+   * over their connections. Fails where the workspace has to be built instead, such as when files of it depend on its owner. Absent where the engine
+   * hands nothing over.
+   */
+  readonly handOver?: (input: PlanInput) => Effect.Effect<HandOver, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>
 }

@@ -40,6 +40,9 @@ export interface ProvisionerJobsService {
    */
   readonly insert: (job: NewJob) => Effect.Effect<ProvisionerJob, never, EventBus>
 
+  /** Stores a job whose work is done already, in the caller's transaction. No daemon is told of it. */
+  readonly insertDone: (job: NewJob) => Effect.Effect<ProvisionerJob>
+
   /**
    * Jobs that were read already, with their places in the queue; those that do not wait, or that no live daemon takes, have none. At
    * most one statement.
@@ -106,23 +109,32 @@ const make = Effect.gen(function* () {
   const jobLogReadsParts = jobLogReads({ logs, reads, repository })
   const { logsAfter } = jobLogReadsParts
 
+  const rowOf = (job: NewJob, now: Timestamp.Timestamp) =>
+    Effect.map(ids.next, (id): ProvisionerJob => ({
+      ...job,
+      id,
+      created_at: now,
+      updated_at: now,
+      started_at: null,
+      canceled_at: null,
+      completed_at: null,
+      error: "",
+      error_code: "",
+      worker_id: null,
+      logs_length: 0,
+      logs_overflowed: false
+    }))
+
   return {
-    insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
+    insertDone: Traced.fn("ProvisionerJobs.insertDone")(function* (job: NewJob) {
       const now = yield* Timestamp.now
-      const row: ProvisionerJob = {
-        ...job,
-        id: yield* ids.next,
-        created_at: now,
-        updated_at: now,
-        started_at: null,
-        canceled_at: null,
-        completed_at: null,
-        error: "",
-        error_code: "",
-        worker_id: null,
-        logs_length: 0,
-        logs_overflowed: false
-      }
+      const row: ProvisionerJob = { ...(yield* rowOf(job, now)), started_at: now, completed_at: now }
+      yield* repository.insert(row)
+      return row
+    }),
+
+    insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
+      const row = yield* rowOf(job, yield* Timestamp.now)
       yield* repository.insert(row)
       yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
       return row

@@ -1,4 +1,4 @@
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, type Redacted } from "effect"
 import { upstreamFailure } from "../../externalAuth/ExternalAuthLogins.js"
 import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../../externalAuth/ExternalAuthTokens.js"
@@ -17,19 +17,50 @@ import * as Traced from "../../platform/wiring/Traced.js"
 /** Providers that are asked at once. */
 const concurrency = 8
 
-/** The credentials of its owner that a build is given, and the tokens of external providers. */
-export interface CredentialsOfBuild {
+/** The credentials of a start. The session is not valid before it is stored. */
+export interface PreparedCredentials {
   readonly metadata: Pick<BuildMetadata, "owner_session_token" | "owner_ssh_private_key" | "owner_oidc_access_token">
   readonly external_auth: ReadonlyArray<ExternalAuthToken>
+  /** Makes the session of the workspace's programs valid. */
+  readonly store: Effect.Effect<void>
 }
 
 /** The methods of {@link BuildCredentials}. */
 export interface BuildCredentialsService {
+  /** As `of` for a start of a workspace with an owner, before the start is certain. */
+  readonly prepare: (
+    build: Pick<WorkspaceBuild, "template_version_id">,
+    workspace: Workspace,
+    owner: User
+  ) => Effect.Effect<PreparedCredentials, UpstreamFailure>
+
   /**
    * The credentials of its owner that a build is given. A start opens the session of the workspace's programs, other builds end it.
    * Prebuilt workspaces have none. Fails for a start whose providers cannot be asked. templates-and-provisioning.md §8.4.
    */
-  readonly of: (build: WorkspaceBuild, workspace: Workspace, owner: User) => Effect.Effect<CredentialsOfBuild, UpstreamFailure>
+  readonly of: (
+    build: Pick<WorkspaceBuild, "template_version_id" | "transition">,
+    workspace: Workspace,
+    owner: User
+  ) => Effect.Effect<
+    | {
+        readonly metadata: {
+          readonly owner_session_token?: never
+          readonly owner_ssh_private_key?: never
+          readonly owner_oidc_access_token?: never
+        }
+        readonly external_auth: ReadonlyArray<never>
+      }
+    | {
+        readonly metadata: {
+          readonly owner_session_token: Redacted.Redacted<string> | undefined
+          readonly owner_ssh_private_key: Redacted.Redacted<string> | undefined
+          readonly owner_oidc_access_token: Redacted.Redacted<string> | undefined
+        }
+        readonly external_auth: ReadonlyArray<ExternalAuthToken>
+      },
+    UpstreamFailure
+  >
 }
 
 const make = Effect.gen(function* () {
@@ -60,20 +91,42 @@ const make = Effect.gen(function* () {
       )
     )
 
+  const ofOwner = (owner: User) =>
+    Effect.gen(function* () {
+      const pair = Option.getOrUndefined(yield* sshKeys.of(owner.id))
+      return {
+        owner_ssh_private_key: pair?.private_key,
+        owner_oidc_access_token: owner.login_type === "oidc" ? Option.getOrUndefined(yield* links.accessToken(owner.id, "oidc")) : undefined
+      }
+    })
+
   return {
-    of: Traced.fn("BuildCredentials.of")(function* (build: WorkspaceBuild, workspace: Workspace, owner: User) {
+    prepare: Traced.fn("BuildCredentials.prepare")(function* (
+      { template_version_id }: Pick<WorkspaceBuild, "template_version_id">,
+      workspace: Workspace,
+      owner: User
+    ) {
+      const external_auth = (yield* externalAuthOf(owner, { template_version_id, transition: "start" })).flat()
+      const session = yield* sessions.prepare(workspace, owner)
+      const metadata = { owner_session_token: session?.key, ...(yield* ofOwner(owner)) }
+      return { metadata, external_auth, store: session?.store ?? Effect.void } satisfies PreparedCredentials
+    }),
+
+    of: Traced.fn("BuildCredentials.of")(function* (
+      build: Pick<WorkspaceBuild, "template_version_id" | "transition">,
+      workspace: Workspace,
+      owner: User
+    ) {
       const isStart = build.transition === "start"
       if (!isStart) yield* sessions.close(workspace)
       if (isPrebuild(workspace)) return { metadata: {}, external_auth: [] }
       // Before the session is opened, which a failure would leave behind
       const external_auth = (yield* externalAuthOf(owner, build)).flat()
-      const pair = Option.getOrUndefined(yield* sshKeys.of(owner.id))
+      const ownerSecrets = yield* ofOwner(owner)
       return {
         metadata: {
           owner_session_token: isStart ? yield* sessions.open(workspace, owner) : undefined,
-          owner_ssh_private_key: pair?.private_key,
-          owner_oidc_access_token:
-            owner.login_type === "oidc" ? Option.getOrUndefined(yield* links.accessToken(owner.id, "oidc")) : undefined
+          ...ownerSecrets
         } satisfies Partial<BuildMetadata>,
         external_auth
       }

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/actors/Actor.js"
+import { type Actor, CurrentActor } from "../../access/actors/Actor.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import type { UserWithOrganizations } from "../../identity/users/User.js"
 import { Conflict, Forbidden, Invalid, Unacceptable } from "../../platform/Errors.js"
@@ -10,7 +10,7 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import type { TaskPrompt } from "../../provisioning/engines/ProvisionerEngine.js"
-import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../../provisioning/jobs/ProvisionerJob.js"
+import { isActive, type JobStatus, jobStatus, type NewJob, type ProvisionerJob } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../../provisioning/jobs/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
 import { normalizeTags, overlayTags, type ProvisionerTags, tagsViolation } from "../../provisioning/queue/ProvisionerTags.js"
@@ -24,7 +24,7 @@ import type { TemplateVersionPreset } from "../../templates/versions/TemplateVer
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildInputs } from "./BuildInputs.js"
 import { BuildStates } from "./BuildStates.js"
-import { noDeadlines } from "../schedule/Deadline.js"
+import { type Deadlines, noDeadlines } from "../schedule/Deadline.js"
 import type { Workspace } from "../Workspace.js"
 import type { BuildReason } from "../../provisioning/jobs/BuildReason.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -76,6 +76,9 @@ export interface PreparedBuild {
   readonly state: Uint8Array
 }
 
+/** A build whose work is done: `state` of the prepared build is what the engine keeps of it. */
+export interface DoneBuild extends Deadlines, Pick<WorkspaceBuild, "id" | "daily_cost" | "has_ai_task" | "has_external_agent"> {}
+
 const importStatus = (status: JobStatus): Invalid | Unacceptable | undefined => {
   if (status === "succeeded") return undefined
   return isActive(status)
@@ -84,11 +87,6 @@ const importStatus = (status: JobStatus): Invalid | Unacceptable | undefined => 
 }
 
 const busy = new Conflict({ message: "A workspace build is already active." })
-
-/** A build that was queued, with its job. */
-export interface QueuedBuild extends WorkspaceBuild {
-  readonly job: ProvisionerJob
-}
 
 /** The methods of {@link BuildOrders}. */
 export interface BuildOrdersService {
@@ -102,7 +100,47 @@ export interface BuildOrdersService {
   ) => Effect.Effect<PreparedBuild, Invalid | Forbidden | Conflict | Unacceptable, CurrentActor>
 
   /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
-  readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<QueuedBuild, Conflict, CurrentActor | EventBus>
+  readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<
+    {
+      readonly job: ProvisionerJob
+      readonly id: Uuid
+      readonly workspace_id: Uuid
+      readonly template_version_id: Uuid
+      readonly created_at: Timestamp.Timestamp
+      readonly updated_at: Timestamp.Timestamp
+      readonly reason:
+        | "cli"
+        | "autostart"
+        | "initiator"
+        | "dormancy"
+        | "autostop"
+        | "autodelete"
+        | "failedstop"
+        | "dashboard"
+        | "ssh_connection"
+        | "vscode_connection"
+        | "jetbrains_connection"
+        | "task_auto_pause"
+        | "task_manual_pause"
+        | "task_resume"
+      readonly job_id: Uuid
+      readonly transition: "delete" | "start" | "stop"
+      readonly daily_cost: number
+      readonly initiator_id: Uuid
+      readonly has_ai_task: boolean | null
+      readonly has_external_agent: boolean | null
+      readonly build_number: number
+      readonly deadline: Timestamp.Timestamp | null
+      readonly max_deadline: Timestamp.Timestamp | null
+      readonly template_version_preset_id: Uuid | null
+      readonly initiator_ip: string
+    },
+    Conflict,
+    CurrentActor | EventBus
+  >
+
+  /** Stores a build that is done already, in the caller's transaction: no daemon hears of it. Fails with `Conflict` as `enqueue` does. */
+  readonly insertDone: (prepared: PreparedBuild, done: DoneBuild) => Effect.Effect<WorkspaceBuild, Conflict, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -117,6 +155,44 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
 
   const { versionOf, presetOf, definitionsOf, evaluatedTags } = buildDefinitions({ versions, forms, sources, inputs })
+
+  const jobOf = ({ order, source, tags, target }: PreparedBuild, workspace_build_id: Uuid, { userId }: Actor): NewJob => ({
+    organization_id: target.template.organization_id,
+    initiator_id: userId,
+    provisioner: source.provisioner,
+    type: "workspace_build",
+    file_id: source.file_id,
+    input: {
+      workspace_build_id,
+      ...(order.log_level === undefined ? {} : { log_level: order.log_level }),
+      ...(order.prebuilt_workspace_stage === undefined ? {} : { prebuilt_workspace_stage: order.prebuilt_workspace_stage })
+    },
+    tags
+  })
+
+  const inserted = (prepared: PreparedBuild, job: ProvisionerJob, outcome: DoneBuild) =>
+    Effect.gen(function* () {
+      const { order, target, version } = prepared
+      const actor = yield* CurrentActor
+      const now = yield* Timestamp.now
+      const build: WorkspaceBuild = {
+        ...outcome,
+        created_at: now,
+        updated_at: now,
+        workspace_id: target.workspace.id,
+        template_version_id: version.id,
+        build_number: (target.previous?.build_number ?? 0) + 1,
+        transition: order.transition,
+        initiator_id: actor.userId,
+        job_id: job.id,
+        reason: order.reason,
+        template_version_preset_id: prepared.presetId,
+        initiator_ip: actor.ip ?? ""
+      }
+      const made = { parameters: prepared.parameters, state: yield* states.seal(build.id, prepared.state) }
+      yield* Effect.catchTag(builds.insert(build, made), "Duplicate", () => busy)
+      return build
+    })
 
   return {
     prepare: Traced.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
@@ -158,45 +234,15 @@ const make = Effect.gen(function* () {
     }),
 
     enqueue: Traced.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
-      const { order, source, tags, target, version } = prepared
-      const actor = yield* CurrentActor
       const id = yield* ids.next
-      const input: JobInput = {
-        workspace_build_id: id,
-        ...(order.log_level === undefined ? {} : { log_level: order.log_level }),
-        ...(order.prebuilt_workspace_stage === undefined ? {} : { prebuilt_workspace_stage: order.prebuilt_workspace_stage })
-      }
-      const job = yield* jobs.insert({
-        organization_id: target.template.organization_id,
-        initiator_id: actor.userId,
-        provisioner: source.provisioner,
-        type: "workspace_build",
-        file_id: source.file_id,
-        input,
-        tags
-      })
-      const now = yield* Timestamp.now
-      const build: WorkspaceBuild = {
-        id,
-        created_at: now,
-        updated_at: now,
-        workspace_id: target.workspace.id,
-        template_version_id: version.id,
-        build_number: (target.previous?.build_number ?? 0) + 1,
-        transition: order.transition,
-        initiator_id: actor.userId,
-        job_id: job.id,
-        ...noDeadlines,
-        reason: order.reason,
-        daily_cost: 0,
-        template_version_preset_id: prepared.presetId,
-        has_ai_task: null,
-        has_external_agent: null,
-        initiator_ip: actor.ip ?? ""
-      }
-      const made = { parameters: prepared.parameters, state: yield* states.seal(id, prepared.state) }
-      yield* Effect.catchTag(builds.insert(build, made), "Duplicate", () => busy)
+      const job = yield* jobs.insert(jobOf(prepared, id, yield* CurrentActor))
+      const unknown = { ...noDeadlines, daily_cost: 0, has_ai_task: null, has_external_agent: null }
+      const build = yield* inserted(prepared, job, { id, ...unknown })
       return { ...build, job }
+    }),
+
+    insertDone: Traced.fn("BuildOrders.insertDone")(function* (prepared: PreparedBuild, done: DoneBuild) {
+      return yield* inserted(prepared, yield* jobs.insertDone(jobOf(prepared, done.id, yield* CurrentActor)), done)
     })
   }
 })

@@ -37,7 +37,7 @@ export interface BuildStatesService {
   readonly running: Stream.Stream<RunningWorkspace>
 
   /** Encrypts what was stored before states were. */
-  readonly sealing: Worker<never>
+  readonly sealing: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
 }
 
 const make = Effect.gen(function* () {

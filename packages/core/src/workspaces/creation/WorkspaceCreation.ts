@@ -27,6 +27,7 @@ import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildOrders } from "../builds/BuildOrders.js"
 import { endOfLife } from "../lifecycle/Lifetime.js"
+import type { PreparedHandOver } from "../prebuilds/HandOvers.js"
 import { PrebuiltWorkspaces } from "../prebuilds/PrebuiltWorkspaces.js"
 import { takenWorkspace, type Workspace } from "../Workspace.js"
 import { buildAuditFields, workspaceSubject } from "../WorkspaceAudit.js"
@@ -140,29 +141,42 @@ const make = Effect.gen(function* () {
         { workspace, template, owner, task, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
-      const created = yield* Audit.audited(
-        {
-          ...workspaceSubject(workspace, "create"),
-          additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
-        },
-        Effect.gen(function* () {
-          // The lock keeps the template from being deleted
-          if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
-          yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
-          const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace) : undefined
-          if (claimed !== undefined) {
+      const stored = (ready: PreparedHandOver | undefined) =>
+        Audit.audited(
+          {
+            ...workspaceSubject(workspace, "create"),
+            additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
+          },
+          Effect.gen(function* () {
+            // The lock keeps the template from being deleted
+            if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
+            yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
+            const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace, ready) : undefined
+            if (claimed !== undefined) {
+              yield* notifications.created(prepared)
+              const { id } = claimed.workspace
+              const created = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
+              return { value: { created, settle: claimed.settle }, id, after: claimed.workspace }
+            }
+            const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => takenWorkspace(workspace.name))
+            if (!isStored) return yield* new NotFound({ resource: "user" })
+            yield* orders.enqueue(prepared)
+            if (task !== undefined) yield* task.store(workspace)
             yield* notifications.created(prepared)
-            const value = yield* Effect.flatMap(workspaces.details(claimed.id), Effect.orDie)
-            return { value, id: claimed.id, after: claimed }
-          }
-          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => takenWorkspace(workspace.name))
-          if (!isStored) return yield* new NotFound({ resource: "user" })
-          yield* orders.enqueue(prepared)
-          if (task !== undefined) yield* task.store(workspace)
-          yield* notifications.created(prepared)
-          const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
-          return { value, after: workspace }
-        })
+            const created = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
+            return { value: { created, settle: Effect.void }, after: workspace }
+          })
+        )
+      const created = yield* Effect.scoped(
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const ready = task === undefined ? yield* restore(prebuilt.ready(prepared, workspace)) : undefined
+            const { created, settle } = yield* restore(stored(ready))
+            // A caller that is gone by now leaves a workspace whose agents have to know their owner
+            yield* settle
+            return created
+          })
+        )
       )
       return yield* views.newWorkspace(created)
     })

@@ -16,14 +16,6 @@ import type { Invalid, Forbidden, NotFound } from "../../platform/Errors.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 
-/** A user for whom the actor may create workspaces. */
-export interface AvailableOwner {
-  readonly avatar_url?: string
-  readonly name?: string
-  readonly id: Uuid
-  readonly username: string
-}
-
 /** The methods of {@link WorkspaceForms}. */
 export interface WorkspaceFormsService {
   /**
@@ -34,7 +26,11 @@ export interface WorkspaceFormsService {
     organization: string,
     search: string,
     page: Page
-  ) => Effect.Effect<ReadonlyArray<AvailableOwner>, Invalid | Forbidden | NotFound, CurrentActor>
+  ) => Effect.Effect<
+    { readonly avatar_url?: string; readonly name?: string; readonly id: Uuid; readonly username: string }[],
+    Invalid | Forbidden | NotFound,
+    CurrentActor
+  >
 
   /**
    * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor

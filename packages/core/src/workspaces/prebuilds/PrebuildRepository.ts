@@ -21,6 +21,12 @@ export interface StoredPrebuild extends ExistingPrebuild {
   readonly job_id: Uuid
 }
 
+/** A workspace of the pool that can be claimed, as it was read. */
+export interface ReadyPrebuild {
+  readonly id: WorkspaceId
+  readonly latest_build_id: Uuid
+}
+
 /** The new owner's part of a claimed workspace. */
 export type ClaimedFields = Pick<
   Workspace,
@@ -44,9 +50,15 @@ export class PrebuildRepository extends Context.Tag("@atelier/core/PrebuildRepos
     readonly setStatus: (presetId: Uuid, status: PrebuildStatus) => Effect.Effect<void>
     /**
      * Gives the oldest ready workspace of a preset to a new owner; claims at the same time take different ones. Ready: started by the active
-     * version, with agents that are all ready. None without such a workspace. Fails with the index `workspaces_owner_id_name_key`.
+     * version, with agents that are all ready. `choice` is the one to claim, with its latest build, or those that are left to others. None without such a workspace. Fails with the index `workspaces_owner_id_name_key`.
      */
-    readonly claim: (presetId: Uuid, fields: ClaimedFields) => Effect.Effect<Option.Option<WorkspaceId>, Duplicate>
+    readonly claim: (
+      presetId: Uuid,
+      fields: ClaimedFields,
+      choice: ReadyPrebuild | { readonly except: ReadonlyArray<WorkspaceId> }
+    ) => Effect.Effect<Option.Option<WorkspaceId>, Duplicate>
+    /** The workspaces of a preset that are ready, the oldest first, without a lock. At most `limit`. */
+    readonly ready: (presetId: Uuid, limit: number) => Effect.Effect<ReadonlyArray<ReadyPrebuild>>
     /** Marks the presets of a template's active version as invalidated. */
     readonly invalidate: (templateId: Uuid, at: Timestamp) => Effect.Effect<ReadonlyArray<PresetNames>>
     /** Whether the reconciliation is paused; None until it was paused once. */

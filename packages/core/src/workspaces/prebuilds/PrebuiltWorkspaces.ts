@@ -1,5 +1,5 @@
 /** How prebuilt workspaces are made, and given to the users who ask for one. templates-and-provisioning.md §5. */
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, type Scope } from "effect"
 import { prebuildsUserId } from "../../access/decisions/Decision.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
@@ -18,6 +18,7 @@ import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { BuildOrders, type PreparedBuild } from "../builds/BuildOrders.js"
 import { BuildStates } from "../builds/BuildStates.js"
 import { awake } from "../lifecycle/Dormancy.js"
+import { HandOvers, type PreparedHandOver } from "./HandOvers.js"
 import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
 import { takenWorkspace, type Workspace } from "../Workspace.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
@@ -37,6 +38,13 @@ const randomSuffix = (random: Uint8Array): string => {
   return (bits.match(/.{1,5}/g) ?? []).map((group) => base32[Number.parseInt(group.padEnd(5, "0"), 2)]).join("")
 }
 
+/** A prebuilt workspace with its new owner. */
+export interface Claimed {
+  readonly workspace: WorkspaceDetails
+  /** To be run after the commit; nothing where the workspace is built. */
+  readonly settle: Effect.Effect<void>
+}
+
 /** The methods of {@link PrebuiltWorkspaces}. */
 export interface PrebuiltWorkspacesService {
   /** Makes the owner of prebuilt workspaces a member of an organization and of its group there. */
@@ -47,14 +55,22 @@ export interface PrebuiltWorkspacesService {
     preset: PrebuildPreset
   ) => Effect.Effect<void, Invalid | Forbidden | Duplicate | Conflict | Unacceptable, CurrentActor | EventBus | Transactor>
 
+  /** A workspace that waits for a creation and can be handed over as it runs; undefined without one. It is kept from others of this process for the scope. */
+  readonly ready: (
+    prepared: PreparedBuild,
+    workspace: Workspace
+  ) => Effect.Effect<PreparedHandOver | undefined, never, CurrentActor | Scope.Scope>
+
   /**
-   * Gives a prebuilt workspace of the chosen preset to the owner of a new workspace, and queues the build that makes it the owner's. Runs in
-   * the caller's transaction. Returns the claimed workspace, or undefined if none waits. §5.4.
+   * Gives a prebuilt workspace of the chosen preset to the owner of a new workspace: the ready one as it runs, if it still waits and the owner's
+   * quota allows it, or else another one with a build that makes it the owner's. Runs in the caller's transaction. Returns the claimed workspace, and
+   * what follows the commit; undefined if none waits. §5.4.
    */
   readonly claim: (
     prepared: PreparedBuild,
-    workspace: Workspace
-  ) => Effect.Effect<WorkspaceDetails | undefined, Conflict, CurrentActor | EventBus>
+    workspace: Workspace,
+    ready: PreparedHandOver | undefined
+  ) => Effect.Effect<Claimed | undefined, Conflict, CurrentActor | EventBus>
 }
 
 const make = Effect.gen(function* () {
@@ -67,10 +83,15 @@ const make = Effect.gen(function* () {
   const groupMembers = yield* GroupMemberRepository
   const orders = yield* BuildOrders
   const states = yield* BuildStates
+  const handOvers = yield* HandOvers
   const features = yield* Entitlements
   const cryptography = yield* Cryptography
   const ids = yield* Ids
   const { brand } = yield* DeploymentOptions
+
+  /** The preset whose pool a creation takes from. */
+  const poolOf = ({ chosen }: PreparedBuild) =>
+    (chosen?.desired_prebuild_instances ?? 0) > 0 && features.has("workspace_prebuilds") ? chosen : undefined
 
   /** The group whose allowance administrators raise for prebuilt workspaces. §5.2. */
   const groupName = `${brand.toLowerCase()}prebuiltworkspaces`
@@ -151,34 +172,43 @@ const make = Effect.gen(function* () {
         )
       }),
 
-    claim: (
-      prepared: PreparedBuild,
-      { autostart_schedule, expires_at, last_used_at, name, next_start_at, owner_id: claimant, ttl_ms }: Workspace
-    ) =>
+    ready: (prepared: PreparedBuild, workspace: Workspace) =>
+      poolOf(prepared) === undefined ? Effect.succeed(undefined) : handOvers.prepare(prepared, workspace),
+
+    claim: (prepared: PreparedBuild, wanted: Workspace, ready: PreparedHandOver | undefined) =>
       Effect.gen(function* () {
-        const { chosen, target } = prepared
-        if ((chosen?.desired_prebuild_instances ?? 0) === 0 || chosen === undefined || !features.has("workspace_prebuilds"))
-          return undefined
+        const chosen = poolOf(prepared)
+        if (chosen === undefined) return undefined
+        const { autostart_schedule, expires_at, last_used_at, name, next_start_at, owner_id: claimant, ttl_ms } = wanted
         const settings = { name, autostart_schedule, next_start_at, ttl_ms, expires_at }
         const fields = { owner_id: claimant, ...settings, last_used_at, updated_at: last_used_at }
-        const id = Option.getOrUndefined(
-          yield* Effect.catchTag(repository.claim(chosen.id, fields), "Duplicate", () => takenWorkspace(name))
-        )
-        if (id === undefined) return undefined
-        const claimed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
+        const taken = (choice: Parameters<PrebuildRepository["Type"]["claim"]>[2]) =>
+          Effect.catchTag(repository.claim(chosen.id, fields, choice), "Duplicate", () => takenWorkspace(name)).pipe(
+            Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: workspaces.details })),
+            Effect.map(Option.getOrUndefined)
+          )
+
+        const running = ready !== undefined && (yield* handOvers.affords(wanted, ready)) ? yield* taken(ready.prebuild) : undefined
+        if (ready !== undefined && running !== undefined) {
+          yield* handOvers.store(prepared, running, ready)
+          return { workspace: running, settle: ready.settle }
+        }
+        // Others of this process are about to take those that they have prepared
+        const claimed = yield* taken({ except: handOvers.reserved(ready) })
+        if (claimed === undefined) return undefined
         yield* orders.enqueue({
           ...prepared,
-          target: { ...target, workspace: claimed, previous: claimed.latest_build },
+          target: { ...prepared.target, workspace: claimed, previous: claimed.latest_build },
           order: { ...prepared.order, prebuilt_workspace_stage: 2 },
           state: yield* states.of(claimed.latest_build.id)
         })
-        yield* publishWorkspaceEvent(owner_id, { kind: "state_change", workspace_id: id })
-        return claimed
+        yield* publishWorkspaceEvent(owner_id, { kind: "state_change", workspace_id: claimed.id })
+        return { workspace: claimed, settle: Effect.void }
       })
   }
 })
 
 /** Prebuilt workspaces, from their creation to the users who claim them. */
 export class PrebuiltWorkspaces extends Context.Tag("@atelier/core/PrebuiltWorkspaces")<PrebuiltWorkspaces, PrebuiltWorkspacesService>() {
-  static readonly layer = standingOn(service(PrebuiltWorkspaces, make), BuildOrders.layer, BuildStates.layer)
+  static readonly layer = standingOn(service(PrebuiltWorkspaces, make), BuildOrders.layer, BuildStates.layer, HandOvers.layer)
 }

@@ -31,6 +31,11 @@ export interface WorkspaceQuotasService {
   readonly inDefault: (user: string) => Effect.Effect<Quota, NotFound, CurrentActor>
 
   /**
+   * Whether a user may have another workspace of a cost, in the caller's transaction. No other build of the user is judged until its end.
+   */
+  readonly affords: (workspace: Pick<Workspace, "organization_id" | "owner_id">, cost: number) => Effect.Effect<boolean>
+
+  /**
    * Charges a planned build to its workspace's owner, and tells the log. An owner's builds are judged one at a time, so that together
    * they exceed no budget. A build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build
    * lowers the cost or is a stop, and without a charge where the job has been taken away. authorization.md §10.
@@ -71,6 +76,15 @@ const make = Effect.gen(function* () {
       const { id } = yield* Effect.flatMap(organizationRepository.default, Effect.orDie)
       return yield* quotaOf(id, user)
     }),
+
+    affords: ({ organization_id, owner_id }: Pick<Workspace, "organization_id" | "owner_id">, cost: number): Effect.Effect<boolean> =>
+      Effect.gen(function* () {
+        if (cost === 0 || !features.has("template_rbac")) return true
+        yield* repository.lock(owner_id)
+        const budget = yield* repository.budget(organization_id, owner_id)
+        const consumed = yield* repository.consumed(organization_id, owner_id)
+        return affordable({ budget, consumed, cost, previous: null })
+      }),
 
     charge: (
       build: WorkspaceBuild,

@@ -14,10 +14,20 @@ import { isPrebuild, type Workspace } from "../Workspace.js"
 import { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
 import { service } from "../../platform/wiring/Standing.js"
 
+/** A session of a workspace's programs that is not valid yet. */
+export interface PreparedSession {
+  readonly key: Redacted.Redacted<string>
+  /** Makes it valid, and ends the one before. */
+  readonly store: Effect.Effect<void>
+}
+
 /** The methods of {@link WorkspaceSessions}. */
 export interface WorkspaceSessionsService {
   /** Replaces the workspace's key. Returns what its programs present, which is shown only here. Prebuilt workspaces have none. workspaces.md §4.5. */
   readonly open: (workspace: Workspace, owner: Pick<User, "id" | "username">) => Effect.Effect<Redacted.Redacted<string> | undefined>
+
+  /** As `open`, in two steps: what the programs present, and the effect that makes it valid in place of the workspace's key. */
+  readonly prepare: (workspace: Workspace, owner: Pick<User, "id" | "username">) => Effect.Effect<PreparedSession | undefined>
 
   /** Ends the session of the workspace's programs, if they have one. */
   readonly close: (workspace: Pick<Workspace, "id" | "owner_id">) => Effect.Effect<void>
@@ -37,34 +47,41 @@ const make = Effect.gen(function* () {
       yield* publishRightsChange({ user_id: workspace.owner_id })
     })
 
+  const prepare = (workspace: Workspace, owner: Pick<User, "id" | "username">): Effect.Effect<PreparedSession | undefined> =>
+    Effect.gen(function* () {
+      if (isPrebuild(workspace)) return undefined
+      const { hashedSecret, id, key } = yield* newCredential
+      const stored = newApiKey(
+        {
+          id,
+          user_id: owner.id,
+          login_type: "password",
+          ip: "",
+          token_name: `${owner.username}_${workspace.name}_session_token`,
+          scopes: [allScope],
+          allow_list: unrestrictedAllowList,
+          lifetime: maxTokenLifetime
+        },
+        yield* Timestamp.now
+      )
+      const store = transaction(
+        Effect.gen(function* () {
+          yield* close(workspace)
+          // Only names of tokens are unique
+          yield* Effect.orDie(keys.insert(stored, hashedSecret))
+          yield* repository.put(workspace.id, id)
+        })
+      )
+      return { key, store: Effect.provide(store, services) }
+    }).pipe(Effect.provide(services))
+
   return {
+    prepare,
+
     open: (workspace: Workspace, owner: Pick<User, "id" | "username">) =>
-      Effect.gen(function* () {
-        if (isPrebuild(workspace)) return undefined
-        const { hashedSecret, id, key } = yield* newCredential
-        const stored = newApiKey(
-          {
-            id,
-            user_id: owner.id,
-            login_type: "password",
-            ip: "",
-            token_name: `${owner.username}_${workspace.name}_session_token`,
-            scopes: [allScope],
-            allow_list: unrestrictedAllowList,
-            lifetime: maxTokenLifetime
-          },
-          yield* Timestamp.now
-        )
-        yield* transaction(
-          Effect.gen(function* () {
-            yield* close(workspace)
-            // Only names of tokens are unique
-            yield* Effect.orDie(keys.insert(stored, hashedSecret))
-            yield* repository.put(workspace.id, id)
-          })
-        )
-        return key
-      }).pipe(Effect.provide(services)),
+      Effect.flatMap(prepare(workspace, owner), (session) =>
+        session === undefined ? Effect.succeed(undefined) : Effect.as(session.store, session.key)
+      ),
 
     close: (workspace: Pick<Workspace, "id" | "owner_id">) => Effect.provide(transaction(close(workspace)), services)
   }

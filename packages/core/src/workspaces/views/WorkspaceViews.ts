@@ -27,7 +27,7 @@ export interface WorkspaceViewsService {
   /** Builds of one workspace. */
   readonly builds: (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) => Effect.Effect<ReadonlyArray<BuildView>>
 
-  /** A workspace as the answer to its creation shows it. */
+  /** A workspace as the answer to its creation shows it: one that runs already, with its agents. */
   readonly newWorkspace: (created: WorkspaceDetails) => Effect.Effect<WorkspaceView, never, CurrentActor>
 
   /** A build as the answer to its creation shows it. */
@@ -87,7 +87,13 @@ const make = Effect.gen(function* () {
 
     newWorkspace: Traced.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
       const latest_build = { ...created.latest_build, template_version_name: "" }
-      return (yield* viewer)({ ...created, latest_build }, yield* newParts(latest_build))
+      const view = yield* viewer
+      if (jobStatus(latest_build.job) !== "pending") {
+        const resources = (yield* resourcesOf([latest_build.job_id])).get(latest_build.job_id) ?? []
+        const job = { ...latest_build.job, queue_position: 0, queue_size: 0 }
+        return view({ ...created, latest_build }, { job, resources, matched_provisioners: undefined })
+      }
+      return view({ ...created, latest_build }, yield* newParts(latest_build))
     }),
 
     newBuild: Traced.fn("WorkspaceViews.newBuild")(function* (workspace: WorkspaceDetails, created: BuildDetails) {

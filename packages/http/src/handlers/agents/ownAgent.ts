@@ -1,5 +1,5 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { DrpcServer, ReverseStream, Router, Session, Version } from "@atelier/agent-protocol"
+import { DrpcServer, ReverseStream, Router, Session, TokenOffer, Version } from "@atelier/agent-protocol"
 import { StreamRights } from "@atelier/core/access"
 import {
   AgentConnections,
@@ -31,6 +31,9 @@ import * as Handlers from "../Handlers.js"
 
 /** Whether the caller takes streams that the service opens: an extension, which other agents do not name. agents-and-apps.md §17. */
 const streamVersion = Effect.map(HttpServerRequest.ParsedSearchParams, ({ streams }) => ReverseStream.versionOf(streams))
+
+/** Whether the caller takes other tokens than that of its connection: an extension, too. */
+const takesTokens = Effect.map(HttpServerRequest.ParsedSearchParams, (query) => query[TokenOffer.parameter] === TokenOffer.offered)
 
 export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
   Effect.gen(function* () {
@@ -101,6 +104,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const offered = isAgent ? yield* streamVersion : 0
+          const offers = { streams: offered, takesTokens: yield* takesTokens }
           const isLink = offered > 0
           const limits = isLink ? linkLimits : connectionLimits
           const service = Router.merge(
@@ -110,7 +114,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...limits })
-              if (isLink) yield* links.offer(agent.agent_id, agentLink(session, offered))
+              if (isLink) yield* links.offer(agent.agent_id, agentLink(session, offers))
               const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
               yield* Effect.raceFirst(DrpcServer.serveSession(session, service, limits), monitored)
             }).pipe(

@@ -1,10 +1,11 @@
+import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { Statements } from "../../platform/Statements.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** The end of a membership of an organization ends those of its groups, whatever ends it and whatever is added concurrently. */
-const leaveGroups = Effect.flatMap(Statements, (sql) =>
-  sql.dialect({
+const leaveGroups = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  inDialect(sql, {
     postgres: () =>
       ddl(
         `CREATE FUNCTION leave_groups() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -1,6 +1,7 @@
+import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl, trigger } from "../../platform/Schema.js"
-import { Statements } from "../../platform/Statements.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** The sources of group members: members of an organization are in Everyone, which has the organization's id. */
 const memberships = [
@@ -87,12 +88,12 @@ const sqlite = Effect.forEach(
   { discard: true }
 )
 
-const counted = Effect.flatMap(Statements, (sql) => sql.dialect({ postgres: () => postgres, sqlite: () => sqlite }))
+const counted = Effect.flatMap(SqlClient.SqlClient, (sql) => inDialect(sql, { postgres: () => postgres, sqlite: () => sqlite }))
 
 /** The trigger that copied usernames into memberships of organizations only. */
-const dropped = Effect.flatMap(Statements, (sql) =>
-  sql.batch(
-    sql.dialect({
+const dropped = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.forEach(
+    inDialect(sql, {
       postgres: () => [
         `DROP TRIGGER organization_members_copy_username ON organization_members`,
         `DROP FUNCTION organization_members_copy_username()`,
@@ -100,7 +101,9 @@ const dropped = Effect.flatMap(Statements, (sql) =>
         `DROP FUNCTION organization_members_rename()`
       ],
       sqlite: () => [`DROP TRIGGER organization_members_copy_username`, `DROP TRIGGER organization_members_rename`]
-    })
+    }),
+    (statement) => sql.unsafe(statement),
+    { discard: true }
   )
 )
 

@@ -1,10 +1,11 @@
+import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { Statements } from "../../platform/Statements.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /** Members carry their username in lower case: what lists of them are ordered by. */
-const triggers = Effect.flatMap(Statements, (sql) =>
-  sql.dialect({
+const triggers = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  inDialect(sql, {
     postgres: () =>
       ddl(
         // The lock keeps the user from being renamed while the name is copied

@@ -1,6 +1,7 @@
+import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { Statements } from "../../platform/Statements.js"
+import { inDialect } from "../../platform/Dialect.js"
 
 /**
  * Workspaces and their builds.
@@ -149,9 +150,9 @@ const triggers: ReadonlyArray<Trigger> = [
 
 const createTrigger = ({ name, statements, when }: Trigger) =>
   Effect.gen(function* () {
-    const sql = yield* Statements
+    const sql = yield* SqlClient.SqlClient
     const body = statements.map((statement) => `${statement};`).join("\n")
-    yield* sql.dialect({
+    yield* inDialect(sql, {
       postgres: () =>
         ddl(
           `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,

@@ -1,13 +1,14 @@
+import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { ParameterValue, PrebuildPolicy } from "@atelier/core/provisioning"
 import { PrebuildRepository, type WantedPrebuilds, type WorkspaceStatus } from "@atelier/core/workspaces"
 import type { PrebuildStatus } from "@atelier/core/templates"
 import { Effect, Option, Schema } from "effect"
-import { dialectOf, locking } from "../../platform/Dialect.js"
+import { among } from "../../platform/Among.js"
+import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run, runUnique } from "../../platform/Statement.js"
-import { service } from "@atelier/core/platform"
-import { Statements } from "../../platform/Statements.js"
+import { service, type Uuid } from "@atelier/core/platform"
 
 const preset = row({
   id: uuid,
@@ -37,12 +38,13 @@ const prebuild = row({
 
 const names = row({ template_name: text(), template_version_name: text(), preset_name: text() })
 const identified = row({ id: uuid })
+const readyPrebuild = row({ id: uuid, latest_build_id: uuid })
 const paused = row({ reconciliation_paused: boolean })
 
 export const layer = service(
   PrebuildRepository,
   Effect.gen(function* () {
-    const sql = yield* Statements
+    const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
     const skipLocked = locking(sql, "FOR NO KEY UPDATE OF w SKIP LOCKED")
 
@@ -50,6 +52,22 @@ export const layer = service(
     const presetOf = sql.literal(`(SELECT s.template_version_preset_id FROM workspace_builds s
       WHERE s.workspace_id = w.id AND s.transition = 'start' AND s.template_version_preset_id IS NOT NULL
       ORDER BY s.build_number DESC LIMIT 1)`)
+
+    /** Those of a preset that can be claimed. */
+    const ready = (presetId: Uuid.Uuid) => sql`FROM workspaces w
+              JOIN workspace_builds b ON b.id = w.latest_build_id
+              JOIN templates t ON t.id = w.template_id
+              WHERE w.owner_id = ${prebuildsUserId} AND NOT w.deleted AND w.latest_status = 'running'
+                AND b.template_version_preset_id = ${presetId} AND b.template_version_id = t.active_version_id AND NOT t.deleted
+                AND EXISTS (SELECT 1 FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
+                  WHERE r.job_id = b.job_id AND a.parent_id IS NULL AND NOT a.deleted)
+                AND NOT EXISTS (SELECT 1 FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
+                  WHERE r.job_id = b.job_id AND a.parent_id IS NULL AND NOT a.deleted AND a.lifecycle_state <> 'ready')`
+
+    const chosen = (choice: Parameters<PrebuildRepository["Type"]["claim"]>[2]) => {
+      if ("id" in choice) return sql`AND w.id = ${choice.id} AND w.latest_build_id = ${choice.latest_build_id}`
+      return choice.except.length === 0 ? sql`` : sql`AND NOT (${among(sql, sql`w.id`, choice.except)})`
+    }
 
     const pausedNow = sql`SELECT reconciliation_paused FROM prebuilds_settings WHERE id = 1`
     const flagOf = Option.map(({ reconciliation_paused }: { readonly reconciliation_paused: boolean }) => reconciliation_paused)
@@ -86,7 +104,9 @@ export const layer = service(
           )
       ),
       setStatus: (id, status) => run(sql`UPDATE template_version_presets SET prebuild_status = ${status} WHERE id = ${id}`),
-      claim: (presetId, { owner_id, ...fields }) =>
+      ready: (presetId, limit) =>
+        all(readyPrebuild, sql`SELECT w.id, w.latest_build_id ${ready(presetId)} ORDER BY w.created_at, w.id LIMIT ${limit}`),
+      claim: (presetId, { owner_id, ...fields }, choice) =>
         runUnique(
           Effect.map(
             sql`UPDATE workspaces SET ${sql.update({
@@ -98,15 +118,8 @@ export const layer = service(
               favorite: bool(false)
             })}, owner_key = (SELECT lower(u.username) FROM users u WHERE u.id = ${owner_id})
             WHERE id = (
-              SELECT w.id FROM workspaces w
-              JOIN workspace_builds b ON b.id = w.latest_build_id
-              JOIN templates t ON t.id = w.template_id
-              WHERE w.owner_id = ${prebuildsUserId} AND NOT w.deleted AND w.latest_status = 'running'
-                AND b.template_version_preset_id = ${presetId} AND b.template_version_id = t.active_version_id AND NOT t.deleted
-                AND EXISTS (SELECT 1 FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
-                  WHERE r.job_id = b.job_id AND a.parent_id IS NULL AND NOT a.deleted)
-                AND NOT EXISTS (SELECT 1 FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
-                  WHERE r.job_id = b.job_id AND a.parent_id IS NULL AND NOT a.deleted AND a.lifecycle_state <> 'ready')
+              SELECT w.id ${ready(presetId)}
+              ${chosen(choice)}
               ORDER BY w.created_at, w.id LIMIT 1 ${skipLocked}
             ) RETURNING id`,
             (rows) => Option.map(Option.fromNullable(rows[0]), (found) => identified(found).id)
@@ -125,7 +138,7 @@ export const layer = service(
       lockPaused: Effect.map(
         first(
           paused,
-          sql.dialect({
+          inDialect(sql, {
             postgres: () => Effect.zipRight(sql`LOCK TABLE prebuilds_settings IN EXCLUSIVE MODE`, pausedNow),
             sqlite: () => pausedNow
           })
