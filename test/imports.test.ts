@@ -57,6 +57,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "openid-client",
       "@xterm/addon-fit",
       "@xterm/xterm",
+      "@atelier/client",
       "@atelier/core",
       "@atelier/node",
       "@atelier/agent-protocol"

@@ -1,16 +1,17 @@
 /** What the benchmark writes into the tables has to be what the service would have written. */
 import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { expect, it } from "vitest"
 import { seed } from "../scripts/bench/seed.mjs"
 import { describeServerOnEach } from "./http/server.js"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 describeServerOnEach("the rows of the benchmark", (server) => {
   it("can be listed", async () => {
     await server().run(
-      Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), (sql) =>
-        seed(sql, inDialect(sql, { postgres: () => "postgres", sqlite: () => "sqlite" }), { from: 1, to: 1000 })
+      Effect.flatMap(
+        Effect.all([Effect.serviceOption(SqlClient.SqlClient), Effect.serviceOption(Statements)]).pipe(Effect.flatMap(Option.all)),
+        ([client, sql]) => seed(client, sql.dialect({ postgres: () => "postgres", sqlite: () => "sqlite" }), { from: 1, to: 1000 })
       )
     )
     const { token } = server().owner()

@@ -1,7 +1,6 @@
 // Rows that a deployment gathers over months, and the workers that sum them up and delete them, run at once and on request.
 import { usageRollup } from "@atelier/core/insights"
 import { retentionWorker } from "@atelier/core/retention"
-import { inDialect } from "@atelier/storage"
 import { Effect } from "effect"
 
 /** An id of its own for each number, by its first digits. */
@@ -23,19 +22,20 @@ const json = (kind, text) => (kind === "postgres" ? `CAST('${text}' AS jsonb)` :
 /** Rows of one transaction: a single one of a million would keep the server from all else. */
 const perTransaction = 50_000
 
-const insert = (sql, table, { from, to }, columns) =>
+const insert = (sql, kind, table, { from, to }, columns) =>
   Effect.gen(function* () {
     for (let first = from; first <= to; first += perTransaction) {
       yield* sql.unsafe(`WITH RECURSIVE n(i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.min(to, first + perTransaction - 1)})
         INSERT INTO ${table} (${Object.keys(columns).join(", ")}) SELECT ${Object.values(columns).join(", ")} FROM n`)
     }
-    if (inDialect(sql, { postgres: () => true, sqlite: () => false })) yield* sql.unsafe(`VACUUM ANALYZE ${table}`)
+    if (kind === "postgres") yield* sql.unsafe(`VACUUM ANALYZE ${table}`)
   })
 
 /** Audit entries, one a second before now; `connect` is an action whose entries are deleted after 90 days. */
 export const seedAudit = (sql, kind, { action = "write", from, olderThanDays = 0, to }) =>
   insert(
     sql,
+    kind,
     "audit_logs",
     { from, to },
     {
@@ -60,6 +60,7 @@ export const seedAudit = (sql, kind, { action = "write", from, olderThanDays = 0
 export const seedReports = (sql, kind, { hours, users }) =>
   insert(
     sql,
+    kind,
     "workspace_agent_stats",
     { from: 1, to: users * hours * 120 },
     {

@@ -1,7 +1,6 @@
 // Ticks of the worker that starts, stops and deletes workspaces, and what they read.
 import { Timestamp } from "@atelier/core/platform"
 import { WorkspaceLifeCycle, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
-import { inDialect } from "@atelier/storage"
 import { Effect } from "effect"
 import { idOf } from "./seed.mjs"
 
@@ -9,7 +8,7 @@ import { idOf } from "./seed.mjs"
 export const ticks = 5
 
 /** Puts a daemon there that could run all builds, and leaves the queue to it: it takes nothing. */
-const withDaemon = (sql) =>
+const withDaemon = (sql, kind) =>
   Effect.gen(function* () {
     const [organization] = yield* sql`SELECT id FROM organizations WHERE is_default`
     const now = yield* Timestamp.now
@@ -27,7 +26,7 @@ const withDaemon = (sql) =>
       last_seen_at: now
     })} ON CONFLICT (id) DO UPDATE SET last_seen_at = excluded.last_seen_at`
     // What a form depends on is not in the seed
-    yield* sql`UPDATE templates SET use_classic_parameter_flow = ${inDialect(sql, { postgres: () => true, sqlite: () => 1 })}`
+    yield* sql`UPDATE templates SET use_classic_parameter_flow = ${kind === "postgres" ? true : 1}`
   })
 
 /**
@@ -36,7 +35,7 @@ const withDaemon = (sql) =>
  */
 export const tick = (sql, kind, { count, due, number }) =>
   Effect.gen(function* () {
-    yield* withDaemon(sql)
+    yield* withDaemon(sql, kind)
     const distance = count / due
     const ids = Array.from({ length: due }, (_, index) => idOf("workspace", (index + 1) * distance - 10 + number))
     yield* sql`UPDATE workspace_builds SET deadline = ${"2026-01-01T00:00:00.000Z"} WHERE ${sql.in("workspace_id", ids)} AND NOT superseded`

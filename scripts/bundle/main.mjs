@@ -5,7 +5,6 @@
 //   modules                     2.50 s   161 MiB
 //   one script                  0.85 s   131 MiB
 //   with its compiled code      0.54 s   122 MiB
-//   with V8's flags while it starts (examples/standalone/src/engine.ts), which are kept for the memory: 0.42 s, 97 MiB
 //
 // The agent takes 0.17 s and 60 MiB instead of 0.78 s and 104 MiB. With its compiled code it takes 0.03 s less until it runs. Left out: scripts of their
 // own for what is loaded later, which gain 0.01 s.

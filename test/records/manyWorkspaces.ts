@@ -1,8 +1,7 @@
 /** As many workspaces as a test of lists needs, made by the store itself. */
-import { SqlClient } from "@effect/sql"
 import type { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 export interface ManyWorkspaces {
   readonly count: number
@@ -18,33 +17,33 @@ export interface ManyWorkspaces {
 /** Each has one finished build; of three, two are running and one is stopped. Their names are `w<number>`. */
 export const manyWorkspaces = ({ count, from = 1, organization_id, owners, template_id, template_version_id }: ManyWorkspaces) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const at = "2026-01-02T03:04:05.678Z"
     const id = (kind: string) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql.literal(`CAST('${kind}0000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0') AS uuid)`),
         sqlite: () => sql.literal(`'${kind}0000000-0000-7000-8000-' || printf('%012x', i)`)
       })
-    const owner = inDialect(sql, {
+    const owner = sql.dialect({
       postgres: () =>
         sql`CAST(CAST(${JSON.stringify(owners)} AS jsonb) ->> CAST(i % ${sql.literal(String(owners.length))} AS integer) AS uuid)`,
       sqlite: () => sql`json_extract(${JSON.stringify(owners)}, '$[' || (i % ${sql.literal(String(owners.length))}) || ']')`
     })
     const constant = (value: string, type: "uuid" | "timestamptz") =>
-      inDialect(sql, { postgres: () => sql.literal(`'${value}'::${type}`), sqlite: () => sql.literal(`'${value}'`) })
-    const [no, yes] = inDialect(sql, {
+      sql.dialect({ postgres: () => sql.literal(`'${value}'::${type}`), sqlite: () => sql.literal(`'${value}'`) })
+    const [no, yes] = sql.dialect({
       postgres: () => [sql.literal("FALSE"), sql.literal("TRUE")] as const,
       sqlite: () => [sql.literal("0"), sql.literal("1")] as const
     })
     const now = constant(at, "timestamptz")
     const numbers = sql.literal(`WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${from + count - 1})`)
-    const used = inDialect(sql, {
+    const used = sql.dialect({
       postgres: () => sql.literal(`'${at}'::timestamptz + i * INTERVAL '1 second'`),
       sqlite: () => sql.literal(`strftime('%Y-%m-%dT%H:%M:%fZ', '${at}', i || ' seconds')`)
     })
     const json = (value: string) =>
-      inDialect(sql, { postgres: () => sql.literal(`'${value}'::jsonb`), sqlite: () => sql.literal(`'${value}'`) })
-    const bytes = inDialect(sql, { postgres: () => sql.literal("''::bytea"), sqlite: () => sql.literal("x''") })
+      sql.dialect({ postgres: () => sql.literal(`'${value}'::jsonb`), sqlite: () => sql.literal(`'${value}'`) })
+    const bytes = sql.dialect({ postgres: () => sql.literal("''::bytea"), sqlite: () => sql.literal("x''") })
 
     yield* sql`${numbers} INSERT INTO workspaces (id, created_at, updated_at, owner_id, organization_id, template_id, deleted, name,
         last_used_at, automatic_updates, favorite, user_acl, group_acl, owner_key)
@@ -60,5 +59,5 @@ export const manyWorkspaces = ({ count, from = 1, organization_id, owners, templ
       SELECT ${id("c")}, ${now}, ${now}, ${id("a")}, ${constant(template_version_id, "uuid")}, 1,
         CASE WHEN i % 3 = 0 THEN 'stop' ELSE 'start' END, ${owner}, ${id("b")}, 'initiator', 0, '', ${bytes} FROM n`
     // SQLite plans without statistics, because no program collects them
-    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+    yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
   })

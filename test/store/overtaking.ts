@@ -1,8 +1,7 @@
 /** Two callers at once, where one comes behind the other exactly while that one is at work. */
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import type { TestServer } from "../http/server.js"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 /** Processes of the database that wait for this one, or for one that does. */
 const waiting = `WITH RECURSIVE waiting (pid) AS (
@@ -22,14 +21,14 @@ export const overtaking = <A, B>(
 ): Promise<readonly [A, B]> =>
   server.run(
     Effect.gen(function* () {
-      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+      const sql = yield* Effect.flatten(Effect.serviceOption(Statements))
       const untilWaiting = (count: number, isAnswered: () => boolean = () => false) =>
-        Effect.repeat(sql.unsafe<{ readonly count: number }>(waiting), {
+        Effect.repeat(sql.run<{ readonly count: number }>(waiting), {
           until: ([row]) => isAnswered() || (row !== undefined && row.count >= count)
         })
-      const paused = sql.withTransaction(
+      const paused = sql.transaction(
         Effect.gen(function* () {
-          yield* sql.unsafe(lock)
+          yield* sql.run(lock)
           const before = first()
           yield* untilWaiting(1)
           let isAnswered = false
@@ -41,7 +40,7 @@ export const overtaking = <A, B>(
         })
       )
       const inTurn = Effect.promise(async () => [await first(), await second()] as const)
-      return yield* inDialect(sql, {
+      return yield* sql.dialect({
         postgres: () => Effect.flatMap(paused, (calls) => Effect.promise(() => Promise.all(calls))),
         sqlite: () => inTurn
       })

@@ -1,8 +1,7 @@
 /** The store's tables as its own catalogue tells them: what holds for every table also holds for one that is added later. */
-import { SqlClient } from "@effect/sql"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 const Column = Schema.Struct({
   table: Schema.String,
@@ -13,20 +12,20 @@ const Column = Schema.Struct({
 })
 type Column = typeof Column.Type
 
-const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+const sqlClient = Effect.flatten(Effect.serviceOption(Statements))
 
 /** Every column of every table that holds the store's own rows, those of full-text indexes among them. */
 const readColumns = Effect.gen(function* () {
   const sql = yield* sqlClient
-  const rows = yield* inDialect(sql, {
+  const rows = yield* sql.dialect({
     postgres: () =>
-      sql.unsafe(`SELECT c.table_name AS "table", c.column_name AS name, c.data_type AS type,
+      sql.run(`SELECT c.table_name AS "table", c.column_name AS name, c.data_type AS type,
           CASE WHEN c.is_nullable = 'NO' AND c.column_default IS NULL AND c.is_generated = 'NEVER' AND c.is_identity = 'NO'
             THEN 1 ELSE 0 END AS required
         FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
         WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position`),
     sqlite: () =>
-      sql.unsafe(`SELECT t.name AS "table", c.name, lower(c.type) AS type,
+      sql.run(`SELECT t.name AS "table", c.name, lower(c.type) AS type,
           CASE WHEN c."notnull" = 1 AND c.dflt_value IS NULL AND c.hidden = 0 THEN 1 ELSE 0 END AS required
         FROM pragma_table_list t, pragma_table_xinfo(t.name) c
         WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND t.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND c.hidden <> 1
@@ -38,7 +37,7 @@ const readColumns = Effect.gen(function* () {
 type Tables = ReadonlyMap<string, ReadonlyArray<Column>>
 
 /** PostgreSQL takes a tenth of a second of the processor to tell its columns, and a test stores a hundred rows. */
-const known = new WeakMap<SqlClient.SqlClient, Tables>()
+const known = new WeakMap<Statements, Tables>()
 
 const readTables = Effect.map(readColumns, (all): Tables => {
   const tables = new Map<string, Array<Column>>()
@@ -94,7 +93,7 @@ export const unfilled = Effect.gen(function* () {
   for (const [table, its] of yield* byTable) {
     const ids = its.filter(({ type }) => type === "uuid").map(({ name }) => name)
     const counts = ["count(*) AS rows", ...ids.map((name) => `count("${name}") AS "${name}"`)]
-    const [row] = yield* sql.unsafe<Record<string, number>>(`SELECT ${counts.join(", ")} FROM "${table}"`)
+    const [row] = yield* sql.run(`SELECT ${counts.join(", ")} FROM "${table}"`)
     if (row?.["rows"] === 0) found.push(table)
     else found.push(...ids.filter((name) => row?.[name] === 0).map((name) => `${table}.${name}`))
   }
@@ -110,7 +109,7 @@ export const placesOf = (text: string, beside: ReadonlyArray<string> = []) =>
     const sql = yield* sqlClient
     /** Byte by byte on SQLite: what is compared as text ends where bytes of a hash are zero. */
     const holds = ({ name, type }: Column, needle: string) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () =>
           sql`strpos(${sql.literal(type === "bytea" ? `encode("${name}", 'escape')` : `CAST("${name}" AS TEXT)`)}, ${needle}) > 0`,
         sqlite: () => sql`instr(CAST(${sql(name)} AS BLOB), CAST(${needle} AS BLOB)) > 0`

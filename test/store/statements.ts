@@ -1,7 +1,7 @@
 /** What an effect asks of the store. */
-import { SqlClient, Statement } from "@effect/sql"
+import { Statement } from "@effect/sql"
 import { Effect } from "effect"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 export interface RecordedStatement {
   readonly text: string
@@ -39,16 +39,16 @@ export const chosenPlanOf = (statement: RecordedStatement) => explained(statemen
 
 const explained = ({ parameters, text }: RecordedStatement, without: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const rows = yield* inDialect(sql, {
+    const sql = yield* Effect.flatten(Effect.serviceOption(Statements))
+    const rows = yield* sql.dialect({
       postgres: () =>
-        sql.withTransaction(
+        sql.transaction(
           Effect.zipRight(
             Effect.forEach(without, (setting) => sql`SET LOCAL ${sql(setting)} = off`),
-            sql.unsafe<Record<string, unknown>>(`EXPLAIN ${text}`, [...parameters])
+            sql.run<Record<string, unknown>>(`EXPLAIN ${text}`, parameters)
           )
         ),
-      sqlite: () => sql.unsafe<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
+      sqlite: () => sql.run<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, parameters)
     })
     return rows.map((row) => String(row["QUERY PLAN"] ?? row["detail"])).join("\n")
   })

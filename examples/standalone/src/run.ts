@@ -1,7 +1,6 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
-import * as engine from "./engine.js"
 import { supervise } from "./supervise.js"
 import { numberOf, placeOf, shareSetupToken, withPlace } from "./worker.js"
 
@@ -39,7 +38,6 @@ export const run = async (): Promise<number> => {
         )
       }
       if (options.processes > 1) {
-        engine.end()
         shareSetupToken(process.env)
         return await supervise(options.processes, signalled())
       }

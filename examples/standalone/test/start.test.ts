@@ -39,31 +39,6 @@ const printed = (source: string, flags: ReadonlyArray<string> = []) =>
 
 const checkout = new URL("../../../", import.meta.url)
 
-describe("Node's own modules", () => {
-  it("are loaded before the start changes V8's flags, with which Node's compiled code of them is not taken", async () => {
-    const dist = new URL("../dist/", import.meta.url).href
-    const look = `
-      import v8 from "node:v8"
-      const { load } = await import("${loader}")
-      const { commands } = load(new URL("program-main.cjs", "${dist}"), { url: "${dist}", resolve: (name) => name }).exports
-      const { setFlagsFromString } = v8
-      let loaded
-      v8.setFlagsFromString = (flag) => {
-        loaded ??= new Set(process.moduleLoadList)
-        setFlagsFromString(flag)
-      }
-      const { write } = process.stdout
-      process.stdout.write = () => true
-      process.argv.splice(1, Number.POSITIVE_INFINITY, "program", "--help")
-      await commands.serve()
-      process.stdout.write = write
-      const names = ["child_process", "crypto", "http", "https", "net", "tls", "zlib"]
-      process.stdout.write(names.filter((name) => !loaded.has("NativeModule " + name)).join())
-    `
-    expect(await printed(look)).toBe("")
-  })
-})
-
 describe("the compiled code that the build kept", () => {
   it.each([
     ["as other programs start it", []],

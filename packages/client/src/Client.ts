@@ -1,4 +1,5 @@
 /** The connection that every operation takes: the service's address, and how requests reach it. */
+import { type Sandboxes, sandboxesOf } from "./sandboxes/Sandboxes.js"
 import type { SocketConstructor } from "./WebSocketLike.js"
 
 /** The platform's `fetch`, or a function that stands in for it. */
@@ -35,6 +36,8 @@ export interface Client {
   readonly sessionHeader: string
   readonly sessionQuery: string
   readonly requestIdHeader: string
+  /** Workspaces to run commands in, made in a call and thrown away. */
+  readonly sandboxes: Sandboxes
 }
 
 /** Makes a client. It opens no connection; the first operation does. */
@@ -43,7 +46,7 @@ export const createClient = (options: ClientOptions): Client => {
   const word = (options.brand ?? "Service").trim().replace(/[^0-9A-Za-z]+/g, "-")
   const sessionHeader = options.sessionHeader ?? `${word}-Session-Token`
   const { headers, scimKey, token } = options
-  return {
+  const client: Client = {
     baseUrl: `${base.origin}${base.pathname.replace(/\/+$/, "")}`,
     // Called without `this`: browsers refuse a `fetch` that is called as another object's method
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
@@ -58,6 +61,10 @@ export const createClient = (options: ClientOptions): Client => {
     },
     sessionHeader,
     sessionQuery: options.sessionQuery ?? `${word.toLowerCase().replaceAll("-", "_")}_session_token`,
-    requestIdHeader: `X-${word}-Request-Id`
+    requestIdHeader: `X-${word}-Request-Id`,
+    get sandboxes() {
+      return sandboxesOf(client)
+    }
   }
+  return client
 }

@@ -7,6 +7,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The options of a request that is no operation of the generated ones. */
+export interface RequestOptions extends CallOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** A value of a path or query parameter. */
@@ -69,6 +74,8 @@ const isBytes = (body: unknown): body is Bytes => body instanceof Uint8Array || 
 
 const bodyOf = ({ body, contentType }: Encoded): Pick<RequestInit, "body" | "headers"> => {
   if (body === undefined) return {}
+  // `fetch` sends a stream only with this option, which the library's type does not have
+  if (body instanceof ReadableStream) return { body, duplex: "half", headers: { "Content-Type": String(contentType) } } as RequestInit
   // The library's type leaves out the bytes of a Buffer, whose memory might be shared
   if (isBytes(body)) return { body: body as Blob, headers: { "Content-Type": String(contentType) } }
   return { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }
@@ -80,11 +87,11 @@ export const send = async (
   method: Method,
   template: string,
   input: Input,
-  { signal }: CallOptions = {}
+  { headers: own, signal }: RequestOptions = {}
 ): Promise<Response> => {
   const encoded = encode(template, input)
   const body = bodyOf(encoded)
-  const headers = { ...(await client.headers()), ...body.headers }
+  const headers = { ...(await client.headers()), ...body.headers, ...own }
   const response = await answered(
     () =>
       client.fetch(`${client.baseUrl}${encoded.path}`, {
@@ -108,7 +115,7 @@ export const call = async <A>(
   template: string,
   read: Reader,
   input: Input = {},
-  options: CallOptions = {}
+  options: RequestOptions = {}
 ): Promise<A> => {
   const response = await send(client, method, template, input, options)
   // The contract says what an answer is

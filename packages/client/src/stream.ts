@@ -49,7 +49,7 @@ export const usualDelay = (attempt: number): number => Math.min(maximumDelay, in
 const isTransient = ({ status }: AtelierError): boolean => status === 0 || status === 408 || status === 429 || status >= 500
 
 /** Ends after some milliseconds; fails with the reason of the signal. */
-const sleep = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+export const sleep = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer)

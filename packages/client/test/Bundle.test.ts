@@ -10,6 +10,9 @@ import { startServer } from "../../../test/http/server.js"
 /** Bytes of one call with all that it needs, compressed. */
 const maximumOfOneCall = 12 * 1024
 
+/** Bytes of the object that sandboxes are, with all that it needs, compressed. */
+const maximumOfSandbox = 16 * 1024
+
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 const bundle = async (program: string, globalName?: string) => {
@@ -35,23 +38,37 @@ import * as users from "@atelier/client/users"
 export const me = (baseUrl, token) => users.getUser(createClient({ baseUrl, token }), { user: "me" })
 `
 
+/** A bundler without code splitting includes what sandboxes load at their first use. */
+const noCall = `
+import { createClient } from "@atelier/client"
+export const run = async (baseUrl, token) => (await createClient({ baseUrl, token }).sandboxes.create({ template: "shell" })).exec("true")
+`
+
+const pathsIn = (text: string) => new Set(text.match(/\/api\/v2\/[\w/{}-]+/g) ?? [])
+
+describe("a bundle of sandboxes", () => {
+  it("has at most 16 kB, compressed", async () => {
+    const { text } = await bundle(noCall)
+    expect(text).toContain("/api/v2/workspaceagents/{workspaceagent}/exec")
+    expect(gzipSync(text).length).toBeLessThanOrEqual(maximumOfSandbox)
+  })
+})
+
 describe("a bundle of one call", () => {
   it("has at most 12 kB, compressed", async () => {
     const { text } = await bundle(oneCall)
     expect(gzipSync(text).length).toBeLessThanOrEqual(maximumOfOneCall)
   })
 
-  it("has neither the other operations nor streams", async () => {
-    const { text } = await bundle(oneCall)
-    expect(text).toContain("/api/v2/users/{user}")
-    expect(text.match(/\/api\/v2\/[\w/{}-]+/g)).toStrictEqual(["/api/v2/users/{user}"])
-    expect(text).not.toContain("WebSocket cannot be opened")
-    expect(text).not.toContain("getReader")
+  it("has no other operations than those of sandboxes", async () => {
+    const sandboxes = pathsIn((await bundle(noCall)).text)
+    expect(Array.from(pathsIn((await bundle(oneCall)).text)).filter((path) => !sandboxes.has(path))).toStrictEqual(["/api/v2/users/{user}"])
   })
 
   it("has no other area if it imports the area from the package itself", async () => {
     const { text } = await bundle(oneCall.replace(/createClient \}.*\n.*/, 'createClient, users } from "@atelier/client"'))
-    const paths = text.match(/\/api\/v2\/[\w/{}-]+/g) ?? []
+    const sandboxes = pathsIn((await bundle(noCall)).text)
+    const paths = Array.from(pathsIn(text)).filter((path) => !sandboxes.has(path))
     expect(paths).toContain("/api/v2/users/{user}")
     expect(paths.filter((path) => !path.startsWith("/api/v2/users"))).toStrictEqual([])
     expect(gzipSync(text).length).toBeLessThanOrEqual(maximumOfOneCall)

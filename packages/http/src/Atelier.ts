@@ -32,6 +32,7 @@ import {
   NodeTaskApps,
   YamlSecrets
 } from "@atelier/node"
+import type { Client } from "@atelier/client"
 import { Cause, Context, Duration, Effect, Layer, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { AgentProgram } from "./programs/AgentProgram.js"
@@ -47,6 +48,7 @@ import { Wire } from "./wire/dialect.js"
 import { providerClient } from "./externalAuth/providerClient.js"
 import { RequestReferences } from "./handlers/Carried.js"
 import { layerLicenses } from "./handlers/licenses.js"
+import { type InProcessOptions, inProcessClient } from "./inProcessClient.js"
 import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { environment } from "./assembly/environment.js"
 import { firstRequestsTime, startBackground } from "./assembly/background.js"
@@ -70,6 +72,7 @@ import { layer as privateNetwork } from "./privateNetwork/privateNetwork.js"
 import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/credentials/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/credentials/Credentials.js"
+import { TrustedSessions } from "./server/credentials/TrustedSessions.js"
 import { Draining } from "./server/operate/Draining.js"
 import * as Ending from "./server/operate/Ending.js"
 import { endOfTurn } from "./server/codec/endOfTurn.js"
@@ -180,7 +183,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
   )
   const transport = stacked(
     ProofOfPossession.layer,
-    together(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, settings, options)),
+    together(UserCredentials.layer, AgentCredentials.layer, TrustedSessions.layer, hostSessionsOf(host, settings, options)),
     Draining.layer,
     StoreFaults.layer,
     together(WebSockets.layer, RelayServer.layer),
@@ -225,6 +228,11 @@ const served = (options: Options, ending: Ending.Ending) =>
   )
 
 export interface Atelier extends NodeListener.Listener {
+  /**
+   * Returns a client that acts for a user of the service, by username or id, in this process: no socket, and no token to handle. Each of its calls has the
+   * rights that the user has at that moment; those of a suspended or deleted user are refused.
+   */
+  readonly client: (options: InProcessOptions) => Client
   /** Runs effects on the services, as embedding code without Effect's runtime of its own does. */
   readonly runtime: ManagedRuntime.ManagedRuntime<Interface | Services, unknown>
   /** Ends requests, sockets and background work, and closes the store. What does not end within `shutdownTimeout` is left to itself, and logged. */
@@ -244,7 +252,7 @@ export const make = async (options: Options): Promise<Atelier> => {
     (ended ??= Effect.runPromise(Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))))
   try {
     const { listener } = await runtime.runPromise(Interface)
-    return { ...listener, runtime, dispose }
+    return { ...listener, client: inProcessClient(listener, options), runtime, dispose }
   } catch (error) {
     await dispose()
     // Not the runtime's wrapping, which has the error's words but none of its fields

@@ -1,4 +1,4 @@
-import { Effect, Either } from "effect"
+import { Clock, Effect, Either } from "effect"
 import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
 import { describe, expect, it } from "vitest"
 import { literalValue } from "../src/Hcl.js"
@@ -6,10 +6,10 @@ import { configurationFiles } from "../src/ConfigurationFiles.js"
 import { readBody } from "../src/ReadBody.js"
 import { parseSource, variableFile } from "../src/Source.js"
 
-const parse = (files: Readonly<Record<string, string>>) =>
-  Effect.runPromise(
-    Effect.either(parseSource(new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))))
-  )
+const parsed = (files: Readonly<Record<string, string>>) =>
+  parseSource(new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)])))
+
+const parse = (files: Readonly<Record<string, string>>) => Effect.runPromise(Effect.either(parsed(files)))
 
 const variablesOf = async (text: string) => Either.getOrThrow(await parse({ "main.tf": text })).variables
 
@@ -143,14 +143,23 @@ resource "null_resource" "x" {
   })
 })
 
-it("other requests have their turn while a source is read", async () => {
+/** How often an effect lets others have their turn if ten milliseconds pass with each look at the clock. */
+const turnsOf = async (effect: Effect.Effect<unknown, unknown>): Promise<number> => {
+  let now = 0
   let turns = 0
-  const counting = setInterval(() => turns++, 0)
+  const clock: Clock.Clock = {
+    ...Clock.make(),
+    currentTimeMillis: Effect.sync(() => (now += 10)),
+    sleep: () => Effect.sync(() => void turns++)
+  }
+  await Effect.runPromise(Effect.withClock(effect, clock))
+  return turns
+}
+
+it("other requests have their turn while a source is read", async () => {
   const text = Array.from({ length: 20_000 }, (_, index) => `variable "v${index}" {\n  default = ${index}\n}\n`).join("")
-  const read = await parse({ "main.tf": text })
-  clearInterval(counting)
-  expect(Either.getOrThrow(read).variables).toHaveLength(20_000)
-  expect(turns).toBeGreaterThan(5)
+  const turns = await turnsOf(Effect.map(parsed({ "main.tf": text }), ({ variables }) => expect(variables).toHaveLength(20_000)))
+  expect(turns).toBeGreaterThan(20_000)
 })
 
 it.each([
@@ -170,22 +179,16 @@ it.each([
 })
 
 it("other requests have their turn between the long defaults of variables", async () => {
-  let longest = 0
-  let before = process.cpuUsage()
-  const look = (): void => {
-    const { system, user } = process.cpuUsage(before)
-    longest = Math.max(longest, (system + user) / 1000)
-    before = process.cpuUsage()
-  }
-  const looking = setInterval(look, 0)
-  look()
-  await parse({
-    "main.tf": Array.from({ length: 8 }, (_, index) => `variable "a${index}" {\n  default = [${"1,".repeat(125_000)}]\n}\n`).join("")
-  })
-  look()
-  clearInterval(looking)
-  // Without turns, half a second
-  expect(longest).toBeLessThan(150)
+  const count = 8
+  const text = Array.from({ length: count }, (_, index) => `variable "a${index}" {\n  default = [${"1,".repeat(10_000)}]\n}\n`).join("")
+  let places = 0
+  const reading = readBody(
+    text,
+    Effect.sync(() => void places++)
+  )
+  await Effect.runPromise(reading)
+  // After each default, description and type, besides the places of the file
+  expect((await turnsOf(parsed({ "main.tf": text }))) - places).toBeGreaterThanOrEqual(3 * count)
 })
 
 it("Terraform reads the files at the root, override files last", () => {

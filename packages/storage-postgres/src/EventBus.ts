@@ -1,6 +1,5 @@
-import { SqlClient } from "@effect/sql"
 import { Background, EventBus, Events, reasonOf } from "@atelier/core/platform"
-import { sharedWrite } from "@atelier/storage"
+import { sharedWrite, Statements } from "@atelier/storage"
 import { Cause, Deferred, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
 import { closingClient } from "./Closing.js"
@@ -35,7 +34,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartb
   Layer.scoped(
     EventBus,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Statements
       const router = yield* Events.makeRouter
       const ready = yield* Deferred.make<void, Error>()
 
@@ -116,6 +115,7 @@ export const layer = (url: Redacted.Redacted<string>, servedBy: ServedBy, heartb
       const send = yield* makeEventSender((payloads) =>
         Effect.asVoid(
           sharedWrite(
+            sql,
             sql`SELECT pg_notify(${sql.literal(`'${postgresChannel}'`)}, value)
               FROM json_array_elements_text(CAST(${JSON.stringify(payloads)} AS json)) AS item (value)`
           )

@@ -7,7 +7,7 @@ import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { makeSharedReads, type SharedReads } from "./SharedReads.js"
 import { makeSharedWrites, type SharedWrites } from "./SharedWrites.js"
 import { types } from "./Types.js"
-import { runOn } from "./WholeStatements.js"
+import { runOn } from "./PostgresStatements.js"
 
 /** Milliseconds after which a silent connection is asked for a sign of life. */
 const keepAliveDelay = 10_000

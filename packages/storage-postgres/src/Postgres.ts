@@ -1,13 +1,13 @@
 import type { Stored } from "@atelier/core"
-import { SqlClient } from "@effect/sql"
+import type { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { HostOptions, StartError, startedWith } from "@atelier/core/platform"
-import { layer as repositories } from "@atelier/storage"
+import { layer as repositories, Statements } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
 import { makePool, makeReads, makeWrites } from "./Pool.js"
-import { whole } from "./WholeStatements.js"
+import { over } from "./PostgresStatements.js"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
@@ -58,7 +58,7 @@ const optionsSchema = HostOptions.object<Options>(
  * Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. Fails with
  * `StartError` when the database cannot be used.
  */
-export const layer = (options: Options): Layer.Layer<Stored | SqlClient.SqlClient | PgClient.PgClient, StartError> =>
+export const layer = (options: Options): Layer.Layer<Stored | Statements | SqlClient.SqlClient | PgClient.PgClient, StartError> =>
   HostOptions.checkedLayer("storage", optionsSchema, options, () => layerOf(options))
 
 const layerOf = (options: Options) => {
@@ -84,8 +84,8 @@ const layerOf = (options: Options) => {
     ).pipe(
       Layer.provideMerge(
         Layer.effect(
-          SqlClient.SqlClient,
-          Effect.map(PgClient.PgClient, (client) => whole(client, pool, reads, writes))
+          Statements,
+          Effect.map(PgClient.PgClient, (client) => over(client, pool, reads, writes))
         )
       ),
       Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) })),

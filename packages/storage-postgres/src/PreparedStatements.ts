@@ -1,5 +1,7 @@
 /** Statements that PostgreSQL reads and plans once per connection. */
+import type { EventEmitter } from "node:events"
 import pg from "pg"
+import { types } from "./Types.js"
 
 /** Statements with a plan of their own, per process: each connection keeps them all. */
 const maximumNames = 256
@@ -74,111 +76,151 @@ export const makeNames = (limits: { readonly names: number; readonly idleUses: n
 const isOutdated = (cause: Error): boolean =>
   "code" in cause && cause.code === "0A000" && cause.message === "cached plan must not change result type"
 
-/** What the driver derives from the description of a statement's columns, to read its rows. */
+/** How the rows of a statement are read. */
 interface Columns {
-  readonly fields: ReadonlyArray<unknown>
-  readonly _parsers: unknown
-  readonly _prebuiltEmptyResultObject: unknown
+  readonly each: ReadonlyArray<{ readonly name: string; readonly parse: (text: string) => unknown }>
+  /** A row with all names: objects that are copied from one have a common form. */
+  readonly empty: Readonly<Record<string, unknown>>
 }
 
-/** The columns of an answered statement that has rows; undefined if the driver keeps them otherwise than it did when this was written. */
-const columnsOf = (query: pg.Query, result: object): Columns | undefined => {
-  const fields: unknown = Reflect.get(result, "fields")
-  const _parsers: unknown = Reflect.get(result, "_parsers")
-  const _prebuiltEmptyResultObject: unknown = Reflect.get(result, "_prebuiltEmptyResultObject")
-  const isAsExpected =
-    Array.isArray(fields) &&
-    Array.isArray(_parsers) &&
-    fields.length > 0 &&
-    fields.length === _parsers.length &&
-    typeof _prebuiltEmptyResultObject === "object" &&
-    typeof Reflect.get(query, "_accumulateRows") === "function"
-  return isAsExpected ? { fields, _parsers, _prebuiltEmptyResultObject } : undefined
+const columnsOf = (fields: ReadonlyArray<pg.FieldDef>): Columns => ({
+  each: fields.map(({ dataTypeID, name }) => ({ name, parse: types.getTypeParser(dataTypeID, "text") })),
+  empty: Object.fromEntries(fields.map(({ name }) => [name, null]))
+})
+
+const rowOf = ({ each, empty }: Columns, values: ReadonlyArray<string | null>): object => {
+  const row: Record<string, unknown> = { ...empty }
+  let index = 0
+  for (const value of values) {
+    const column = each[index++]
+    if (value !== null && column !== undefined) row[column.name] = column.parse(value)
+  }
+  return row
 }
 
-type Answer = (cause: Error | undefined, result: object) => void
+type Bound = Buffer | string | null
+
+/** A value as the protocol sends it; undefined for one of which only the driver knows the form. */
+const boundOf = (value: unknown): Bound | undefined => {
+  if (typeof value === "string") return value
+  if (value === null || value === undefined) return null
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return typeof value === "object" || typeof value === "function" || typeof value === "symbol" ? undefined : String(value)
+}
+
+const allBound = (values: ReadonlyArray<unknown>): Array<Bound> | undefined => {
+  const bound: Array<Bound> = []
+  for (const value of values) {
+    const one = boundOf(value)
+    if (one === undefined) return undefined
+    bound.push(one)
+  }
+  return bound
+}
+
+type Answer = (cause: Error | undefined, result: pg.QueryResult<object>) => void
 
 const isAnswer = (given: unknown): given is Answer => typeof given === "function"
 
+/** The prepared statements of a connection, by name, with their columns as soon as those are described. */
+type Prepared = Map<string, Columns | undefined>
+
+interface Named {
+  readonly name: string
+  readonly text: string
+  readonly values: Array<Bound>
+}
+
+/** The driver's types have `submit` as a property, which no method overrides. */
+const DriverQuery: new (text: string, answer: Answer) => EventEmitter = pg.Query
+
+/** A query of the driver that is prepared and described only when its connection does not have it yet. */
+class PreparedQuery extends DriverQuery {
+  readonly found: Array<object> = []
+  isPreparing = false
+  #columns: Columns | undefined
+
+  constructor(
+    private readonly prepared: Prepared,
+    private readonly closeUnused: (connection: pg.Connection) => void,
+    private readonly statement: Named,
+    answer: Answer
+  ) {
+    // Of an object, the driver would copy each property, which costs a third of a short read
+    super(statement.text, answer)
+  }
+
+  submit(connection: pg.Connection): void {
+    const { name, text, values } = this.statement
+    this.closeUnused(connection)
+    this.isPreparing = !this.prepared.has(name)
+    this.#columns = this.prepared.get(name)
+    connection.stream.cork()
+    if (this.isPreparing) {
+      // One whose preparation failed before may be there, or not
+      connection.close({ type: "S", name }, true)
+      connection.parse({ name, text, types: [] }, true)
+      this.prepared.set(name, undefined)
+    }
+    connection.bind({ statement: name, values }, true)
+    if (this.#columns === undefined) connection.describe({ type: "P" }, true)
+    connection.execute(null, true)
+    connection.sync()
+    connection.stream.uncork()
+  }
+
+  handleRowDescription({ fields }: { readonly fields: ReadonlyArray<pg.FieldDef> }): void {
+    this.#columns = columnsOf(fields)
+    if (this.prepared.has(this.statement.name)) this.prepared.set(this.statement.name, this.#columns)
+  }
+
+  handleDataRow({ fields }: { readonly fields: ReadonlyArray<string | null> }): void {
+    if (this.#columns !== undefined) this.found.push(rowOf(this.#columns, fields))
+  }
+}
+
 /**
- * Lets a connection prepare the statements that have names. Those without parameters are what begins and ends transactions. The driver asks for a description of
- * the columns with each execution, and reads it each time: a tenth of the service's time for `GET /users/me`. The columns of a prepared statement do not change,
- * so they are described once per connection. Where a migration has changed their types, the statement is prepared again.
+ * Lets a connection prepare the statements that have names. Those without parameters are what begins and ends transactions. The driver's own prepared statements
+ * are described with each execution, and it reads the description each time: a tenth of the service's time for `GET /users/me`. The columns of a prepared statement do
+ * not change, so these are described once per connection. Where a migration has changed the types of columns, the statement is prepared again.
  */
 export const prepareOn = (client: pg.PoolClient, { isInUse, nameOf, takenBack }: Names): void => {
   const { query } = client
-  const { connection } = client
-  const known = new Map<string, Columns>()
-  /** The texts of the connection's statements, by name, as the driver keeps them. */
-  const parsed: object = Reflect.get(connection, "parsedStatements")
-  let isDescribed = true
-
-  const { describe } = connection
-  Object.assign(connection, {
-    describe: (...given: ReadonlyArray<unknown>): void => {
-      if (isDescribed) Reflect.apply(describe, connection, given)
-    }
-  })
+  const prepared: Prepared = new Map()
 
   /** How many names were taken back when this connection last closed theirs. */
   let closed = 0
 
-  const close = (name: string): void => {
-    connection.close({ type: "S", name }, false)
-    known.delete(name)
-    Reflect.deleteProperty(parsed, name)
-  }
-
-  const closeUnused = (): void => {
+  const closeUnused = (connection: pg.Connection): void => {
     if (closed === takenBack()) return
     closed = takenBack()
-    for (const name of Object.keys(parsed)) if (!isInUse(name)) close(name)
+    for (const name of prepared.keys()) {
+      if (isInUse(name)) continue
+      connection.close({ type: "S", name }, true)
+      prepared.delete(name)
+    }
   }
 
-  const execute = (name: string, text: string, values: Array<unknown>, answer: Answer, isAnew = false): unknown => {
-    const columns = isAnew ? undefined : known.get(name)
-    // Given a name with the text, the driver copies both property by property
-    const made: pg.Query = new pg.Query(text, values, (cause, result) => {
-      if (cause && isOutdated(cause) && !isAnew && Reflect.get(client, "_txStatus") === "I") {
-        execute(name, text, values, answer, true)
-        return
-      }
-      if (columns === undefined && !cause) {
-        const found = columnsOf(made, result)
-        if (found !== undefined) known.set(name, found)
-      }
-      answer(cause, result)
-    })
-    const { submit } = made
-    if (columns !== undefined) {
-      Object.assign(Reflect.get(made, "_result"), columns)
-      Object.assign(made, { _accumulateRows: true })
-    }
-    Object.assign(made, {
-      name,
-      submit: (to: pg.Connection): unknown => {
-        closeUnused()
-        if (isAnew) close(name)
-        isDescribed = columns === undefined
-        try {
-          return Reflect.apply(submit, made, [to])
-        } finally {
-          isDescribed = true
-        }
-      }
+  const execute = (statement: Named, answer: Answer, isAnew = false): unknown => {
+    const made: PreparedQuery = new PreparedQuery(prepared, closeUnused, statement, (cause, result) => {
+      if (!cause) return answer(undefined, Object.assign(result, { rows: made.found }))
+      const isAgain = isOutdated(cause) && !isAnew && client.getTransactionStatus() === "I"
+      if (made.isPreparing || isAgain) prepared.delete(statement.name)
+      if (isAgain) execute(statement, answer, true)
+      else answer(cause, result)
     })
     return Reflect.apply(query, client, [made])
   }
 
   Object.assign(client, {
     query: (...given: ReadonlyArray<unknown>): unknown => {
-      const [text, values, answer, ...rest] = given
-      if (typeof text !== "string" || !Array.isArray(values) || values.length === 0) return Reflect.apply(query, client, given)
-      const name = nameOf(text)
-      if (name === undefined) return Reflect.apply(query, client, given)
-      return isAnswer(answer)
-        ? execute(name, text, values, answer)
-        : Reflect.apply(query, client, [{ name, text }, values, answer, ...rest])
+      const [text, parameters, answer] = given
+      if (typeof text === "string" && Array.isArray(parameters) && parameters.length > 0 && isAnswer(answer)) {
+        const values = allBound(parameters)
+        const name = values && nameOf(text)
+        if (values !== undefined && name !== undefined) return execute({ name, text, values }, answer)
+      }
+      return Reflect.apply(query, client, given)
     }
   })
 }

@@ -3,6 +3,7 @@
  * connection for each, as many processes of the database are woken up, which costs more than the reads.
  */
 import type { SqlError } from "@effect/sql"
+import type { Rows } from "@atelier/storage"
 import { Effect } from "effect"
 import type pg from "pg"
 import { isRefusal, makeSharedConnection, refusesValues, sqlError, type Waiting } from "./SharedConnection.js"
@@ -30,11 +31,7 @@ const questionsOf = (reads: ReadonlyArray<Read>): ReadonlyArray<Question> => {
 
 export interface SharedReads {
   /** Runs a statement. With an item, it is the only one of the list that the statement has as its value. */
-  readonly read: <A extends object>(
-    text: string,
-    values: ReadonlyArray<unknown>,
-    item?: string
-  ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+  readonly read: (text: string, values: ReadonlyArray<unknown>, item?: string) => Effect.Effect<Rows, SqlError.SqlError>
   readonly close: () => void
 }
 
@@ -60,14 +57,13 @@ export const makeSharedReads = (pool: pg.Pool): SharedReads => {
   })
 
   return {
-    read: <A extends object>(text: string, values: ReadonlyArray<unknown>, item?: string) =>
-      Effect.async<ReadonlyArray<A>, SqlError.SqlError>((resume) =>
+    read: (text, values, item) =>
+      Effect.async((resume) =>
         add({
           text,
           values,
           item,
-          // The rows are of the type that the caller names
-          succeed: (rows) => resume(Effect.succeed(rows as ReadonlyArray<A>)),
+          succeed: (rows) => resume(Effect.succeed(rows)),
           fail: (cause) => resume(sqlError(cause))
         })
       ),

@@ -3,6 +3,7 @@
  * together: they share the commit, one write to the socket and one process of the database.
  */
 import type { SqlError } from "@effect/sql"
+import type { Rows } from "@atelier/storage"
 import { Effect } from "effect"
 import pg from "pg"
 import { isRefusal, makeSharedConnection, sqlError, type Waiting } from "./SharedConnection.js"
@@ -11,11 +12,11 @@ import { type Call, rowsOf, statementsOf, valuesOf } from "./SharedItems.js"
 /** Writes of one transaction at most: their locks are held until all of them are written. */
 const maximumWrites = 32
 
-type Run = <A extends object>(text: string, values: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+type Run = (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<Rows, SqlError.SqlError>
 
 interface Write extends Call, Waiting {
   /** Keeps the answer of the statement until it is committed. */
-  readonly keep: (answer: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) => void
+  readonly keep: (answer: Effect.Effect<Rows, SqlError.SqlError>) => void
   /** Answers the request. */
   readonly answer: () => void
   /** Runs the statement on a connection of its own. */
@@ -24,11 +25,7 @@ interface Write extends Call, Waiting {
 
 export interface SharedWrites {
   /** Runs a statement. With an item, it is the only one of the list that the statement has as its value. */
-  readonly write: <A extends object>(
-    text: string,
-    values: ReadonlyArray<unknown>,
-    item?: string
-  ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+  readonly write: (text: string, values: ReadonlyArray<unknown>, item?: string) => Effect.Effect<Rows, SqlError.SqlError>
   readonly close: () => void
 }
 
@@ -106,9 +103,9 @@ export const makeSharedWrites = (pool: pg.Pool, alone: Run, timeout: number): Sh
   })
 
   return {
-    write: <A extends object>(text: string, values: ReadonlyArray<unknown>, item?: string) =>
-      Effect.async<ReadonlyArray<A>, SqlError.SqlError>((resume) => {
-        let kept: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError> = Effect.dieMessage("The statement was not answered")
+    write: (text, values, item) =>
+      Effect.async((resume) => {
+        let kept: Effect.Effect<Rows, SqlError.SqlError> = Effect.dieMessage("The statement was not answered")
         add({
           text,
           values,
@@ -117,10 +114,9 @@ export const makeSharedWrites = (pool: pg.Pool, alone: Run, timeout: number): Sh
           keep: (answer) => {
             kept = answer
           },
-          // The rows are of the type that the caller names
-          answer: () => resume(kept as Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>),
+          answer: () => resume(kept),
           fail: (cause) => resume(sqlError(cause)),
-          runAlone: () => resume(alone<A>(text, values))
+          runAlone: () => resume(alone(text, values))
         })
       }),
     close

@@ -5,9 +5,10 @@ import { PgClient } from "@effect/sql-pg"
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { databaseUrl, freshDatabaseUrl } from "../../../test/store/databases.js"
+import { clientStatements } from "@atelier/storage"
 import { inTransaction, isUnavailable } from "../../storage/src/platform/Unavailability.js"
 import { makePool } from "../src/Pool.js"
-import { runOn } from "../src/WholeStatements.js"
+import { runOn } from "../src/PostgresStatements.js"
 import { aWayTo } from "./ways.js"
 
 it.scopedLive("a pool is not served by a connection that it gave up, even if its end is never answered", () =>
@@ -59,7 +60,9 @@ it.scopedLive("a connection whose server went silent is given up, within a trans
     const limits = { max: 1, connectionTimeout: 10_000, statementTimeout: 200, answerTimeout: 100 }
     const { begun, pool } = yield* makePool(Redacted.make(url), limits)
     yield* begun
-    const sql = Context.get(yield* Layer.build(PgClient.layerFromPool({ acquire: Effect.succeed(pool) })), SqlClient.SqlClient)
+    const sql = clientStatements(
+      Context.get(yield* Layer.build(PgClient.layerFromPool({ acquire: Effect.succeed(pool) })), SqlClient.SqlClient)
+    )
     const silently = Effect.gen(function* () {
       yield* sql`SELECT 1`
       silence()

@@ -1,6 +1,5 @@
-import { withItem } from "@atelier/storage"
+import { Statements, withItem } from "@atelier/storage"
 import { Postgres } from "@atelier/storage-postgres"
-import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Context, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
@@ -11,9 +10,9 @@ import { aWayTo } from "./ways.js"
 
 const connected = Effect.gen(function* () {
   const url = yield* freshDatabaseUrl
-  const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), SqlClient.SqlClient)
+  const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), Statements)
   const read = (value: string) =>
-    sql.unsafe<{ pid: number; value: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS integer) AS value", [value])
+    sql.run<{ pid: number; value: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS integer) AS value", [value], { shared: "read" })
   return { sql, read }
 })
 
@@ -21,7 +20,7 @@ const connected = Effect.gen(function* () {
 const besideHeldTable = Effect.gen(function* () {
   const url = yield* freshDatabaseUrl
   const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
-  const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
+  const pid = read("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
   const before = yield* pid
   yield* Effect.acquireRelease(
     Effect.promise(async () => {
@@ -64,13 +63,13 @@ describe("short reads", () => {
         FROM json_array_elements_text(CAST($1 AS json)) WITH ORDINALITY AS item (value, position), generate_series(1, CAST(value AS integer))`
       const valuesOf = (rows: ReadonlyArray<object>) => rows.map((row) => [Reflect.get(row, "value"), Reflect.get(row, "items")])
       const counted = Arr.range(1, 40)
-      const answers = yield* Effect.forEach(counted, (count) => withItem(sql, text, String(count)), { concurrency: "unbounded" })
+      const answers = yield* Effect.forEach(counted, (count) => withItem(sql, "read", text, String(count)), { concurrency: "unbounded" })
       // The sums of the first 32 items and of the others
       expect(answers.map(valuesOf)).toStrictEqual(counted.map((count) => Arr.replicate([String(count), count <= 32 ? 528 : 292], count)))
-      const same = yield* Effect.forEach(["2", "1", "2"], (item) => withItem(sql, text, item), { concurrency: "unbounded" })
+      const same = yield* Effect.forEach(["2", "1", "2"], (item) => withItem(sql, "read", text, item), { concurrency: "unbounded" })
       expect(same.map(valuesOf)).toStrictEqual([Arr.replicate(["2", 3], 2), [["1", 3]], Arr.replicate(["2", 3], 2)])
       const [before, refused, after] = yield* Effect.all(
-        [withItem(sql, text, "1"), Effect.flip(withItem(sql, text, "none")), withItem(sql, text, "2")],
+        [withItem(sql, "read", text, "1"), Effect.flip(withItem(sql, "read", text, "none")), withItem(sql, "read", text, "2")],
         { concurrency: "unbounded" }
       )
       expect(refused).toMatchObject({ cause: { code: "22P02" } })
@@ -82,7 +81,7 @@ describe("short reads", () => {
     Effect.gen(function* () {
       const { read, sql } = yield* connected
       const [before] = yield* read("1")
-      const lost = yield* Effect.flip(sql.unsafe("SELECT pg_terminate_backend(pg_backend_pid()), CAST($1 AS text)", [""]))
+      const lost = yield* Effect.flip(sql.run("SELECT pg_terminate_backend(pg_backend_pid()), CAST($1 AS text)", [""], { shared: "read" }))
       expect(lost).toMatchObject({ cause: { code: "57P01" } })
       const [after] = yield* read("2")
       expect(after?.value).toBe(2)
@@ -94,7 +93,7 @@ describe("short reads", () => {
     Effect.gen(function* () {
       const { block, unblock, url } = yield* Effect.flatMap(freshDatabaseUrl, aWayTo)
       const { read } = yield* makeReads(Redacted.make(url), { connectionTimeout: 2_000 })
-      const pid = read<{ pid: number }>("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
+      const pid = read("SELECT pg_backend_pid() AS pid, CAST($1 AS text)", [""])
       const [before] = yield* pid
       block()
       const lost = yield* Effect.replicateEffect(Effect.flip(pid), 3, { concurrency: "unbounded" })
@@ -103,7 +102,7 @@ describe("short reads", () => {
       )
       unblock()
       const [after] = yield* pid
-      expect(after?.pid).not.toBe(before?.pid)
+      expect(after).not.toStrictEqual(before)
     })
   )
 
@@ -144,8 +143,8 @@ describe("short reads", () => {
     Effect.gen(function* () {
       const { sql } = yield* connected
       yield* sql`CREATE TABLE notes (note text)`
-      const notes = sql.unsafe("SELECT note FROM notes WHERE note = $1", ["new"])
-      expect(yield* sql.withTransaction(Effect.zipRight(sql`INSERT INTO notes VALUES ('new')`, notes))).toStrictEqual([{ note: "new" }])
+      const notes = sql.run("SELECT note FROM notes WHERE note = $1", ["new"], { shared: "read" })
+      expect(yield* sql.transaction(Effect.zipRight(sql`INSERT INTO notes VALUES ('new')`, notes))).toStrictEqual([{ note: "new" }])
     }).pipe(Effect.withTracerEnabled(false))
   )
 })

@@ -1,6 +1,5 @@
-import { sharedBatch, sharedWrite } from "@atelier/storage"
+import { sharedWrite, Statements, withItem } from "@atelier/storage"
 import { Postgres } from "@atelier/storage-postgres"
-import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Context, Effect, Fiber, Layer, Redacted } from "effect"
 import pg from "pg"
@@ -17,22 +16,26 @@ const anotherClient = (url: string) =>
 
 const connected = Effect.gen(function* () {
   const url = yield* freshDatabaseUrl
-  const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), SqlClient.SqlClient)
+  const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), Statements)
   yield* sql`CREATE TABLE notes (note text PRIMARY KEY, times integer NOT NULL DEFAULT 0)`
   return {
     sql,
     url,
     write: (note: string) =>
       sharedWrite(
+        sql,
         sql<{ note: string; xid: string; pid: number }>`INSERT INTO notes VALUES (${note})
           RETURNING note, CAST(pg_current_xact_id() AS text) AS xid, pg_backend_pid() AS pid`
       ),
-    writeItem: sharedBatch(
-      sql,
-      sql`INSERT INTO notes SELECT value FROM json_array_elements_text(CAST(${""} AS json)) AS item (value)
-        RETURNING CAST(substr(note, 1, 1) AS integer) AS position, note, CAST(pg_current_xact_id() AS text) AS xid, CAST(cmin AS text) AS command`
-    ),
-    change: (note: string) => sharedWrite(sql`UPDATE notes SET times = times + 1 WHERE note = ${note} RETURNING times`),
+    writeItem: (note: string) =>
+      withItem(
+        sql,
+        "write",
+        `INSERT INTO notes SELECT value FROM json_array_elements_text(CAST($1 AS json)) AS item (value)
+        RETURNING CAST(substr(note, 1, 1) AS integer) AS position, note, CAST(pg_current_xact_id() AS text) AS xid, CAST(cmin AS text) AS command`,
+        note
+      ),
+    change: (note: string) => sharedWrite(sql, sql`UPDATE notes SET times = times + 1 WHERE note = ${note} RETURNING times`),
     stored: Effect.map(sql<{ note: string }>`SELECT note FROM notes ORDER BY note`, (rows) => rows.map(({ note }) => note))
   }
 })
@@ -186,10 +189,10 @@ describe("short writes", () => {
   it.scopedLive("that wait for each other's transactions in two processes are all stored", () =>
     Effect.gen(function* () {
       const { change, sql, url, write } = yield* connected
-      const other = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), SqlClient.SqlClient)
+      const other = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 2 })), Statements)
       yield* Effect.all([write("a"), write("b")])
       const changeThere = (note: string) =>
-        sharedWrite(other`UPDATE notes SET times = times + 1 WHERE note = ${note} AND pg_sleep(0.02) IS NOT NULL RETURNING times`)
+        sharedWrite(other, other`UPDATE notes SET times = times + 1 WHERE note = ${note} AND pg_sleep(0.02) IS NOT NULL RETURNING times`)
       yield* Effect.all([change("a"), change("b"), changeThere("b"), changeThere("a")], atOnce)
       expect(yield* sql`SELECT note, times FROM notes ORDER BY note`).toStrictEqual([
         { note: "a", times: 2 },
@@ -202,7 +205,7 @@ describe("short writes", () => {
     Effect.gen(function* () {
       const { sql, stored, write } = yield* connected
       const [before] = yield* write("before")
-      const end = sharedWrite(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      const end = sharedWrite(sql, sql`SELECT pg_terminate_backend(pg_backend_pid())`)
       const lost = yield* Effect.all([Effect.flip(write("lost")), Effect.flip(end)], atOnce)
       expect(lost.map(({ _tag }) => _tag)).toStrictEqual(["SqlError", "SqlError"])
       const [after] = yield* write("after")
@@ -214,7 +217,7 @@ describe("short writes", () => {
   it.scopedLive("in a transaction of their caller belong to it", () =>
     Effect.gen(function* () {
       const { sql, stored, write } = yield* connected
-      yield* Effect.flip(sql.withTransaction(Effect.zipRight(write("undone"), Effect.fail("rolled back"))))
+      yield* Effect.flip(sql.transaction(Effect.zipRight(write("undone"), Effect.fail("rolled back"))))
       expect(yield* stored).toStrictEqual([])
     }).pipe(Effect.withTracerEnabled(false))
   )

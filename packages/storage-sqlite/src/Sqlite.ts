@@ -2,9 +2,9 @@ import type { Stored } from "@atelier/core"
 import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { EventBus, HostOptions, Locks, type StartError, startedWith } from "@atelier/core/platform"
-import { layer as repositories } from "@atelier/storage"
-import { Effect, Layer, Option } from "effect"
-import { direct } from "./DirectStatements.js"
+import { layer as repositories, Statements } from "@atelier/storage"
+import { Context, Effect, Layer, Option } from "effect"
+import { over } from "./SqliteStatements.js"
 import { owned } from "./FileOwner.js"
 import { clientOf } from "./WriteAheadLog.js"
 
@@ -39,11 +39,18 @@ const locks = Layer.sync(Locks, () => {
   })
 })
 
+/** The port of storage, and a client for the host whose transactions the port knows. */
+const statements = Layer.effectContext(
+  Effect.map(Effect.flatMap(SqliteClient.SqliteClient, over), ({ client, statements }) =>
+    Context.make(Statements, statements).pipe(Context.add(SqlClient.SqlClient, client))
+  )
+)
+
 /** Everything the services need stored, in the database of a client that the host has made. */
 export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) =>
   Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(
     Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
-    Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.flatMap(SqliteClient.SqliteClient, direct))),
+    Layer.provideMerge(statements),
     Layer.provideMerge(client)
   )
 

@@ -1,5 +1,5 @@
-import { Migrator, SqlClient, type SqlError } from "@effect/sql"
-import { Cause, Effect, Layer } from "effect"
+import { SqlError } from "@effect/sql"
+import { Effect, Layer } from "effect"
 import { migrations as agents } from "./agents/layer.js"
 import { migrations as ai } from "./ai/layer.js"
 import { migrations as audit } from "./audit/layer.js"
@@ -13,20 +13,16 @@ import { migrations as network } from "./network/layer.js"
 import { migrations as notifications } from "./notifications/layer.js"
 import { migrations as oauth2 } from "./oauth2/layer.js"
 import { migrations as organizations } from "./organizations/layer.js"
-import { gathering } from "./platform/Gathering.js"
 import { migrations as platform } from "./platform/layer.js"
 import { migrations as provisioning } from "./provisioning/layer.js"
 import { migrations as retention } from "./retention/layer.js"
 import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
-import { inDialect } from "./platform/Dialect.js"
+import { Statements } from "./platform/Statements.js"
 
-/**
- * The migrations of each area. One that has landed is never edited. On PostgreSQL, statements without parameters by `sql.unsafe` or `ddl` wait for the next
- * other one, so that they answer no rows: a migration reads with the template.
- */
-export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>> = [
+/** The migrations of each area. One that has landed is never edited. */
+export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, Statements>>>> = [
   agents,
   ai,
   audit,
@@ -49,16 +45,18 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
 ]
 
 /** Every migration, in the order of its number. A new one has the highest number: a store looks for no lower one than the last it has applied. */
-export const migrations = Object.fromEntries(areas.flatMap(Object.entries).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+export const migrations = Object.fromEntries(
+  areas.flatMap((area) => Object.entries(area)).toSorted(([one], [other]) => (one < other ? -1 : 1))
+)
 
 /** The record of the migrations that have run. */
 export const table = "atelier_migrations"
 
-/** The migrator makes its table by itself, but on PostgreSQL only one of the processes that find an empty database together can. */
-const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+/** Of the processes that find an empty database of PostgreSQL together, one makes the table. The others wait for it. */
+const makeTable = (sql: Statements) =>
+  sql.dialect({
     postgres: () =>
-      sql.withTransaction(
+      sql.transaction(
         Effect.gen(function* () {
           yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`atelier:${table}`}, 0))`
           const [existing] = yield* sql`SELECT 1 WHERE to_regclass(${table}) IS NOT NULL`
@@ -67,48 +65,75 @@ const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
             migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
         })
       ),
-    sqlite: () => Effect.void
+    sqlite: () =>
+      sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (
+        migration_id integer PRIMARY KEY NOT NULL, created_at datetime NOT NULL DEFAULT current_timestamp, name VARCHAR(255) NOT NULL)`
   })
-)
 
-/** A migration of a large table, or of another process that is waited for, may take longer than the statements of requests may. */
-const withoutTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(Effect.zipRight(sql`SET LOCAL statement_timeout = 0`, effect)))
+type Applied = {
+  readonly migration_id: number
+  readonly name: string
+}
 
-const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
-
-/**
- * Brings the store to the present schema. Processes that start together wait for each other. A round trip for each statement would take a third of the
- * time on PostgreSQL.
- */
-export const migrate = Effect.zipRight(
-  makeTable,
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    inDialect(sql, {
-      postgres: () =>
-        Effect.catchAllCause(withoutTimeout(Effect.provideService(run, SqlClient.SqlClient, gathering(sql))), (cause) =>
-          // Nothing has changed. The failure of gathered texts names no migration, which that of the same texts one by one does
-          Cause.isInterrupted(cause) ? Effect.failCause(cause) : withoutTimeout(run)
-        ),
-      sqlite: () => run
-    })
+/** The last migration that was applied. */
+const lastApplied = (sql: Statements) =>
+  Effect.map(
+    sql<Applied>`SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id DESC LIMIT 1`,
+    ([last]): Applied => last ?? { migration_id: 0, name: "" }
   )
-)
+
+/** Every migration by its number and name. */
+const numbered = Object.entries(migrations).map(([key, effect]) => {
+  const [number = "", ...words] = key.split("_")
+  return { migration_id: Number(number), name: words.join("_"), effect }
+})
 
 /** The number of the last migration that this version knows. */
-const latest = Math.max(...Object.keys(migrations).map((name) => Number(name.slice(0, 4))))
+const latest = Math.max(...numbered.map(({ migration_id }) => migration_id))
+
+const failedIn =
+  ({ migration_id, name }: Applied) =>
+  ({ cause }: SqlError.SqlError) =>
+    new SqlError.SqlError({ cause, message: `Migration "${migration_id}_${name}" failed` })
+
+/** Applies what the store lacks up to a number, in one transaction, and returns what it applied. Processes that start together wait for each other. */
+const apply = (sql: Statements, upTo: number) =>
+  sql.transaction(
+    Effect.gen(function* () {
+      yield* sql.dialect({
+        // A migration of a large table, or of another process that is waited for, may take longer than the statements of requests may
+        postgres: () => Effect.zipRight(sql`SET LOCAL statement_timeout = 0`, sql`LOCK TABLE ${sql(table)} IN ACCESS EXCLUSIVE MODE`),
+        sqlite: () => Effect.void
+      })
+      const last = yield* lastApplied(sql)
+      const lacking = numbered.filter(({ migration_id }) => migration_id > last.migration_id && migration_id <= upTo)
+      if (lacking.length === 0) return []
+      const applied = lacking.map(({ migration_id, name }): Applied => ({ migration_id, name }))
+      yield* sql`INSERT INTO ${sql(table)} ${sql.insert(applied)}`
+      for (const migration of lacking) yield* Effect.mapError(migration.effect, failedIn(migration))
+      return applied
+    })
+  )
+
+/** Brings the store to the schema of a migration, by its number, and returns the migrations that it applied. */
+export const migrateTo = (upTo: number) =>
+  Effect.gen(function* () {
+    const sql = yield* Statements
+    yield* makeTable(sql)
+    return yield* apply(sql, upTo)
+  })
+
+/** Brings the store to the present schema. */
+export const migrate = migrateTo(latest)
 
 /**
  * Fails if a newer version has migrated the store: what this version reads may be named otherwise there, or be gone. It is asked after the migrations, because a
  * newer version may migrate at the same time.
  */
 const refuseNewer = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [last] = yield* sql<{
-    readonly migration_id: number
-    readonly name: string
-  }>`SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id DESC LIMIT 1`
-  if (last === undefined || last.migration_id <= latest) return
+  const sql = yield* Statements
+  const last = yield* lastApplied(sql)
+  if (last.migration_id <= latest) return
   const applied = `${String(last.migration_id).padStart(4, "0")}_${last.name}`
   return yield* Effect.dieMessage(
     `belongs to a newer version of Atelier, which applied the migration ${applied}; this version knows none after ${String(latest).padStart(4, "0")}. Start the newer version, or restore a backup that was made before the upgrade`

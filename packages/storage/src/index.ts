@@ -1,6 +1,5 @@
 import type { Stored } from "@atelier/core"
 import type { EventBus, Locks } from "@atelier/core/platform"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as agents } from "./agents/layer.js"
 import { layer as ai } from "./ai/layer.js"
@@ -23,6 +22,7 @@ import { layer as templates } from "./templates/layer.js"
 import { layer as workspaces } from "./workspaces/layer.js"
 import { layer as migrations } from "./Migrations.js"
 import { stacked, together } from "@atelier/core/platform"
+import type { Statements } from "./platform/Statements.js"
 
 const repositories = together(
   agents,
@@ -50,12 +50,19 @@ const repositories = together(
  * The part of storage that needs only SQL: every repository port and the transactor, on a client whose schema is migrated first. A port
  * that no area implements is a type error here, which names it.
  */
-export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
+export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, Statements>
 
-export { inDialect } from "./platform/Dialect.js"
-export { sharedItem, withItem } from "./platform/SharedItem.js"
-export { isStatement } from "./platform/Statement.js"
-export { isSharedWrite, sharedBatch, sharedWrite } from "./platform/SharedWrite.js"
+export { sharedWrite, withItem } from "./platform/Statement.js"
+export {
+  type Allowed,
+  clientStatements,
+  makeStatements,
+  transactionOf,
+  type Query,
+  type Rows,
+  Statements,
+  type Store
+} from "./platform/Statements.js"
 
 /** The services that `layer` provides. */
 export type Repositories = Layer.Layer.Success<typeof layer>

@@ -3,7 +3,7 @@ import type { Stored } from "@atelier/core"
 import { EventBus, Locks } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
-import { layer as repositories } from "../src/index.js"
+import { clientStatements, layer as repositories, Statements } from "../src/index.js"
 
 /** Lets one fiber of this process at a time do what a name stands for. */
 const locks = Layer.sync(Locks, () => {
@@ -24,9 +24,13 @@ const locks = Layer.sync(Locks, () => {
 /** SQLite checks foreign keys only where a connection asks for it. */
 const foreignKeys = Layer.effectDiscard(Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_keys = ON`)))
 
+/** How the repositories ask the database: here by the client as it is. */
+const statements = Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements))
+
 /** Everything that the services need stored, on any client of SQLite; for one process. */
 export const layer = <E>(client: Layer.Layer<SqlClient.SqlClient, E>) =>
-  Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(Layer.provide(foreignKeys), Layer.provide(client)) satisfies Layer.Layer<
-    Stored,
-    E
-  >
+  Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(
+    Layer.provide(statements),
+    Layer.provide(foreignKeys),
+    Layer.provide(client)
+  ) satisfies Layer.Layer<Stored, E>

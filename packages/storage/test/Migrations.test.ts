@@ -1,4 +1,4 @@
-import { Migrator, SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { prebuildsUserId } from "@atelier/core/access"
@@ -9,29 +9,29 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync } from "node:fs"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { placesOf, storeRow } from "../../../test/store/schema.js"
-import { areas, migrate, migrations, table } from "../src/Migrations.js"
-import { dialectOf, inDialect } from "../src/platform/Dialect.js"
+import { areas, migrate, migrateTo, migrations } from "../src/Migrations.js"
+import { dialectOf } from "../src/platform/Dialect.js"
+import { clientStatements, Statements } from "../src/platform/Statements.js"
 
-const sqlite = Layer.tap(SqliteClient.layer({ filename: ":memory:" }), (context) =>
+const asked = <E>(client: Layer.Layer<SqlClient.SqlClient, E>) =>
+  Layer.provideMerge(Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements)), client)
+
+const sqlite = Layer.tap(asked(SqliteClient.layer({ filename: ":memory:" })), (context) =>
   Effect.provide(
-    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys = ON`),
+    Effect.flatMap(Statements, (sql) => sql`PRAGMA foreign_keys = ON`),
     context
   )
 )
-const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => PgClient.layer({ url: Redacted.make(url) })))
+const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => asked(PgClient.layer({ url: Redacted.make(url) }))))
 
 const id = (number: number): Uuid.Uuid => Uuid.Uuid.make(`00000000-0000-7000-8000-${String(number).padStart(12, "0")}`)
 const organization = id(0)
 const crew = id(1000)
 
-/** The store as a server left it that knew the migrations up to this number. */
-const migratedTo = (last: string) =>
-  Migrator.make({})({ loader: Migrator.fromRecord(Record.filter(migrations, (_, name) => name.slice(0, 4) <= last)), table })
-
 /** An organization and its members with these names. The first two and the last are in a group; the last is deleted. */
 const filled = (names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const now = yield* Timestamp.now
     const times = { created_at: now, updated_at: now }
@@ -118,8 +118,8 @@ describe.each([
 ])("a filled store of an earlier version on %s", (_, database) => {
   it.scopedLive("keeps users who had the name or the address of the service's own user", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* migratedTo("0299")
+      const sql = yield* Statements
+      yield* migrateTo(299)
       yield* filled(["Prebuilds", "prebuilds-2", "ada", "prebuilds"])
       yield* sql`UPDATE users SET email = ${"Prebuilds@System"} WHERE username = ${"ada"}`
       yield* migrate
@@ -137,10 +137,10 @@ describe.each([
 
   it.scopedLive("has members in order and counted after the migration, and keeps them so", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Statements
       const keys = sql`SELECT username_key, roles FROM organization_members ORDER BY username_key`
       const names = Effect.map(keys, (rows) => rows.map(({ username_key }) => username_key))
-      yield* migratedTo("0083")
+      yield* migrateTo(83)
       yield* filled(["Zed", "abe", "Bea", "gone"])
       yield* migrate
       expect(yield* names).toStrictEqual(["abe", "bea", "gone", "zed"])
@@ -173,9 +173,9 @@ describe.each([
 
   it.scopedLive("shares nothing with those who have been deleted, and keeps nothing of what has", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Statements
       const { boolean: bool } = dialectOf(sql)
-      yield* migratedTo("0100")
+      yield* migrateTo(100)
       const [alive, gone, kept, lost, ended, template, workspace] = [id(1), id(2), id(3), id(4), id(5), id(6), id(7)]
       for (const each of [organization, ended]) {
         const row = { id: each, name: each, shareable_workspace_owners: "everyone", deleted: bool(each === ended) }
@@ -206,8 +206,8 @@ describe.each([
 
   it.scopedLive("knows agents by the hashes of their tokens, and keeps no token", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* migratedTo("0102")
+      const sql = yield* Statements
+      yield* migrateTo(102)
       yield* storeRow("organizations", { id: organization, name: "crew", shareable_workspace_owners: "everyone" })
       yield* storeRow("provisioner_jobs", { id: id(1), organization_id: organization, initiator_id: id(2), file_id: id(3) })
       yield* storeRow("workspace_resources", { id: id(4), job_id: id(1), transition: "start" })
@@ -219,7 +219,7 @@ describe.each([
         auth_token: id(101)
       })
       // Doubled until there are more than SQLite's migration reads at once
-      const fresh = inDialect(sql, { postgres: () => sql`gen_random_uuid()`, sqlite: () => sql`lower(hex(randomblob(16)))` })
+      const fresh = sql.dialect({ postgres: () => sql`gen_random_uuid()`, sqlite: () => sql`lower(hex(randomblob(16)))` })
       for (let count = 1; count < 1024; count *= 2) {
         yield* sql`CREATE TEMPORARY TABLE copies AS SELECT * FROM workspace_agents`
         yield* sql`UPDATE copies SET id = ${fresh}, auth_token = ${fresh}`

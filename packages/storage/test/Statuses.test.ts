@@ -1,5 +1,4 @@
 /** Statuses that statements derive are those that core derives, over every combination of what they follow from. */
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { AgentStatus, statusAt } from "@atelier/core/agents"
 import { DormancyRepository, statusAfter, type User, UserRepository, UserStatus } from "@atelier/core/identity"
@@ -38,6 +37,7 @@ import { anAgent, aResource } from "../../../test/records/resources.js"
 
 import { storedTemplate, storedWorkspace } from "../../../test/records/workspaces.js"
 import { agentServices } from "./agents/services.js"
+import { Statements } from "../src/platform/Statements.js"
 
 const instant = Timestamp.Timestamp.make("2026-03-01T12:00:00.000Z")
 const before = (milliseconds: number): Timestamp.Timestamp => Timestamp.minus(instant, milliseconds)
@@ -103,7 +103,7 @@ for (const [name, database] of databases) {
 
     it.effect("keep the status of a workspace as its latest build changes", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const tasks = yield* TaskRepository
         const stored = yield* aWorkspace()
         const task = {
@@ -159,7 +159,7 @@ for (const [name, database] of databases) {
 
     it.effect("filter workspaces by the connection status that core derives of their agents", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const { page } = yield* WorkspaceRepository
         const inactive = Duration.seconds(30)
         const stored = yield* aWorkspace()

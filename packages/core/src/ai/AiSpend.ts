@@ -8,7 +8,6 @@ import { Users } from "../identity/users/Users.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { type Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
 import type { LimitSource } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js"
@@ -22,66 +21,68 @@ import { validIds, spendOfMonth } from "./SpendOfMonth.js"
 
 const missing = new NotFound({ resource: "group" })
 
-/** The limits and the spend of a group's members in this month, in micros. */
-export interface MembersSpend {
-  readonly members: {
-    readonly user_id: Uuid
-    readonly effective_group_id: Uuid | null
-    readonly group_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
-    readonly group_spend_micros: number
-  }[]
+/** When spend began to count, and when it begins anew. */
+export interface SpendPeriod {
   readonly period_start: Timestamp.Timestamp
   readonly period_end: Timestamp.Timestamp
+}
+
+/** A limit that counts, and where it comes from. */
+export interface EffectiveLimit {
+  readonly spend_limit_micros: number
+  readonly limit_source: LimitSource
+}
+
+/** What a user has spent in the current period, and the group and limit that count. */
+export interface UserSpend extends SpendPeriod {
+  readonly current_spend_micros: number
+  readonly user_id: UserId
+  readonly effective_group_id: GroupId | null
+  readonly effective_budget: EffectiveLimit | null
+}
+
+/** What the members of a group have spent, and their limits: of each, and of all together. Null has no bound. */
+export interface SpendOfGroup {
+  readonly group_id: GroupId
+  readonly spend_limit_micros: number | null
+  readonly total_spend_limit_micros: number | null
+  readonly current_spend_micros: number
+}
+
+/** The spend of one group in the current period. */
+export interface GroupSpend extends SpendOfGroup, SpendPeriod {}
+
+/** The spend of several groups in the current period. */
+export interface GroupsSpend extends SpendPeriod {
+  readonly groups: ReadonlyArray<SpendOfGroup>
+}
+
+/** What a member has spent on the account of a group, and the group and limit that count for the member. */
+export interface SpendOfMember {
+  readonly user_id: UserId
+  readonly effective_group_id: GroupId | null
+  readonly group_budget: EffectiveLimit | null
+  readonly group_spend_micros: number
+}
+
+/** The spend of a group's members in the current period. */
+export interface MembersSpend extends SpendPeriod {
+  readonly members: ReadonlyArray<SpendOfMember>
 }
 
 /** The methods of {@link AiSpend}. */
 export interface AiSpendService {
   /** A user's budget for this month, the group that it is charged to, and the amount spent. authorization.md §9. */
-  readonly ofUser: (reference: string) => Effect.Effect<
-    {
-      readonly current_spend_micros: number
-      readonly period_start: Timestamp.Timestamp
-      readonly period_end: Timestamp.Timestamp
-      readonly user_id: Uuid
-      readonly effective_group_id: Uuid | null
-      readonly effective_budget: { readonly spend_limit_micros: number; readonly limit_source: LimitSource } | null
-    },
-    Forbidden | NotFound,
-    CurrentActor
-  >
+  readonly ofUser: (reference: string) => Effect.Effect<UserSpend, Forbidden | NotFound, CurrentActor>
 
   /** The limits and spend of a group's members this month, each and in total. */
-  readonly ofGroup: (id: GroupId) => Effect.Effect<
-    {
-      readonly group_id: Uuid
-      readonly spend_limit_micros: number | null
-      readonly total_spend_limit_micros: number | null
-      readonly current_spend_micros: number
-      readonly period_start: Timestamp.Timestamp
-      readonly period_end: Timestamp.Timestamp
-    },
-    Forbidden | NotFound,
-    CurrentActor
-  >
+  readonly ofGroup: (id: GroupId) => Effect.Effect<GroupSpend, Forbidden | NotFound, CurrentActor>
 
   /** As `ofGroup`, of those of up to 100 groups of an organization that the actor may read. */
   readonly ofGroups: (
     organization: string,
     ids: ReadonlyArray<GroupId>
-  ) => Effect.Effect<
-    {
-      readonly groups: {
-        readonly group_id: Uuid
-        readonly spend_limit_micros: number | null
-        readonly total_spend_limit_micros: number | null
-        readonly current_spend_micros: number
-      }[]
-      readonly period_start: Timestamp.Timestamp
-      readonly period_end: Timestamp.Timestamp
-    },
-    Invalid | Forbidden | NotFound,
-    CurrentActor
-  >
+  ) => Effect.Effect<GroupsSpend, Invalid | Forbidden | NotFound, CurrentActor>
 
   /** The limits and spend, charged to the group, of up to 100 users that are members as far as the actor may know. */
   readonly ofMembers: (

@@ -46,20 +46,23 @@ const validate = ({ announcement_banners, logo_url }: AppearanceSettings): Effec
   return isShowable(logo_url) ? Effect.void : Invalid.field("logo_url", "must be an http or https address, or a path")
 }
 
+/** The appearance as every caller sees it. */
+export interface ShownAppearance {
+  readonly service_banner: { readonly message: string; readonly enabled: boolean; readonly background_color: string }
+  readonly support_links: ReadonlyArray<SupportLink>
+  readonly docs_url: string
+  readonly application_name: string
+  readonly logo_url: string
+  readonly announcement_banners: readonly { readonly message: string; readonly enabled: boolean; readonly background_color: string }[]
+}
+
 /** The methods of {@link DeploymentAppearance}. */
 export interface DeploymentAppearanceService {
   /** Returns the stored settings, or none of them while the deployment is not licensed for them. */
   readonly settings: Effect.Effect<AppearanceSettings>
 
   /** The appearance as pages, users and agents see it. */
-  readonly get: Effect.Effect<{
-    readonly service_banner: { readonly message: string; readonly enabled: boolean; readonly background_color: string }
-    readonly support_links: ReadonlyArray<SupportLink> | { readonly name: string; readonly target: string; readonly icon: string }[]
-    readonly docs_url: string
-    readonly application_name: string
-    readonly logo_url: string
-    readonly announcement_banners: readonly { readonly message: string; readonly enabled: boolean; readonly background_color: string }[]
-  }>
+  readonly get: Effect.Effect<ShownAppearance>
 
   /** Replaces all settings. Fails with `Forbidden` unless the actor may change the deployment and the feature is licensed. */
   readonly put: (settings: AppearanceSettings) => Effect.Effect<void, Invalid | Forbidden, CurrentActor>

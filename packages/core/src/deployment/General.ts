@@ -8,6 +8,13 @@ import { service } from "../platform/wiring/Standing.js"
 import type { Forbidden } from "../platform/Errors.js"
 import type { CurrentActor } from "../access/actors/Actor.js"
 
+/** How clients write their configuration of SSH. */
+export interface SshSettings {
+  readonly hostname_prefix: string
+  readonly hostname_suffix: string
+  readonly ssh_config_options: Readonly<Record<string, string>>
+}
+
 /** The methods of {@link General}. */
 export interface GeneralService {
   /** The options in force without their secrets. Fails with `Forbidden` unless the actor may read them. deployment.md §2.1. */
@@ -18,11 +25,7 @@ export interface GeneralService {
   >
 
   /** What clients write into their SSH configuration. deployment.md §1.5. */
-  readonly ssh: {
-    readonly hostname_prefix: string
-    readonly hostname_suffix: string
-    readonly ssh_config_options: Readonly<Record<string, string>> | {}
-  }
+  readonly ssh: SshSettings
 
   readonly experiments: ReadonlyArray<string>
 }

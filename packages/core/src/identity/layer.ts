@@ -23,6 +23,7 @@ import type { ApiKeyRepository } from "./sessions/ApiKeyRepository.js"
 import { ApiKeys } from "./sessions/ApiKeys.js"
 import type { SessionRepository } from "./sessions/SessionRepository.js"
 import { Sessions } from "./sessions/Sessions.js"
+import { TrustedUsers } from "./sessions/TrustedUsers.js"
 import { PersonalSettings } from "./settings/PersonalSettings.js"
 import { QuietHours } from "./settings/QuietHours.js"
 import type { UserSettingsRepository } from "./settings/UserSettingsRepository.js"
@@ -66,6 +67,7 @@ export const layer = together(
   ScimUsers.layer,
   SecretValues.layer,
   Sessions.layer,
+  TrustedUsers.layer,
   UserCreation.layer,
   UserDormancy.layer,
   UserOrganizations.layer,

@@ -42,60 +42,99 @@ const workspaceStates = {
   stopped: ["stopped"]
 } as const
 
+/** How often each value of a parameter was chosen. */
+export interface ParameterUsage {
+  readonly values: { readonly value: string; readonly count: number }[]
+  readonly options?: readonly {
+    readonly name: string
+    readonly description: string
+    readonly value: string
+    readonly icon: string
+  }[]
+  readonly template_ids: ReadonlyArray<Uuid>
+  readonly name: string
+  readonly type: string
+  readonly display_name: string
+  readonly description: string
+}
+
+/** The use of templates: over the whole period, and in each interval of it, as asked. */
+export interface TemplatesUsage {
+  readonly report?: {
+    readonly start_time: string
+    readonly end_time: string
+    readonly template_ids: ReadonlyArray<Uuid>
+    readonly active_users: number
+    readonly apps_usage: ReadonlyArray<AppUsageReport>
+    readonly parameters_usage: ReadonlyArray<ParameterUsage>
+  }
+  readonly interval_reports?: {
+    readonly start_time: string
+    readonly end_time: string
+    readonly template_ids: ReadonlyArray<Uuid>
+    readonly interval: "day" | "week"
+    readonly active_users: number
+  }[]
+}
+
+/** The use of workspaces by one user. */
+export interface UserUsage {
+  readonly template_ids: ReadonlyArray<Uuid>
+  readonly seconds: number
+  readonly latency_ms: { readonly p50: number; readonly p95: number }
+  readonly user_id: Uuid
+  readonly username: string
+  readonly avatar_url: string
+}
+
 /** The use of each user in a range of time; latencies are milliseconds. */
 export interface UserReport {
   readonly report: {
     readonly start_time: string
     readonly end_time: string
     readonly template_ids: ReadonlyArray<Uuid>
-    readonly users: {
-      readonly template_ids: ReadonlyArray<Uuid>
-      readonly seconds: number
-      readonly latency_ms: { readonly p50: number; readonly p95: number }
-      readonly user_id: Uuid
-      readonly username: string
-      readonly avatar_url: string
-    }[]
+    readonly users: ReadonlyArray<UserUsage>
+  }
+}
+
+/** How many users were active on each day. */
+export interface DailyUsers {
+  readonly entries: { readonly date: string; readonly amount: number }[]
+  readonly tz_hour_offset: number
+}
+
+/** How many users had each status, on each day. */
+export interface UserStatusCounts {
+  readonly status_counts: Readonly<Record<string, readonly { readonly date: Timestamp.Timestamp; readonly count: number }[]>>
+}
+
+/** Workspaces and sessions of the whole deployment, as they were when they were collected. */
+export interface DeploymentStats {
+  readonly aggregated_from: Timestamp.Timestamp
+  readonly collected_at: Timestamp.Timestamp
+  readonly next_update_at: Timestamp.Timestamp
+  readonly workspaces: {
+    readonly pending: number
+    readonly building: number
+    readonly running: number
+    readonly failed: number
+    readonly stopped: number
+    readonly connection_latency_ms: { readonly P50: number; readonly P95: number }
+    readonly rx_bytes: number
+    readonly tx_bytes: number
+  }
+  readonly session_count: {
+    readonly vscode: number
+    readonly ssh: number
+    readonly jetbrains: number
+    readonly reconnecting_pty: number
   }
 }
 
 /** The methods of {@link Insights}. */
 export interface InsightsService {
   /** How templates are used, by step and on the whole. §C4. */
-  readonly templates: (query: TemplateReportQuery) => Effect.Effect<
-    {
-      readonly report?: {
-        readonly start_time: string
-        readonly end_time: string
-        readonly template_ids: ReadonlyArray<Uuid>
-        readonly active_users: number
-        readonly apps_usage: ReadonlyArray<AppUsageReport>
-        readonly parameters_usage: {
-          readonly values: { readonly value: string; readonly count: number }[]
-          readonly options?: readonly {
-            readonly name: string
-            readonly description: string
-            readonly value: string
-            readonly icon: string
-          }[]
-          readonly template_ids: ReadonlyArray<Uuid>
-          readonly name: string
-          readonly type: string
-          readonly display_name: string
-          readonly description: string
-        }[]
-      }
-      readonly interval_reports?: {
-        readonly start_time: string
-        readonly end_time: string
-        readonly template_ids: ReadonlyArray<Uuid>
-        readonly interval: "day" | "week"
-        readonly active_users: number
-      }[]
-    },
-    Invalid | NotFound,
-    CurrentActor
-  >
+  readonly templates: (query: TemplateReportQuery) => Effect.Effect<TemplatesUsage, Invalid | NotFound, CurrentActor>
 
   /** The seconds that each user worked. §C5. */
   readonly userActivity: (query: ReportQuery) => Effect.Effect<UserReport, Invalid | NotFound, CurrentActor>
@@ -104,60 +143,19 @@ export interface InsightsService {
   readonly userLatency: (query: ReportQuery) => Effect.Effect<UserReport, Invalid | NotFound, CurrentActor>
 
   /** The users of each of the last 60 days and of today. `tz_offset` is read after the permission is checked. §C5. */
-  readonly daus: (
-    tz_offset: Effect.Effect<number, Invalid>
-  ) => Effect.Effect<
-    { readonly entries: { readonly date: string; readonly amount: number }[]; readonly tz_hour_offset: number },
-    Invalid | Forbidden | NotFound,
-    CurrentActor
-  >
+  readonly daus: (tz_offset: Effect.Effect<number, Invalid>) => Effect.Effect<DailyUsers, Invalid | Forbidden | NotFound, CurrentActor>
 
   /** The users of a template on each of the last 60 days and today. §C5. */
-  readonly templateDaus: (
-    templateId: Uuid,
-    tz_offset: number
-  ) => Effect.Effect<
-    { readonly entries: { readonly date: string; readonly amount: number }[]; readonly tz_hour_offset: number },
-    NotFound,
-    CurrentActor
-  >
+  readonly templateDaus: (templateId: Uuid, tz_offset: number) => Effect.Effect<DailyUsers, NotFound, CurrentActor>
 
   /** Users by status at each of the last 61 midnights of a zone. §C5. */
   readonly userStatusCounts: (given: {
     readonly timezone: string
     readonly tz_offset: number
-  }) => Effect.Effect<
-    { readonly status_counts: Readonly<Record<string, readonly { readonly date: Timestamp.Timestamp; readonly count: number }[]>> },
-    Invalid | Forbidden,
-    CurrentActor
-  >
+  }) => Effect.Effect<UserStatusCounts, Invalid | Forbidden, CurrentActor>
 
   /** Counts of the whole deployment, as they were up to half a minute ago. §C5. */
-  readonly deploymentStats: () => Effect.Effect<
-    {
-      readonly aggregated_from: Timestamp.Timestamp
-      readonly collected_at: Timestamp.Timestamp
-      readonly next_update_at: Timestamp.Timestamp
-      readonly workspaces: {
-        readonly pending: number
-        readonly building: number
-        readonly running: number
-        readonly failed: number
-        readonly stopped: number
-        readonly connection_latency_ms: { readonly P50: number; readonly P95: number }
-        readonly rx_bytes: number
-        readonly tx_bytes: number
-      }
-      readonly session_count: {
-        readonly vscode: number
-        readonly ssh: number
-        readonly jetbrains: number
-        readonly reconnecting_pty: number
-      }
-    },
-    Forbidden,
-    CurrentActor
-  >
+  readonly deploymentStats: () => Effect.Effect<DeploymentStats, Forbidden, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

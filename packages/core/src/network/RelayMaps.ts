@@ -26,6 +26,18 @@ const Text = Schema.parseJson(RelayMap)
 /** How often proxies are looked at. */
 const lookEvery = "5 seconds"
 
+/** How clients connect to agents. */
+export interface ConnectionSettings {
+  readonly hostname_suffix?: string
+  readonly derp_force_websockets: boolean
+  readonly disable_direct_connections: boolean
+}
+
+/** How clients connect to agents, with the map of relays. */
+export interface ConnectionInfo extends ConnectionSettings {
+  readonly derp_map: RelayMap
+}
+
 /** The methods of {@link RelayMaps}. */
 export interface RelayMapsService {
   /** The deployment's own map, without the relays of its proxies. */
@@ -37,19 +49,10 @@ export interface RelayMapsService {
   /** The current map, and then each new one. */
   readonly changes: Stream.Stream<RelayMap>
 
-  readonly connectionSettings: {
-    readonly hostname_suffix?: string
-    readonly derp_force_websockets: boolean
-    readonly disable_direct_connections: boolean
-  }
+  readonly connectionSettings: ConnectionSettings
 
   /** What a client needs to know before it connects to an agent. */
-  readonly connectionInfo: Effect.Effect<{
-    readonly hostname_suffix?: string
-    readonly derp_force_websockets: boolean
-    readonly disable_direct_connections: boolean
-    readonly derp_map: RelayMap
-  }>
+  readonly connectionInfo: Effect.Effect<ConnectionInfo>
 }
 
 const make = Effect.gen(function* () {

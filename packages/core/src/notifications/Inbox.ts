@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Option, Queue, Schema, Stream } from 
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
+import { type Entitled, rightTo } from "../access/streams/StreamRights.js"
 import { Invalid, NotFound, type Forbidden } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/events/EventBus.js"
 import * as Numbers from "../platform/Numbers.js"
@@ -127,10 +127,7 @@ export interface InboxService {
     query: InboxQuery,
     format: string
   ) => Effect.Effect<
-    {
-      readonly right: StreamRight
-      readonly values: Stream.Stream<{ readonly notification: InboxNotification; readonly unread_count: number }>
-    },
+    Entitled<{ readonly notification: InboxNotification; readonly unread_count: number }>,
     Invalid | Forbidden,
     CurrentActor
   >

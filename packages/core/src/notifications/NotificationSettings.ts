@@ -42,6 +42,19 @@ const templateAudit = auditedResource<{ readonly method: string }>({
   fields: { method: audited }
 })
 
+/** A kind of notification, with its texts and the method that is chosen for it. */
+export interface NotificationTemplateView {
+  readonly id: Uuid
+  readonly name: string
+  readonly title_template: string
+  readonly body_template: string
+  readonly actions: string
+  readonly group: string
+  readonly method: string
+  readonly kind: "system" | "custom"
+  readonly enabled_by_default: boolean
+}
+
 /** The methods of {@link NotificationSettings}. */
 export interface NotificationSettingsService {
   /** Whether the deployment sends notifications now. §A8. */
@@ -56,19 +69,7 @@ export interface NotificationSettingsService {
   ) => Effect.Effect<{ readonly notifier_paused: boolean }, Forbidden | NotModified, CurrentActor | Auditing>
 
   /** The events of a kind by name, each with the method that was chosen for it. §A8. */
-  readonly templates: (kind: NotificationEvent["kind"]) => Effect.Effect<
-    {
-      readonly id: Uuid
-      readonly name: string
-      readonly title_template: string
-      readonly body_template: string
-      readonly actions: string
-      readonly group: string
-      readonly method: string
-      readonly kind: "system" | "custom"
-      readonly enabled_by_default: boolean
-    }[]
-  >
+  readonly templates: (kind: NotificationEvent["kind"]) => Effect.Effect<ReadonlyArray<NotificationTemplateView>>
 
   /**
    * Chooses the method that messages of an event leave by. Fails with `NotFound` if the actor may not, with `Invalid` for an unknown method, and

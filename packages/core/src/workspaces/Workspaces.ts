@@ -1,8 +1,8 @@
-import { Context, Data, Effect, type Stream, type Exit } from "effect"
+import { Context, Data, Effect, type Exit } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
+import { type Entitled, rightTo } from "../access/streams/StreamRights.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
@@ -79,11 +79,7 @@ export interface WorkspacesService {
    */
   readonly watch: (
     id: WorkspaceId
-  ) => Effect.Effect<
-    { readonly right: StreamRight; readonly values: Stream.Stream<Exit.Exit<WorkspaceView, NotFound>, never, CurrentActor> },
-    NotFound,
-    CurrentActor
-  >
+  ) => Effect.Effect<Entitled<Exit.Exit<WorkspaceView, NotFound>, never, CurrentActor>, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

@@ -1,11 +1,11 @@
 /** Calls of agents about their apps. agents-and-apps.md §14. */
 import type { AgentHandlers } from "@atelier/agent-protocol"
-import { AppHealth, type AppReports, AppState } from "@atelier/core/agents"
+import { AppHealth, type AppReportsOfAgent, AppState } from "@atelier/core/agents"
 import { Effect, Either } from "effect"
 import { answered, idOf, named } from "./values.js"
 
 /** Takes in what an agent finds of its apps. */
-export const appCalls = (apps: ReturnType<AppReports["Type"]["of"]>) =>
+export const appCalls = (apps: AppReportsOfAgent) =>
   ({
     BatchUpdateAppHealths: ({ updates }) =>
       Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { type AgentHandlers, Version } from "@atelier/agent-protocol"
 import {
   AgentLifecycle,
   type AgentLogs,
-  type AgentReports,
+  type AgentReportsOfAgent,
   AgentSubsystem,
   type AgentWorkspace,
   type MetadataReports,
@@ -17,7 +17,7 @@ import { answered, idOf, instantOf, named, refusal } from "./values.js"
 interface Needs {
   readonly agent: AgentWorkspace
   readonly version: Version.Version
-  readonly reports: ReturnType<AgentReports["Type"]["of"]>
+  readonly reports: AgentReportsOfAgent
   readonly logs: AgentLogs["Type"]
   readonly metadata: MetadataReports["Type"]
 }

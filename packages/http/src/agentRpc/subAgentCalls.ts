@@ -1,6 +1,6 @@
 /** Calls by which an agent makes, lists and removes agents of its own, such as those of containers. agents-and-apps.md §14. */
 import type { AgentHandlers, AgentMessages } from "@atelier/agent-protocol"
-import type { SubAgent, SubAgents } from "@atelier/core/agents"
+import type { SubAgent, SubAgentsOfAgent } from "@atelier/core/agents"
 import { Uuid, type Validation } from "@atelier/core/platform"
 import { AppOpenIn, DisplayApp, type ProvisionedApp, SharingLevel } from "@atelier/core/provisioning"
 import { Effect, Either, Redacted } from "effect"
@@ -39,7 +39,7 @@ const subAgentMessage = ({ id, name, token }: SubAgent): AgentMessages.SubAgent 
 })
 
 /** Answers an agent's calls about its own agents. */
-export const subAgentCalls = (subAgents: ReturnType<SubAgents["Type"]["of"]>) =>
+export const subAgentCalls = (subAgents: SubAgentsOfAgent) =>
   ({
     CreateSubAgent: ({ apps: wanted, id, display_apps, ...request }) =>
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Calls by which agents report the use of their workspace: sessions, connections, memory and volumes. agents-and-apps.md §14. */
 import type { AgentHandlers, AgentMessages } from "@atelier/agent-protocol"
-import { collection, type ResourceReports, type UsageReports } from "@atelier/core/agents"
+import { collection, type ResourceReportsOfAgent, type UsageReportsOfAgent } from "@atelier/core/agents"
 import type { ConnectionType } from "@atelier/core/logs"
 import { Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Either } from "effect"
@@ -21,8 +21,8 @@ const sessionCounts = (stats: AgentMessages.Stats): ReadonlyMap<string, number> 
       ])
 
 interface Needs {
-  readonly usage: ReturnType<UsageReports["Type"]["of"]>
-  readonly resources: ReturnType<ResourceReports["Type"]["of"]>
+  readonly usage: UsageReportsOfAgent
+  readonly resources: ResourceReportsOfAgent
 }
 
 /** Takes in how an agent's workspace is used. */

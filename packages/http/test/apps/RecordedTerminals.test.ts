@@ -11,6 +11,8 @@ type Step = readonly [message: object | Buffer | string, shown?: RegExp]
 interface Session {
   readonly query?: Readonly<Record<string, string>>
   readonly origin?: string
+  /** What the terminal shows before the first message is sent. */
+  readonly begins?: RegExp
   readonly steps?: ReadonlyArray<Step>
   readonly shows?: RegExp
   /** The code and the reason of the close, the client's own if it closes. */
@@ -18,11 +20,15 @@ interface Session {
   readonly end: number
 }
 
+/** Milliseconds that a terminal may take to show something: it runs beside all other tests. */
+const patience = 60_000
+
 const bytes = (text: string): Buffer => Buffer.from(text)
 
 const sessions: Readonly<Record<string, Session>> = {
   interactive: {
     query: { height: "24", width: "80" },
+    begins: /[#$] $/,
     steps: [
       // A prompt that comes late would stand amid what is typed
       [{ data: "PS1=; printf 'rea''dy\\n'\r" }, /ready\r\n/],
@@ -49,7 +55,7 @@ const sessions: Readonly<Record<string, Session>> = {
   "the origin of the access URL": { query: { command: "true" }, origin: "http://atelier.test", end: 1000 }
 }
 
-const play = async (server: AgentServer, id: string, { close, end, origin, query = {}, shows, steps = [] }: Session) => {
+const play = async (server: AgentServer, id: string, { begins, close, end, origin, query = {}, shows, steps = [] }: Session) => {
   const url = `${server.url.replace("http", "ws")}/api/v2/workspaceagents/${id}/pty?${new URLSearchParams({ reconnect: randomUUID(), ...query })}`
   const headers = { "service-session-token": server.owner().token, ...(origin === undefined ? {} : { origin }) }
   const socket = new WebSocket(url, { headers })
@@ -61,10 +67,13 @@ const play = async (server: AgentServer, id: string, { close, end, origin, query
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject))
   // No compression, although the client offers it
   expect(socket.extensions).toBe("")
+  // A shell that is still starting would show its prompt amid what is typed
+  if (begins !== undefined) await expect.poll(() => shown, { timeout: patience }).toMatch(begins)
   for (const [message, pattern] of steps) {
-    if (pattern !== undefined) shown = ""
     socket.send(typeof message === "string" || Buffer.isBuffer(message) ? message : bytes(JSON.stringify(message)))
-    if (pattern !== undefined) await expect.poll(() => shown, { timeout: 10_000 }).toMatch(pattern)
+    if (pattern === undefined) continue
+    await expect.poll(() => shown, { timeout: patience }).toMatch(pattern)
+    shown = ""
   }
   if (close !== undefined) socket.close(...close)
   expect(await ended).toBe(end)

@@ -1,11 +1,10 @@
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/http/audit.js"
 import { describeServer, type TestServer } from "../../../../test/http/server.js"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -27,10 +26,10 @@ const aGroup = async (server: TestServer): Promise<Uuid.Uuid> => {
 const populate = (server: TestServer, count: number, groups: ReadonlyArray<Uuid.Uuid>) =>
   server.run(
     Effect.gen(function* () {
-      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+      const sql = yield* Effect.flatten(Effect.serviceOption(Statements))
       const { id: organization } = yield* Effect.flatten(Effect.flatMap(OrganizationRepository, (organizations) => organizations.default))
       const ids = JSON.stringify(Array.from({ length: count }, () => crypto.randomUUID()))
-      const items = inDialect(sql, {
+      const items = sql.dialect({
         postgres: () => sql`(SELECT CAST(value AS uuid) AS value FROM jsonb_array_elements_text(CAST(${ids} AS jsonb)))`,
         sqlite: () => sql`(SELECT value FROM json_each(${ids}))`
       })

@@ -5,7 +5,6 @@ import { GroupChanges } from "@atelier/core/groups"
 import { Accounts } from "@atelier/core/identity"
 import { CustomRoles, Members, OrganizationChanges } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { manyWorkspaces } from "../../../../test/records/manyWorkspaces.js"
@@ -13,11 +12,11 @@ import { describeServerOnEach, type TestServer } from "../../../../test/http/ser
 import { statementsOf } from "../../../../test/store/statements.js"
 import { storedTemplate } from "../../../../test/records/workspaces.js"
 import { aMemberOf, anOrganization, licensed } from "./calls.js"
-import { inDialect } from "@atelier/storage"
+import { Statements } from "@atelier/storage"
 
 const Made = Schema.Struct({ id: Uuid.Uuid })
 
-const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+const sqlClient = Effect.flatten(Effect.serviceOption(Statements))
 
 let from = 1
 
@@ -41,7 +40,7 @@ const aWorld = async (server: TestServer, count: number) => {
       const sql = yield* sqlClient
       const now = yield* Timestamp.now
       const ids = JSON.stringify(Array.from({ length: count }, () => crypto.randomUUID()))
-      const items = inDialect(sql, {
+      const items = sql.dialect({
         postgres: () => sql`(SELECT CAST(value AS uuid) AS value FROM jsonb_array_elements_text(CAST(${ids} AS jsonb)))`,
         sqlite: () => sql`(SELECT value FROM json_each(${ids}))`
       })
@@ -69,7 +68,7 @@ const aWorld = async (server: TestServer, count: number) => {
         const template = yield* storedTemplate({ organization_id: organization, created_by: owner.id })
         const { active_version_id: template_version_id, id: template_id } = template
         const many = { count, from, owners, organization_id: organization, template_id, template_version_id }
-        yield* Effect.provideService(manyWorkspaces(many), SqlClient.SqlClient, sql)
+        yield* Effect.provideService(manyWorkspaces(many), Statements, sql)
         from += count
       }
       yield* sql`UPDATE workspaces SET deleted = (1 = 1) WHERE owner_id = ${user.id}`

@@ -1,14 +1,15 @@
-import { SqlClient } from "@effect/sql"
-import { type AgentLifecycle, AgentRepository, type AppHealth, type AppState } from "@atelier/core/agents"
+import { type AgentLifecycle, AgentRepository } from "@atelier/core/agents"
 import { Effect, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
+import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
 import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
+import { agentApps } from "./AgentApps.js"
 
 const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -42,13 +43,11 @@ const isFirst = row({ is_first: boolean })
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
 const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
 const claim = row({ first_initiator_id: uuid, latest_initiator_id: uuid, status: text(), is_claim: boolean })
-const appHealth = row({ id: uuid, slug: text(), healthcheck_url: text(), health: text<AppHealth>() })
-const appState = row({ state: text<AppState>() })
 
 export const layer = service(
   AgentRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const selected = sql.literal(`a.id AS agent_id, a.name AS agent_name, a.created_at AS agent_created_at, a.parent_id AS agent_parent_id,
@@ -66,7 +65,7 @@ export const layer = service(
     const forUpdate = locking(sql, "FOR UPDATE")
     const rights = selectRights(sql)
     /** Whether the job gives a prebuilt workspace to its owner. */
-    const isClaim = inDialect(sql, {
+    const isClaim = sql.dialect({
       postgres: () => sql.literal(`c.input ->> 'prebuilt_workspace_stage' = '2'`),
       sqlite: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
     })
@@ -86,6 +85,7 @@ export const layer = service(
     )
 
     return AgentRepository.of({
+      ...agentApps(sql),
       claimOf: (workspaceId) =>
         first(
           claim,
@@ -154,23 +154,7 @@ export const layer = service(
           sql`SELECT a.lifecycle_state, a.ready_at FROM workspace_agents a JOIN workspace_resources r ON r.id = a.resource_id
             WHERE r.job_id = ${jobId} AND a.parent_id IS NULL AND NOT a.deleted`
         ),
-      appsOf: (id) => all(appHealth, sql`SELECT id, slug, healthcheck_url, health FROM workspace_apps WHERE agent_id = ${id}`),
-      updateAppHealth: (appIds, health) => run(sql`UPDATE workspace_apps SET health = ${health} WHERE id IN ${sql.in(appIds)}`),
-      latestAppState: (appId) =>
-        Effect.map(
-          first(appState, sql`SELECT state FROM workspace_app_statuses WHERE app_id = ${appId} ORDER BY created_at DESC, id DESC LIMIT 1`),
-          Option.map(({ state }) => state)
-        ),
-      isReady: (id) => applied(sql`SELECT 1 AS ready FROM workspace_agents WHERE id = ${id} AND lifecycle_state = 'ready'`),
-      insertAppStatus: (status) => run(sql`INSERT INTO workspace_app_statuses ${sql.insert(status)}`),
-      insertScriptTiming: (agentId, timing) =>
-        applied(
-          sql`INSERT INTO workspace_agent_script_timings (script_id, started_at, ended_at, exit_code, stage, status)
-            SELECT s.id, ${as(sql, "timestamp", sql`${timing.started_at}`)}, ${as(sql, "timestamp", sql`${timing.ended_at}`)},
-              ${as(sql, "bigint", sql`${timing.exit_code}`)}, ${timing.stage}, ${timing.status}
-            FROM workspace_agent_scripts s WHERE s.id = ${timing.script_id} AND s.workspace_agent_id = ${agentId}
-            RETURNING script_id`
-        )
+      isReady: (id) => applied(sql`SELECT 1 AS ready FROM workspace_agents WHERE id = ${id} AND lifecycle_state = 'ready'`)
     })
   })
 )

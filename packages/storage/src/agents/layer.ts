@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/agents"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as agentLogs } from "./logs/AgentLogRepository.js"
 import { layer as agentMetadata } from "./metadata/AgentMetadataRepository.js"
@@ -17,11 +16,12 @@ import logBatches from "./migrations/0490_log_batches.js"
 import logRows from "./migrations/0491_log_rows.js"
 import logIds from "./migrations/0497_log_ids.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
   Stored,
   never,
-  SqlClient.SqlClient
+  Statements
 >
 
 export const migrations = {

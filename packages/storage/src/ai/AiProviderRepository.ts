@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { AiProviderRepository, type StoredAiProvider } from "@atelier/core/ai"
 import { Uuid, service } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, bytes, columnList, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -35,7 +35,7 @@ const sealed = (from: object) => {
 
 export const layer = service(
   AiProviderRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(columnList(columns))
     const { boolean: bool } = dialectOf(sql)
     const forUpdate = locking(sql, "FOR UPDATE")

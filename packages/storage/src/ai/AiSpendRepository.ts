@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { AiSpendRepository, type AiSpendSum, type Period, spendDays } from "@atelier/core/ai"
 import type { UserId } from "@atelier/core/identity"
 import type { OrganizationId } from "@atelier/core/organizations"
@@ -7,6 +7,7 @@ import { among } from "../platform/Among.js"
 import { number, row, text, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 /** Users whose spend one statement sums: some days and models of each. */
 const usersTogether = 100
@@ -35,7 +36,7 @@ const sum = row({
 
 export const layer = service(
   AiSpendRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const within = (period: Period) => {
       const { first, last } = spendDays(period)
       return sql`s.day >= ${first} AND s.day <= ${last}`

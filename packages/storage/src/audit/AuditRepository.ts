@@ -1,8 +1,8 @@
 import { type AuditEntry, AuditRepository } from "@atelier/core/audit"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 /** The columns of an entry. */
 export const auditValues = (entry: AuditEntry) => ({
@@ -31,7 +31,7 @@ export const auditTypes = {
 
 export const layer = service(
   AuditRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     AuditRepository.of({
       insert: (entry) => run(sql`INSERT INTO audit_logs ${sql.insert(auditValues(entry))}`)
     })

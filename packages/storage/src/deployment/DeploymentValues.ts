@@ -1,15 +1,15 @@
-import { SqlClient } from "@effect/sql"
 import { DeploymentValues } from "@atelier/core/deployment"
 import { Effect, Option } from "effect"
 import { row, text } from "../platform/Row.js"
 import { first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const stored = row({ value: text() })
 
 export const layer = service(
   DeploymentValues,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const select = (key: string) => sql`SELECT value FROM deployment_values WHERE key = ${key}`
     return DeploymentValues.of({
       get: (key) =>

@@ -1,10 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { ReplicaRepository } from "@atelier/core/deployment"
 import { Effect, Option } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -23,14 +22,14 @@ const clock = row({ now: timestamp })
 
 export const layer = service(
   ReplicaRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     ReplicaRepository.of({
       put: (value) =>
         run(
           sql`INSERT INTO replicas ${sql.insert({ ...value })}
             ON CONFLICT (id) DO UPDATE SET error = excluded.error, database_latency = excluded.database_latency, updated_at = excluded.updated_at`
         ),
-      time: inDialect(sql, {
+      time: sql.dialect({
         postgres: () =>
           Effect.map(
             first(clock, sql`SELECT CAST(clock_timestamp() AS timestamptz(3)) AS now`),

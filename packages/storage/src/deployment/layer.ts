@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/deployment"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as cryptoKeys } from "./cryptoKeys/CryptoKeyRepository.js"
 import { layer as deploymentValues } from "./DeploymentValues.js"
@@ -12,11 +11,12 @@ import { layer as workspaceProxies } from "./proxies/WorkspaceProxyRepository.js
 import workspaceProxiesMigration from "./migrations/0371_workspace_proxies.js"
 import cryptoKeysMigration from "./migrations/0390_crypto_keys.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(cryptoKeys, deploymentValues, licenses, replicas, workspaceProxies) satisfies Layer.Layer<
   Stored,
   never,
-  SqlClient.SqlClient
+  Statements
 >
 
 export const migrations = {

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { ExternalAuthRepository } from "@atelier/core/externalAuth"
 import { Effect } from "effect"
 import { dialectOf, locking } from "../platform/Dialect.js"
 import { bytes, columnList, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -34,7 +34,7 @@ const sealed = (from: object) => {
 export const layer = service(
   ExternalAuthRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql.literal(columnList(columns))
     const { types } = dialectOf(sql)
     const as = { uuid: sql.literal(types.uuid), timestamp: sql.literal(types.timestamp), bytes: sql.literal(types.bytes) }

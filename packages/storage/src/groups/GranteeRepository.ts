@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { GranteeRepository } from "@atelier/core/groups"
 import { Effect } from "effect"
 import { selectUser, withOrganizations } from "../identity/users/UserRepository.js"
@@ -7,13 +6,14 @@ import { row, uuid } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const identified = row({ id: uuid })
 const idOf = (from: object) => identified(from).id
 
 export const layer = service(
   GranteeRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = selectUser(sql)
     const forShare = locking(sql, "FOR SHARE")
     const forKeyShare = locking(sql, "FOR KEY SHARE OF g")

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { AccessPredicate } from "@atelier/core/access"
 import { type Group, type GroupId, GroupMemberRepository, isEveryone } from "@atelier/core/groups"
 import { Effect } from "effect"
@@ -14,6 +14,7 @@ import { all, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const user = row(userColumns)
 const place = row({ username_key: text(), id: uuid })
@@ -23,7 +24,7 @@ const counted = row({ count: number })
 
 export const layer = service(
   GroupMemberRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const userSelected = sql.literal(
       Object.keys(userColumns)
         .map((name) => `u.${name}`)

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { type GroupFilter, GroupRepository, type GroupSource } from "@atelier/core/groups"
 import { Effect } from "effect"
@@ -11,7 +11,8 @@ import { all, applied, first, one, run, runUnique } from "../platform/Statement.
 import { memberCount } from "./MemberCount.js"
 import { takeFromAcls } from "./AclEntries.js"
 import { service } from "@atelier/core/platform"
-import { inDialect, locking } from "../platform/Dialect.js"
+import { locking } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -29,7 +30,7 @@ const counted = row({ count: number })
 
 export const layer = service(
   GroupRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const listed = (names: object) =>
       sql.literal(
         Object.keys(names)
@@ -50,7 +51,7 @@ export const layer = service(
       accessCondition(sql, readable, {
         id: "g.id",
         org: "g.organization_id",
-        groupAcl: inDialect(sql, {
+        groupAcl: sql.dialect({
           postgres: () => `jsonb_build_object(CAST(g.id AS text), jsonb_build_array('read'))`,
           sqlite: () => `json_object(g.id, json_array('read'))`
         })

@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/identity"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as accounts } from "./users/AccountRepository.js"
 import { layer as apiKeys } from "./sessions/ApiKeyRepository.js"
@@ -29,6 +28,7 @@ import userPages from "./migrations/0087_user_pages.js"
 import idpSyncMigration from "./migrations/0100_idp_sync.js"
 import prebuildsUser from "./migrations/0300_prebuilds_user.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(
   accounts,
@@ -47,7 +47,7 @@ export const layer = together(
   users,
   userSecrets,
   userSettings
-) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+) satisfies Layer.Layer<Stored, never, Statements>
 
 export const migrations = {
   "0010_identity": identity,

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import type { AgentLifecycle } from "@atelier/core/agents"
 import { MetricsRepository } from "@atelier/core/insights"
 import { prebuildsUserId } from "@atelier/core/access"
@@ -8,6 +7,7 @@ import { Effect, Schema } from "effect"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const stateCount = row({ status: text(), count: number })
 
@@ -76,7 +76,7 @@ const report = row({
 
 export const layer = service(
   MetricsRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     /** The agents of workspaces whose latest build starts them. */
     const running = sql`FROM workspaces w
       JOIN workspace_resources r ON r.job_id = w.latest_job_id

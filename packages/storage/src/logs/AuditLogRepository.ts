@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { type AuditAction, AuditDiff, type AuditedType } from "@atelier/core/audit"
 import { AuditLogRepository, type AuditQuery, type FoundEntry } from "@atelier/core/logs"
 import { Effect, Schema } from "effect"
@@ -8,6 +8,7 @@ import { boolean, columnList, json, number, row, text, timestamp, uuid } from ".
 import { all, one } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -67,7 +68,7 @@ const ownerName = `coalesce(CASE p.resource_type
 
 export const layer = service(
   AuditLogRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(`${columnList(columns, "p")}, ${isDeleted} AS is_deleted, ${ownerName} AS owner_username, ${foundColumns}`)
 
     const matching = ({ filter, readable }: AuditQuery): Statement.Fragment => {

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import {
   type ConnectionEntry,
   ConnectionLogRepository,
@@ -15,6 +15,7 @@ import { columnList, nullable, number, row, text, timestamp, uuid } from "../pla
 import { all, applied, one, run } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -69,7 +70,7 @@ const stored = (of: ConnectionEntry) => ({
 
 export const layer = service(
   ConnectionLogRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(`${columnList(columns, "p")}, n.username AS workspace_owner_username, ${foundColumns}`)
 
     /** Core's `merged`, on the row that is stored. */

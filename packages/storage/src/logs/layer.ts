@@ -1,12 +1,12 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/logs"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as audit } from "./AuditLogRepository.js"
 import { layer as connections } from "./ConnectionLogRepository.js"
 import logsMigration from "./migrations/0200_logs.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
-export const layer = together(audit, connections) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(audit, connections) satisfies Layer.Layer<Stored, never, Statements>
 
 export const migrations = { "0200_logs": logsMigration }

@@ -1,15 +1,15 @@
-import { SqlClient } from "@effect/sql"
 import { AgentLinkRepository } from "@atelier/core/network"
 import { Effect } from "effect"
 import { row, text, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const holder = row({ replica_id: uuid, relay_address: text() })
 
 export const layer = service(
   AgentLinkRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     AgentLinkRepository.of({
       put: (link) =>
         run(

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { PeerRepository, type StoredPeer } from "@atelier/core/network"
 import { Timestamp, Uuid, service } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { columnList, json, nullable, row, timestamp, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { Statements } from "../platform/Statements.js"
 
 /** A node as JSON. What it contains is bytes. */
 const StoredNode = Schema.Struct({
@@ -33,7 +33,7 @@ const peer = (from: object): StoredPeer => {
 export const layer = service(
   PeerRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql.literal(columnList(columns))
     const later = (aliveSince: Timestamp.Timestamp) => sql`ON CONFLICT (id) DO UPDATE
       SET replica_id = excluded.replica_id, connected_at = excluded.connected_at, node = excluded.node, tunnels = excluded.tunnels

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { InboxRepository, MessagePayload } from "@atelier/core/notifications"
 import { Effect } from "effect"
 import { among } from "../platform/Among.js"
@@ -6,7 +5,7 @@ import { limited } from "../platform/Limit.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -24,10 +23,10 @@ const counted = row({ unread: number })
 
 export const layer = service(
   InboxRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(`SELECT ${columnList(columns, "n")} FROM inbox_notifications n`)
     const hasTargets = (targets: ReadonlyArray<string>) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`n.targets @> CAST(${JSON.stringify(targets)} AS jsonb)`,
         sqlite: () =>
           sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(targets)}) t

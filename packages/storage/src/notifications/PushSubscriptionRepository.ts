@@ -1,16 +1,16 @@
-import { SqlClient } from "@effect/sql"
 import { PushSubscriptionRepository } from "@atelier/core/notifications"
 import { Effect } from "effect"
 import { columnList, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 const columns = { id: uuid, user_id: uuid, endpoint: text(), p256dh_key: text(), auth_key: text(), created_at: timestamp }
 const subscription = row(columns)
 
 export const layer = service(
   PushSubscriptionRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     PushSubscriptionRepository.of({
       ofUser: (userId) =>
         all(

@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/oauth2"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as apps } from "./clients/OAuth2AppRepository.js"
 import { layer as deviceCodes } from "./devices/DeviceCodeRepository.js"
@@ -13,8 +12,9 @@ import dpop from "./migrations/0513_oauth2_dpop.js"
 import usedTokens from "./migrations/0512_oauth2_used_tokens.js"
 import pushed from "./migrations/0510_oauth2_pushed_requests.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
-export const layer = together(apps, deviceCodes, grants, pushedRequests, used) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(apps, deviceCodes, grants, pushedRequests, used) satisfies Layer.Layer<Stored, never, Statements>
 
 export const migrations = {
   "0180_oauth2": oauth2,

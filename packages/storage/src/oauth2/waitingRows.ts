@@ -1,14 +1,14 @@
 /** Statements about rows that are of no use after their column `expires_at`. */
 import type { ExpiringRows, WaitingRows } from "@atelier/core/oauth2"
-import type { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { number, row } from "../platform/Row.js"
 import { one, touched } from "../platform/Statement.js"
+import type { Statements } from "../platform/Statements.js"
 
 const counted = row({ count: number })
 
 /** For a table whose primary key is `key`. */
-export const expiringRows = (sql: SqlClient.SqlClient, table: string, key: string): ExpiringRows => ({
+export const expiringRows = (sql: Statements, table: string, key: string): ExpiringRows => ({
   deleteExpired: (before, limit) =>
     touched(
       sql`DELETE FROM ${sql(table)} WHERE ${sql(key)} IN (
@@ -17,7 +17,7 @@ export const expiringRows = (sql: SqlClient.SqlClient, table: string, key: strin
 })
 
 /** The same for rows of applications. */
-export const waitingRows = (sql: SqlClient.SqlClient, table: string, key: string): WaitingRows => ({
+export const waitingRows = (sql: Statements, table: string, key: string): WaitingRows => ({
   ...expiringRows(sql, table, key),
   countWaiting: (now, limit, appId) =>
     Effect.map(

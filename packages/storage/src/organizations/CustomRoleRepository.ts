@@ -1,11 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { validGrants } from "@atelier/core/access"
 import { CustomRoleRepository } from "@atelier/core/organizations"
 import { Effect, Schema } from "effect"
 import { json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, one, run, runUnique } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const permissions = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -25,12 +24,12 @@ const counted = row({ count: number })
 
 export const layer = service(
   CustomRoleRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql`SELECT ${sql.literal(Object.keys(columns).join(", "))} FROM custom_roles`
 
     /** One parameter, for any number of members' roles. */
     const isOneOf = (names: ReadonlyArray<string>) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`name IN (SELECT jsonb_array_elements_text(CAST(${JSON.stringify(names)} AS jsonb)))`,
         sqlite: () => sql`name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
       })

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { LoginType, UserStatus } from "@atelier/core/identity"
 import { type Member, MemberRepository } from "@atelier/core/organizations"
 import { Effect } from "effect"
@@ -10,7 +10,8 @@ import { inPages, pageSize } from "../platform/Pages.js"
 import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect, locking } from "../platform/Dialect.js"
+import { locking } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const columns = {
   organization_id: uuid,
@@ -37,7 +38,7 @@ const counted = row({ count: number })
 
 export const layer = service(
   MemberRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const joined = sql`organization_members m JOIN users u ON u.id = m.user_id`
     const selected = sql`SELECT m.organization_id, m.user_id, m.created_at, m.updated_at, m.roles, u.username, u.name, u.avatar_url, u.email,
         u.rbac_roles, u.last_seen_at, u.status, u.login_type, u.is_service_account, u.created_at AS user_created_at,
@@ -45,12 +46,12 @@ export const layer = service(
     /** The lock keeps the user from being deleted. */
     const locked = locking(sql, "FOR SHARE")
     const without = (role: string): Statement.Fragment =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`roles - CAST(${role} AS text)`,
         sqlite: () => sql`(SELECT json_group_array(r.value) FROM json_each(roles) r WHERE r.value <> ${role})`
       })
     const has = (role: string): Statement.Fragment =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`jsonb_exists(roles, ${role})`,
         sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(roles) r WHERE r.value = ${role})`
       })

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { OrganizationChangeRepository } from "@atelier/core/organizations"
 import { Effect } from "effect"
 import { takeFromAcls } from "../groups/AclEntries.js"
@@ -7,6 +6,7 @@ import { number, row } from "../platform/Row.js"
 import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { organization, organizationColumns } from "./OrganizationRepository.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 /** Tables whose rows belong to one organization; groups before members, since a deleted member would leave its groups one by one. */
 const tables = [
@@ -24,7 +24,7 @@ const contents = row({ workspaces: number, templates: number, members: number, g
 export const layer = service(
   OrganizationChangeRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const columns = sql.literal(organizationColumns)
     return OrganizationChangeRepository.of({

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { OrganizationRepository, type ShareMode } from "@atelier/core/organizations"
 import { Effect } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
@@ -6,6 +5,7 @@ import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../platform/Statements.js"
 
 /** An organization as statements answer it that select `organizationColumns`. */
 export const organization = row({
@@ -29,7 +29,7 @@ export const organizationColumns =
 export const layer = service(
   OrganizationRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const columns = sql.literal(organizationColumns)

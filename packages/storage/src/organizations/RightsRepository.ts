@@ -1,20 +1,19 @@
-import { SqlClient } from "@effect/sql"
 import { RightsRepository } from "@atelier/core/organizations"
 import { Effect } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { row, text } from "../platform/Row.js"
 import { first, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const stored = row({ rights: text() })
 
 export const layer = service(
   RightsRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     // A statement that waited for the user would go on with the memberships that there were when it began
     const lock = (userId: string) =>
-      inDialect(sql, { postgres: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), sqlite: () => Effect.void })
+      sql.dialect({ postgres: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), sqlite: () => Effect.void })
     return RightsRepository.of({
       lock: (userId) =>
         Effect.zipRight(

@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/organizations"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as customRoles } from "./CustomRoleRepository.js"
 import { layer as members } from "./MemberRepository.js"
@@ -12,11 +11,12 @@ import membersMigration from "./migrations/0090_members.js"
 import customRolesMigration from "./migrations/0091_custom_roles.js"
 import deletions from "./migrations/0101_deletions.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(customRoles, members, organizationChanges, organizations, rights) satisfies Layer.Layer<
   Stored,
   never,
-  SqlClient.SqlClient
+  Statements
 >
 
 export const migrations = {

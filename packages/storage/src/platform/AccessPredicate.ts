@@ -1,6 +1,6 @@
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { AccessPredicate } from "@atelier/core/access"
-import { inDialect } from "./Dialect.js"
+import type { Statements } from "./Statements.js"
 
 /** The columns that hold what a permission check looks at; one that a type of object lacks is left out, and nothing matches it. */
 export interface AccessColumns {
@@ -13,13 +13,13 @@ export interface AccessColumns {
 }
 
 /** The condition of an access predicate on a query's rows: lists are filtered where they are read. */
-export const accessCondition = (sql: SqlClient.SqlClient, predicate: AccessPredicate, columns: AccessColumns): Statement.Fragment => {
+export const accessCondition = (sql: Statements, predicate: AccessPredicate, columns: AccessColumns): Statement.Fragment => {
   const nothing = sql`1 = 0`
   const column = (name: string | undefined, condition: (column: Statement.Fragment) => Statement.Fragment): Statement.Fragment =>
     name === undefined ? nothing : condition(sql.literal(name))
   /** Whether an ACL lists the action for the id that a SQL expression answers. */
   const listed = (acl: Statement.Fragment, id: Statement.Fragment, action: string): Statement.Fragment =>
-    inDialect(sql, {
+    sql.dialect({
       postgres: () => sql`jsonb_exists_any(${acl} -> ${id}, ARRAY[${action}, '*'])`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(${acl}, '$."' || ${id} || '"') WHERE value IN (${action}, '*'))`
     })

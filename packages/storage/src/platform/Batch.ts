@@ -1,8 +1,9 @@
 /** Many rows in one statement. */
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { Effect } from "effect"
 import type { SqlError } from "@effect/sql"
-import { type Dialect, dialectOf, inDialect } from "./Dialect.js"
+import { type Dialect, dialectOf } from "./Dialect.js"
+import type { Statements } from "./Statements.js"
 
 /** Values one statement may bind; SQLite's limit is 32,766, PostgreSQL's 65,535. */
 const maximumBindings = 30_000
@@ -11,7 +12,7 @@ type Row = Readonly<Record<string, unknown>>
 
 /** Inserts any number of rows with the same columns. */
 export const insertAll = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   table: string,
   rows: ReadonlyArray<Row>,
   suffix?: Statement.Fragment
@@ -34,12 +35,12 @@ export const insertAll = (
  * Values as the rows of a table, bound as one JSON text, so that the statement is the same for any number of values. To stand in FROM: a
  * table `item` of the columns `value`, to be read with `->>`, and `position`.
  */
-export const items = (sql: SqlClient.SqlClient, values: ReadonlyArray<unknown>): Statement.Fragment =>
-  inDialect(sql, {
+export const items = (sql: Statements, values: ReadonlyArray<unknown>): Statement.Fragment =>
+  sql.dialect({
     postgres: () => sql`json_array_elements(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS item (value, position)`,
     sqlite: () => sql`(SELECT value, key AS position FROM json_each(${JSON.stringify(values)})) AS item`
   })
 
 /** An expression as a value of one of the resources' types. */
-export const as = (sql: SqlClient.SqlClient, type: keyof Dialect["types"], expression: Statement.Fragment): Statement.Fragment =>
+export const as = (sql: Statements, type: keyof Dialect["types"], expression: Statement.Fragment): Statement.Fragment =>
   sql`CAST(${expression} AS ${sql.literal(dialectOf(sql).types[type])})`

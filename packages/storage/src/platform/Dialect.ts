@@ -1,7 +1,8 @@
 /**
  * Where the two databases differ in value or type. Statements are written once and ask here.
  */
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
+import type { Statements } from "./Statements.js"
 
 export interface Dialect {
   /** Column types of the resources' fields, to be interpolated into DDL with `sql.literal`. */
@@ -56,21 +57,11 @@ export interface Forms<Sqlite, Postgres> {
   readonly postgres: () => Postgres
 }
 
-/** Returns the form for a client's database. Dies of a client of another one. */
-export const inDialect = <Sqlite, Postgres>(sql: SqlClient.SqlClient, { postgres, sqlite }: Forms<Sqlite, Postgres>): Sqlite | Postgres =>
-  sql.onDialectOrElse({
-    pg: postgres,
-    sqlite,
-    orElse: () => {
-      throw new TypeError("The client is of neither SQLite nor PostgreSQL")
-    }
-  })
-
 /** A clause that locks the rows that a statement reads. SQLite needs none: it has one writer, whose transaction no other one comes between. */
 export const locking = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   clause: `FOR ${"UPDATE" | "NO KEY UPDATE" | "SHARE" | "KEY SHARE"}${"" | ` OF ${string}`}${"" | " SKIP LOCKED"}`
-): Statement.Fragment => sql.literal(inDialect(sql, { sqlite: () => "", postgres: () => clause }))
+): Statement.Fragment => sql.literal(sql.dialect({ sqlite: () => "", postgres: () => clause }))
 
 /** The dialect of a client. */
-export const dialectOf = (sql: SqlClient.SqlClient): Dialect => inDialect(sql, { sqlite: () => sqlite, postgres: () => postgres })
+export const dialectOf = (sql: Statements): Dialect => sql.dialect({ sqlite: () => sqlite, postgres: () => postgres })

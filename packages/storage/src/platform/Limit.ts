@@ -1,4 +1,5 @@
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
+import type { Statements } from "./Statements.js"
 
 /** SQLite knows no offset without a limit. */
 const maximumRows = 2_147_483_647
@@ -15,7 +16,7 @@ const usual: ReadonlySet<number> = new Set([1, 10, 25, 50, 100, 250, 1000])
  * plan is made once. Other sizes are parameters: the texts that a connection prepares stay few.
  */
 export const limited = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   { limit, offset = 0 }: { readonly limit: number; readonly offset?: number }
 ): Statement.Fragment => {
   const size = usual.has(limit) ? sql.literal(`LIMIT ${limit}`) : sql`LIMIT ${limit}`

@@ -2,10 +2,10 @@
  * Rows of several tables by one statement, each table's as one JSON text: what a statement costs by itself is paid once, and drivers have a
  * few long texts to read instead of thousands of values.
  */
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { Timestamp } from "@atelier/core/platform"
-import { inDialect } from "./Dialect.js"
 import { type Column, type Columns, type RecordOf, text } from "./Row.js"
+import type { Statements } from "./Statements.js"
 
 /** Rows of one table within a statement's row. */
 export interface NestedRows<A> {
@@ -33,14 +33,14 @@ const neverInJson = "0001-01-01T00:00:00.000Z"
 
 /** The columns of rows, of tables by their aliases. Columns may not hold bytes, nor instants of microseconds. */
 export const nestedRows = <const C extends Columns>(
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   columns: C,
   aliasOf: (column: string) => string
 ): NestedRows<RecordOf<C>> => {
   const entries = Object.entries(columns)
   const expressionsBy = (of: (expression: string, column: Column<unknown>) => string): string =>
     entries.map(([name, column]) => of(`${aliasOf(name)}.${name}`, column)).join(", ")
-  const list = inDialect(sql, {
+  const list = sql.dialect({
     sqlite: () => sql.literal(`json_group_array(json_array(${expressionsBy((expression) => expression)}))`),
     postgres: () => sql.literal(`coalesce(json_agg(json_build_array(${expressionsBy(postgresExpression)})), '[]')`)
   })

@@ -1,17 +1,18 @@
-import { SqlClient, type SqlError } from "@effect/sql"
+import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import { type Dialect, dialectOf, inDialect } from "./Dialect.js"
+import { type Dialect, dialectOf } from "./Dialect.js"
+import { Statements } from "./Statements.js"
 
 /**
  * Runs DDL statements in their order. Column types that differ between the databases are written `:uuid`, `:timestamp`, `:line_time`, `:json`,
  * `:bytes`, `:boolean`, `:bigint`, `:serial`. Resource fields keep their wire names; unique indexes are named
  * `<table>_<column>[_<column>…]`, which is how a violated one is recognised.
  */
-export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError, Statements> =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { types } = dialectOf(sql)
-    yield* Effect.forEach(statements, (statement) => sql.unsafe(withTypes(statement, types)), { discard: true })
+    yield* sql.batch(statements.map((statement) => withTypes(statement, types)))
   })
 
 const withTypes = (statement: string, types: Dialect["types"]): string =>
@@ -26,11 +27,11 @@ export interface Trigger {
 }
 
 /** Creates a trigger. */
-export const trigger = ({ name, statements, when }: Trigger): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+export const trigger = ({ name, statements, when }: Trigger): Effect.Effect<void, SqlError.SqlError, Statements> =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const body = statements.map((statement) => `${statement};`).join("\n")
-    yield* inDialect(sql, {
+    yield* sql.dialect({
       postgres: () =>
         ddl(
           `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,

@@ -1,14 +1,27 @@
 import { Effect, Encoding, Option } from "effect"
-import type { SqlClient, SqlError, Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql"
 import { Duplicate } from "@atelier/core/platform"
-import { dialectOf, inDialect } from "./Dialect.js"
-import { withItem } from "./SharedItem.js"
+import { dialectOf } from "./Dialect.js"
 import { dieOf, orDefect } from "./Unavailability.js"
+import type { Query, Rows, Statements } from "./Statements.js"
 
-type Rows = ReadonlyArray<object>
+/**
+ * A statement that serves several requests at once where the database allows it. Its only value is the JSON text of a list, here of one item. Each row that
+ * it answers has the `position` of its item in the list, from 1.
+ */
+export const withItem = <A extends object>(
+  sql: Statements,
+  shared: "read" | "write",
+  text: string,
+  item: unknown
+): Effect.Effect<Rows<A>, SqlError.SqlError> => {
+  const written = JSON.stringify(item)
+  return sql.run<A>(text, [`[${written}]`], { shared, item: written })
+}
 
-/** A call of a client makes a statement, which is an effect, or a name. */
-export const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
+/** A write that may be committed together with those of other requests. */
+export const sharedWrite = <A extends object>(sql: Statements, statement: Query<A>): Effect.Effect<Rows<A>, SqlError.SqlError> =>
+  sql.run<A>(...statement.compile(), { shared: "write" })
 
 /** A value as JSON that PostgreSQL casts to the column's type. */
 const jsonOf = (value: string | Uint8Array): string => (typeof value === "string" ? value : `\\x${Encoding.encodeHex(value)}`)
@@ -18,24 +31,21 @@ const jsonOf = (value: string | Uint8Array): string => (typeof value === "string
  * at the same time share a statement, and all of them a connection. They wait for each other. Give it any value of the right type in the place of the parameter.
  */
 export const prepared = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   type: "uuid" | "bytes" | "text",
-  statement: Statement.Statement<object>
+  statement: Query
 ): ((parameter: string | Uint8Array) => Effect.Effect<Rows, SqlError.SqlError>) => {
   const [text] = statement.compile()
-  return inDialect(sql, {
+  return sql.dialect({
     postgres: () => {
       const { types } = dialectOf(sql)
       const value = `CAST(item.value AS ${type === "text" ? type : types[type]})`
       // The offset keeps the planner from joining the list, whose length it does not know, with whole tables
       const shared = `SELECT item.position, found.* FROM json_array_elements_text(CAST($1 AS json)) WITH ORDINALITY AS item (value, position)
         CROSS JOIN LATERAL (${text.replace("$1", value)} OFFSET 0) AS found`
-      return (parameter: string | Uint8Array): Effect.Effect<Rows, SqlError.SqlError> => withItem(sql, shared, jsonOf(parameter))
+      return (parameter: string | Uint8Array) => withItem(sql, "read", shared, jsonOf(parameter))
     },
-    sqlite:
-      () =>
-      (parameter: string | Uint8Array): Effect.Effect<Rows, SqlError.SqlError> =>
-        sql.unsafe<object>(text, [parameter])
+    sqlite: () => (parameter: string | Uint8Array) => sql.run(text, [parameter])
   })
 }
 

@@ -1,6 +1,7 @@
-import { type SqlClient, SqlError } from "@effect/sql"
+import { SqlError } from "@effect/sql"
 import { StoreUnavailable } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
+import type { Statements } from "./Statements.js"
 
 /** The drivers' codes and, where they give none, their messages. PostgreSQL's codes: its manual, appendix A. */
 const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
@@ -35,10 +36,7 @@ export const orDefect = <A, R>(statement: Effect.Effect<A, SqlError.SqlError, R>
   Effect.catchAll(statement, dieOf)
 
 /** Runs an effect in a transaction of the client. A failed commit, such as on a full disk, is a defect as that of a statement. */
-export const inTransaction = <A, E, R>(
-  sql: SqlClient.SqlClient,
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | SqlError.SqlError, R> =>
-  Effect.catchSomeDefect(sql.withTransaction(effect), (defect) =>
+export const inTransaction = <A, E, R>(sql: Statements, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.catchSomeDefect(sql.transaction(effect), (defect) =>
     defect instanceof SqlError.SqlError ? Option.some(dieOf(defect)) : Option.none()
   )

@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/provisioning"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as files } from "./files/FileRepository.js"
 import { layer as jobLogs } from "./logs/JobLogRepository.js"
@@ -17,6 +16,7 @@ import jobTimings from "./migrations/0155_job_timings.js"
 import moduleArchivesMigration from "./migrations/0470_module_archives.js"
 import lineTimes from "./migrations/0137_line_times.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(
   files,
@@ -26,7 +26,7 @@ export const layer = together(
   provisionerDaemons,
   provisionerJobs,
   provisionerKeys
-) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+) satisfies Layer.Layer<Stored, never, Statements>
 
 export const migrations = {
   "0040_provisioning": provisioning,

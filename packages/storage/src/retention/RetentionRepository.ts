@@ -1,15 +1,14 @@
-import { SqlClient } from "@effect/sql"
 import { RetentionRepository } from "@atelier/core/retention"
 import { Effect } from "effect"
 import { touched } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const connections = ["connect", "disconnect", "open", "close"]
 
 export const layer = service(
   RetentionRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     return RetentionRepository.of({
       auditEntries: (before, limit) =>
         touched(sql`DELETE FROM audit_logs WHERE id IN (
@@ -46,7 +45,7 @@ export const layer = service(
       spend: (before, limit) => {
         const old = sql`FROM ai_spend WHERE day < ${before.slice(0, 10)} ORDER BY day LIMIT ${limit}`
         return touched(
-          sql`DELETE FROM ai_spend WHERE ${inDialect(sql, {
+          sql`DELETE FROM ai_spend WHERE ${sql.dialect({
             postgres: () => sql`ctid = ANY (ARRAY (SELECT ctid ${old}))`,
             sqlite: () => sql`rowid IN (SELECT rowid ${old})`
           })} RETURNING 1`

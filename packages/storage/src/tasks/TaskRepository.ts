@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { AgentLifecycle, AppHealth } from "@atelier/core/agents"
 import { Timestamp, service } from "@atelier/core/platform"
 import { type TaskDetails, TaskRepository } from "@atelier/core/tasks"
@@ -10,6 +10,7 @@ import { builds, jobs, owners, templates, workspaces } from "../workspaces/colum
 import { selection } from "../workspaces/Selection.js"
 import { appStatuses, readAppStatus } from "../workspaces/WorkspaceRepository.js"
 import { locking } from "../platform/Dialect.js"
+import { Statements } from "../platform/Statements.js"
 
 const tasks = selection("k", {
   id: uuid,
@@ -104,7 +105,7 @@ const columns = { id: "k.id", org: "k.organization_id", owner: "k.owner_id", use
 
 export const layer = service(
   TaskRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(`SELECT ${detailColumns} FROM ${detailTables}`)
     const live = sql`k.deleted_at IS NULL`
     const one = (condition: Statement.Fragment) => first(readDetails, sql`${selected} WHERE ${live} AND ${condition}`)

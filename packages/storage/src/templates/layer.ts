@@ -1,13 +1,13 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/templates"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as templates } from "./TemplateRepository.js"
 import { layer as templateVersions } from "./versions/TemplateVersionRepository.js"
 import templatesMigration from "./migrations/0030_templates.js"
 import prebuilds from "./migrations/0301_prebuilds.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
-export const layer = together(templates, templateVersions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = together(templates, templateVersions) satisfies Layer.Layer<Stored, never, Statements>
 
 export const migrations = { "0030_templates": templatesMigration, "0301_prebuilds": prebuilds }

@@ -1,12 +1,13 @@
 /** Which workspaces `w` a reader sees, and which a filter leaves. */
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import type { AgentStatus } from "@atelier/core/agents"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { Duration } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { contains } from "../platform/Contains.js"
-import { dialectOf, inDialect } from "../platform/Dialect.js"
+import { dialectOf } from "../platform/Dialect.js"
+import type { Statements } from "../platform/Statements.js"
 
 const columns = { id: "w.id", org: "w.organization_id", owner: "w.owner_id", userAcl: "w.user_acl", groupAcl: "w.group_acl" }
 
@@ -42,7 +43,7 @@ export interface Visibility {
   readonly wholeByOrganization: Statement.Fragment | null
 }
 
-export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, requester: string): Visibility => {
+export const visibility = (sql: Statements, readable: AccessPredicate, requester: string): Visibility => {
   const condition = (predicate: AccessPredicate): Statement.Fragment => accessCondition(sql, predicate, columns)
   const wide = without(readable, personal)
   const personally = without(readable, sharing)
@@ -59,7 +60,7 @@ export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, 
 
 /** The conditions a filter adds; none where it says nothing. */
 export const filterConditions = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">
 ): ReadonlyArray<Statement.Fragment> => {
   const { boolean: bool } = dialectOf(sql)
@@ -71,7 +72,7 @@ export const filterConditions = (
   const latestParameter = (condition: Statement.Fragment): Statement.Fragment =>
     sql`EXISTS (SELECT 1 FROM workspace_build_parameters p WHERE p.workspace_build_id = w.latest_build_id AND ${condition})`
   const listsKey = (acl: string, key: string): Statement.Fragment =>
-    inDialect(sql, {
+    sql.dialect({
       postgres: () => sql`jsonb_exists(${sql.literal(acl)}, ${key})`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(${sql.literal(acl)}) WHERE key = ${key})`
     })
@@ -120,15 +121,10 @@ export const filterConditions = (
 }
 
 /** Core's `statusAt` on columns: the latest build is a start and has an agent in one of the states. agents-and-apps.md §3. */
-const hasAgent = (
-  sql: SqlClient.SqlClient,
-  statuses: ReadonlyArray<AgentStatus>,
-  now: string,
-  inactive: Duration.Duration
-): Statement.Fragment => {
+const hasAgent = (sql: Statements, statuses: ReadonlyArray<AgentStatus>, now: string, inactive: Duration.Duration): Statement.Fragment => {
   if (statuses.length === 0) return sql`1 = 0`
   const lastSign = new Date(Date.parse(now) - Duration.toMillis(inactive)).toISOString()
-  const isOverdue = inDialect(sql, {
+  const isOverdue = sql.dialect({
     postgres: () => sql`a.created_at + a.connection_timeout_seconds * INTERVAL '1 second' < ${now}`,
     sqlite: () => sql`unixepoch(${now}, 'subsec') - unixepoch(a.created_at, 'subsec') > a.connection_timeout_seconds`
   })

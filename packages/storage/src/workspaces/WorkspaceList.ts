@@ -2,10 +2,11 @@
  * The list of workspaces: the requester's favorites first, then running ones, then by owner and name. It has two parts, favorites and the
  * rest, and a page is made of a slice of each. workspaces.md §3.3.
  */
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { filterConditions, visibility } from "./WorkspaceConditions.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
+import type { Query, Statements } from "../platform/Statements.js"
 
 /** Which rows of one part of the list belong to a page. */
 export interface Slice {
@@ -52,7 +53,7 @@ export const laterSlices = (
 
 export interface WorkspaceList {
   /** Answers `count` and `favorites`: the lengths of the list, and of its first part. */
-  readonly total: Statement.Statement<object>
+  readonly total: Query
   /** The length of the list where the database keeps it, within a statement that begins with `page`. */
   readonly knownCount: Statement.Fragment | undefined
   /** A `WITH` clause that names the rows `page`: ids with the columns that order them. */
@@ -61,7 +62,7 @@ export interface WorkspaceList {
   readonly order: Statement.Fragment
 }
 
-export const workspaceList = (sql: SqlClient.SqlClient, query: WorkspaceQuery): WorkspaceList => {
+export const workspaceList = (sql: Statements, query: WorkspaceQuery): WorkspaceList => {
   const { requester } = query
   const { own, shared, whole, wholeByOrganization } = visibility(sql, query.readable, requester)
   const filters = filterConditions(sql, query)

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
 import { Uuid, service } from "@atelier/core/platform"
 import {
@@ -12,18 +12,15 @@ import {
   type WorkspaceStatus
 } from "@atelier/core/workspaces"
 import { Array as Arr, Effect, Schema } from "effect"
-import { as, items } from "../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../platform/Dialect.js"
+import { type Dialect, dialectOf, locking } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
 import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./builds/WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
-
-const doomed = row({ id: uuid, name: text(), owner_id: uuid, organization_id: uuid, template_id: uuid, deleting_at: nullable(timestamp) })
-const owner = row({ owner_id: uuid })
-const scheduled = row({ id: uuid, autostart_schedule: text() })
+import { Statements } from "../platform/Statements.js"
+import { workspaceTimes } from "./WorkspaceTimes.js"
 
 /** The newest status of the workspace; a null id means that it has no status. */
 export const appStatuses = selection("s", {
@@ -124,13 +121,22 @@ const counted = row({ count: number, favorites: number })
 const lengthOf = row({ list_length: nullable(number) })
 const identified = row({ id: uuid })
 
+/** The columns of a row. */
+const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Workspace, bool: Dialect["boolean"]) => ({
+  ...workspace,
+  deleted: bool(deleted),
+  favorite: bool(favorite),
+  user_acl: JSON.stringify(user_acl),
+  group_acl: JSON.stringify(group_acl)
+})
+
 export const layer = service(
   WorkspaceRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(workspaces.list)
-    const selectedDetails = sql.literal(detailColumns.replace(":actors", inDialect(sql, actors)))
+    const selectedDetails = sql.literal(detailColumns.replace(":actors", sql.dialect(actors)))
     const joined = sql.literal(detailJoins)
     /** The lock keeps the owner from being renamed or deleted while the name is copied. */
     const locked = locking(sql, "FOR SHARE")
@@ -167,15 +173,8 @@ export const layer = service(
         return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices)) }
       })
 
-    const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Workspace) => ({
-      ...workspace,
-      deleted: bool(deleted),
-      favorite: bool(favorite),
-      user_acl: JSON.stringify(user_acl),
-      group_acl: JSON.stringify(group_acl)
-    })
-
     return WorkspaceRepository.of({
+      ...workspaceTimes(sql),
       byId: (id) => first(workspaces.read, byId(id)),
       details: (id) => first(readDetails, sql`SELECT ${selectedDetails} FROM workspaces w ${joined} WHERE w.id = ${id}`),
       idByName: (ownerId, name, includeDeleted) =>
@@ -204,7 +203,7 @@ export const layer = service(
           outlinesOf
         ),
       insert: (workspace) => {
-        const values = Object.entries(stored(workspace))
+        const values = Object.entries(stored(workspace, bool))
         return runUnique(
           Effect.map(
             sql`INSERT INTO workspaces (${sql.literal(values.map(([name]) => name).join(", "))}, owner_key)
@@ -235,7 +234,7 @@ export const layer = service(
           next_start_at,
           ttl_ms,
           updated_at
-        } = stored(workspace)
+        } = stored(workspace, bool)
         const settings = {
           automatic_updates,
           autostart_schedule,
@@ -251,37 +250,7 @@ export const layer = service(
         return run(sql`UPDATE workspaces SET ${sql.update(settings)} WHERE id = ${id}`)
       },
       markDeleted: (id, at) =>
-        applied(sql`UPDATE workspaces SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`),
-      scheduledOf: (templateId, after, limit) =>
-        all(
-          scheduled,
-          sql`SELECT id, autostart_schedule FROM workspaces
-            WHERE template_id = ${templateId} AND NOT deleted AND autostart_schedule <> '' AND dormant_at IS NULL
-              ${after === undefined ? sql`` : sql`AND id > ${after}`}
-            ORDER BY id LIMIT ${limit}`
-        ),
-      doomedOf: (templateId, after, limit) =>
-        all(
-          doomed,
-          sql`SELECT id, name, owner_id, organization_id, template_id, deleting_at FROM workspaces
-            WHERE template_id = ${templateId} AND NOT deleted AND dormant_at IS NOT NULL AND deleting_at IS NOT NULL
-              ${after === undefined ? sql`` : sql`AND id > ${after}`}
-            ORDER BY id LIMIT ${limit}`
-        ),
-      ownersOf: (templateId) =>
-        Effect.map(all(owner, sql`SELECT DISTINCT owner_id FROM workspaces WHERE template_id = ${templateId} AND NOT deleted`), (rows) =>
-          rows.map(({ owner_id }) => owner_id)
-        ),
-      setNextStarts: (changes) =>
-        run(
-          sql`UPDATE workspaces SET next_start_at = ${as(sql, "timestamp", sql`value ->> 'next_start_at'`)}
-            FROM ${items(sql, changes)} WHERE id = ${as(sql, "uuid", sql`value ->> 'id'`)}`
-        ),
-      setNextStart: (id, next) => run(sql`UPDATE workspaces SET next_start_at = ${next} WHERE id = ${id}`),
-      markUsed: (ids, at) =>
-        ids.length === 0
-          ? Effect.void
-          : run(sql`UPDATE workspaces SET last_used_at = ${at} WHERE id IN ${sql.in(ids)} AND last_used_at < ${at}`)
+        applied(sql`UPDATE workspaces SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`)
     })
   })
 )

@@ -1,6 +1,5 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/workspaces"
-import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as buildFollowUps } from "./builds/BuildFollowUpRepository.js"
 import { layer as failedBuilds } from "./notifications/FailedBuildRepository.js"
@@ -25,6 +24,7 @@ import prebuildsByPreset from "./migrations/0496_prebuilds_by_preset.js"
 import workspaceExpiry from "./migrations/0520_workspace_expiry.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 import { together } from "@atelier/core/platform"
+import type { Statements } from "../platform/Statements.js"
 
 export const layer = together(
   buildFollowUps,
@@ -39,7 +39,7 @@ export const layer = together(
   workspaceSessions,
   workspaceSharing,
   workspaceTasks
-) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+) satisfies Layer.Layer<Stored, never, Statements>
 
 export const migrations = {
   "0050_workspaces": workspacesMigration,

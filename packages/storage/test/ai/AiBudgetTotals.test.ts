@@ -4,12 +4,12 @@ import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Two organizations with two groups each in addition to Everyone; a user's random choices are by index into these. */
 const organizationCount = 2
@@ -42,7 +42,7 @@ for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`what members of groups may spend together on ${name}`, (it) => {
     const holds = ({ budgets: limits, deleted, users: people }: World) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const organizations = yield* OrganizationRepository
         const users = yield* UserRepository
         const groups = yield* GroupRepository

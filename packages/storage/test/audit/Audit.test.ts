@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { Access, SystemActor } from "@atelier/core/access"
 import { Audit } from "@atelier/core/audit"
 import { apiKeyAudit } from "@atelier/core/identity"
@@ -7,6 +6,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const subject: Audit.Subject = { action: "create", resource: apiKeyAudit, id: Uuid.nil, target: "ci" }
 
@@ -14,7 +14,7 @@ for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`a log that takes no entries on ${name}`, (it) => {
     it.effect("lets no change happen, and hides no refusal", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* sql`DROP TABLE audit_logs`
         const insert = sql`INSERT INTO deployment_values ${sql.insert({ key: "change", value: "" })}`
         const change = Effect.exit(Audit.audited(subject, Effect.as(Effect.orDie(insert), { value: undefined })))

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { type ConnectedAgent, type ConnectionReport, ConnectionLogs, maximumNotes } from "@atelier/core/logs"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
@@ -9,6 +8,7 @@ import { anOrganization, aUser } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** An agent of a stored workspace. */
 const anAgent = Effect.gen(function* () {
@@ -41,7 +41,7 @@ const reportOf = (agent: ConnectedAgent, fields: Partial<ConnectionReport> & Pic
 
 const rowsOf = ({ workspace_id }: ConnectedAgent) =>
   Effect.flatMap(
-    SqlClient.SqlClient,
+    Statements,
     (sql) =>
       sql`SELECT type, connect_time, disconnect_time, disconnect_reason, code, slug_or_port FROM connection_logs
         WHERE workspace_id = ${workspace_id} ORDER BY connect_time`
@@ -55,7 +55,7 @@ const storedOf = (agent: ConnectedAgent) =>
   )
 
 const connectionsOf = ({ workspace_id }: ConnectedAgent) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.flatMap(Statements, (sql) =>
     Effect.map(sql`SELECT connection_id FROM connection_logs WHERE workspace_id = ${workspace_id}`, (rows) =>
       rows.map((row) => ("connection_id" in row ? String(row["connection_id"]) : ""))
     )

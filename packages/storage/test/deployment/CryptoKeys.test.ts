@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { Access, SystemActor } from "@atelier/core/access"
 import { CryptoKeys } from "@atelier/core/deployment"
 import { NodeEncryption } from "@atelier/node"
@@ -6,6 +5,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, TestClock } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const asRotator = Access.actingAs(SystemActor.cryptoKeyRotator)
 
@@ -38,7 +38,7 @@ for (const [name, database] of databases) {
         yield* TestClock.adjust("1 minutes")
         yield* rotate
         expect((yield* verifying).map(({ sequence }) => sequence)).toStrictEqual([2])
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         expect(yield* sql`SELECT sequence FROM crypto_keys WHERE feature = 'workspace_apps_token' AND secret IS NULL`).toStrictEqual([
           { sequence: 1 }
         ])
@@ -47,7 +47,7 @@ for (const [name, database] of databases) {
 
     it.effect("are stored encrypted", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const found = yield* Effect.flatMap(CryptoKeys, (keys) => asRotator(keys.verifying("workspace_apps_api_key")))
         const secret = found[0] === undefined ? new Uint8Array() : Redacted.value(found[0].secret)
         expect(secret.length).toBe(32)

@@ -2,17 +2,17 @@ import { type Group, GroupMemberRepository, GroupRepository } from "@atelier/cor
 import { LoginSyncRepository, UserDeletionRepository, UserRepository } from "@atelier/core/identity"
 import { MemberRepository, OrganizationChangeRepository, OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { postgres } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Until so many transactions wait for another, or the fiber has ended. */
 const untilWaiting = (count: number, fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     yield* Effect.repeat(
       sql<{ readonly count: number }>`SELECT CAST(count(*) AS integer) AS count FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -52,11 +52,11 @@ const aCrew = (size: number) =>
 /** A transaction that has run a statement and stays open until it is told to end. */
 const paused = <R>(statement: Effect.Effect<unknown, unknown, R>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const begun = yield* Deferred.make<void>()
     const end = yield* Deferred.make<void>()
     const body = Effect.zipRight(statement, Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(end)))
-    const fiber = yield* Effect.fork(sql.withTransaction(body))
+    const fiber = yield* Effect.fork(sql.transaction(body))
     yield* Deferred.await(begun)
     return Effect.zipRight(Deferred.succeed(end, undefined), Fiber.await(fiber))
   })
@@ -65,17 +65,15 @@ const paused = <R>(statement: Effect.Effect<unknown, unknown, R>) =>
 layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on PostgreSQL", (it) => {
   it.effect("is deleted while it leaves an organization", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Statements
       const { group, now, organization, users } = yield* aCrew(1)
       const id = users[0]?.id ?? group.id
       const resume = yield* paused(sql`SELECT 1 FROM group_members WHERE group_id = ${group.id} AND user_id = ${id} FOR UPDATE`)
       const deleted = yield* Effect.fork(
-        sql.withTransaction(Effect.flatMap(UserDeletionRepository, (repository) => repository.delete(id, now)))
+        sql.transaction(Effect.flatMap(UserDeletionRepository, (repository) => repository.delete(id, now)))
       )
       yield* untilWaiting(1, deleted)
-      const left = yield* Effect.fork(
-        sql.withTransaction(Effect.flatMap(MemberRepository, (members) => members.delete(organization.id, id)))
-      )
+      const left = yield* Effect.fork(sql.transaction(Effect.flatMap(MemberRepository, (members) => members.delete(organization.id, id))))
       yield* untilWaiting(2, left)
       yield* resume
       expect([yield* Fiber.await(deleted), yield* Fiber.await(left)]).toStrictEqual([Exit.void, Exit.succeed(false)])
@@ -84,17 +82,17 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
 
   it.effect("does not wait for the deletion of its group", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Statements
       const groups = yield* GroupRepository
       const members = yield* GroupMemberRepository
       const { group, users } = yield* aCrew(3)
       const [first, second] = users.map(({ id }) => id)
       const exit = (id = group.id) => members.remove(group.id, [id])
       const resume = yield* paused(exit(first))
-      const dropped = yield* Effect.fork(sql.withTransaction(Effect.zipRight(groups.lockForDeletion(group.id), groups.delete(group.id))))
+      const dropped = yield* Effect.fork(sql.transaction(Effect.zipRight(groups.lockForDeletion(group.id), groups.delete(group.id))))
       yield* untilWaiting(1, dropped)
       // The count is being changed by the first
-      const exited = yield* Effect.fork(sql.withTransaction(exit(second)))
+      const exited = yield* Effect.fork(sql.transaction(exit(second)))
       yield* untilWaiting(2, exited)
       yield* resume
       expect([yield* Fiber.await(exited), yield* Fiber.await(dropped)]).toStrictEqual([Exit.void, Exit.void])
@@ -104,7 +102,7 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
 
   it.effect("does not wait for the deletion of its organization, which leaves no count", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Statements
       const { group, now, organization, users } = yield* aCrew(2)
       yield* Effect.flatMap(GroupRepository, (groups) => groups.delete(group.id))
       const changes = yield* OrganizationChangeRepository
@@ -114,10 +112,10 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
       const held = sql`SELECT 1 FROM organization_members WHERE organization_id = ${organization.id} AND user_id = ${users[0]?.id ?? id} FOR UPDATE`
       const resume = yield* paused(held)
       const dropped = yield* Effect.fork(
-        sql.withTransaction(Effect.zipRight(changes.lockForDeletion(organization.id), changes.delete(organization.id, now)))
+        sql.transaction(Effect.zipRight(changes.lockForDeletion(organization.id), changes.delete(organization.id, now)))
       )
       yield* untilWaiting(1, dropped)
-      const left = yield* Effect.fork(sql.withTransaction(members.delete(organization.id, id)))
+      const left = yield* Effect.fork(sql.transaction(members.delete(organization.id, id)))
       yield* untilWaiting(2, left)
       yield* resume
       expect([yield* Fiber.await(left), yield* Fiber.await(dropped)]).toStrictEqual([Exit.succeed(true), Exit.void])

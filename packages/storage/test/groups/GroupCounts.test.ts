@@ -4,12 +4,12 @@ import { UserRepository } from "@atelier/core/identity"
 import { MemberRepository, type Organization, OrganizationChangeRepository, OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, transaction, type Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { SqlClient } from "@effect/sql"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import * as fc from "fast-check"
 import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const at = <A>(items: ReadonlyArray<A>, index: number): A => {
   const item = items[index % items.length]
@@ -43,7 +43,7 @@ for (const [name, database] of databases) {
     /** Fails unless each group's count is that of its members, who come in the order of their names. */
     const agree = (ids: ReadonlyArray<Uuid.Uuid>) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const { list } = yield* GroupRepository
         const { roster } = yield* GroupMemberRepository
         const groups = yield* list({ ids }, AccessPredicate.True())
@@ -68,7 +68,7 @@ for (const [name, database] of databases) {
 
     const happens = (events: ReadonlyArray<typeof event extends fc.Arbitrary<infer A> ? A : never>) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const groups = yield* GroupRepository
         const groupMembers = yield* GroupMemberRepository
         const members = yield* MemberRepository

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { AiBudgetRepository, AiSpendRepository, monthOf } from "@atelier/core/ai"
 import { type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
@@ -12,7 +11,7 @@ import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { orderedPlanOf, planOf, statementsOf } from "../../../../test/store/statements.js"
-import { inDialect } from "../../src/platform/Dialect.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 300
@@ -46,7 +45,7 @@ const populated = Layer.effect(
     const memberships = yield* GroupMemberRepository
     const budgets = yield* AiBudgetRepository
     const spend = yield* AiSpendRepository
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const now = yield* Timestamp.now
     const organization = yield* anOrganization()
     const people = yield* Effect.forEach(Array.from({ length: crowded }), () => aUser())
@@ -66,7 +65,7 @@ const populated = Layer.effect(
         return { id, organization_id: organization.id, ...named, quota_allowance: 1, source: "user" }
       })
     )
-    yield* sql.withTransaction(
+    yield* sql.transaction(
       Effect.gen(function* () {
         yield* organizations.insert(organization)
         yield* organizations.insert(other)
@@ -109,7 +108,7 @@ const populated = Layer.effect(
         )
       })
     )
-    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+    yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     const members = people.slice(0, count).map(({ id }) => id)
     return { organization: organization.id, users: members, groups: groups.map(({ id }) => id), crowd, now }
   })

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { anonymousActor, CurrentActor, sessionActor } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import { AppVisits } from "@atelier/core/insights"
@@ -11,6 +10,7 @@ import { anOrganization, aUser } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const anApp = Effect.gen(function* () {
   const organization = yield* anOrganization()
@@ -45,7 +45,7 @@ const begin = (app: VisitedApp, actor: Context.Tag.Service<CurrentActor>) =>
 
 const sessionsOf = ({ workspace_id }: VisitedApp) =>
   Effect.flatMap(
-    SqlClient.SqlClient,
+    Statements,
     (sql) =>
       sql<{ readonly user_id: string; readonly requests: number; readonly session_started_at: string; readonly session_ended_at: string }>`
         SELECT user_id, requests, session_started_at, session_ended_at FROM workspace_app_stats
@@ -57,13 +57,13 @@ const lengthOf = (session: { readonly session_started_at: string; readonly sessi
 
 const lastUseOf = ({ workspace_id }: VisitedApp) =>
   Effect.flatMap(
-    SqlClient.SqlClient,
+    Statements,
     (sql) => sql<{ readonly last_used_at: string }>`SELECT last_used_at FROM workspaces WHERE id = ${workspace_id}`
   )
 
 const connectionsOf = ({ workspace_id }: VisitedApp) =>
   Effect.flatMap(
-    SqlClient.SqlClient,
+    Statements,
     (sql) =>
       sql`SELECT type, user_id, slug_or_port, code FROM connection_logs WHERE workspace_id = ${workspace_id} ORDER BY connect_time, code`
   )

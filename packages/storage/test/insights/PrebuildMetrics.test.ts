@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { BuildResources } from "@atelier/core/agents"
 import { UserRepository } from "@atelier/core/identity"
@@ -15,6 +14,7 @@ import { anAgent, aResource } from "../../../../test/records/resources.js"
 import { planOf, statementsOf } from "../../../../test/store/statements.js"
 import { storedTemplate, storedVersion, storedWorkspace, type WorkspaceParts } from "../../../../test/records/workspaces.js"
 import { agentServices } from "../agents/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const keeper = Uuid.Uuid.make(prebuildsUserId)
 
@@ -61,7 +61,7 @@ const ready = (jobId: Uuid.Uuid, lifecycle: "ready" | "created") =>
   Effect.gen(function* () {
     const resources = yield* BuildResources
     const agents = yield* resources.insert({ job_id: jobId, transition: "start" }, [aResource({ agents: [anAgent()] })])
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     yield* Effect.forEach(agents, ({ id }) => sql`UPDATE workspace_agents SET lifecycle_state = ${lifecycle} WHERE id = ${id}`)
   })
 

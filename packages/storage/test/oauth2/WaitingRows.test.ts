@@ -1,4 +1,4 @@
-import { SqlClient } from "@effect/sql"
+import { Statements } from "../../src/platform/Statements.js"
 import {
   type AuthenticatedClient,
   DeviceAuthorizations,
@@ -61,7 +61,7 @@ const aPushedRequest = ({ app }: AuthenticatedClient, expires_at: Timestamp.Time
 })
 
 const rowsIn = (table: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.flatMap(Statements, (sql) =>
     Effect.map(sql<{ count: number }>`SELECT count(*) AS count FROM ${sql(table)}`, ([row]) => Number(row?.count))
   )
 
@@ -109,7 +109,7 @@ for (const [name, database] of databases) {
     for (const { add, purge, row, table } of kinds) {
       it.effect(`${table}: fills the share of one application, and of no other`, () =>
         Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
+          const sql = yield* Statements
           const [busy, other] = [yield* aClient, yield* aClient]
           const now = yield* Timestamp.now
           const rows = (expiresAt: Timestamp.Timestamp) => Array.from({ length: 10_000 }, () => row(busy, expiresAt))
@@ -129,7 +129,7 @@ for (const [name, database] of databases) {
 
     it.effect("signed texts: are forgotten in one run, however many have expired", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const expires_at = Timestamp.minus(yield* Timestamp.now, Duration.hours(1))
         yield* insertAll(
           sql,

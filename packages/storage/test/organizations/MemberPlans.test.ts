@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import {
@@ -16,7 +15,7 @@ import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { orderedPlanOf, planOf, statementsOf } from "../../../../test/store/statements.js"
-import { inDialect } from "../../src/platform/Dialect.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Enough for the databases to prefer indexes where there are some; half of the users are members. */
 const count = 400
@@ -33,13 +32,13 @@ const populated = Layer.effect(
   Effect.gen(function* () {
     const users = yield* UserRepository
     const { addMember, insert } = yield* OrganizationRepository
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const [organization, other] = [yield* anOrganization(), yield* anOrganization()]
     const stored = yield* Effect.forEach(Array.from({ length: count }), (_, index) =>
       aUser({ username: `u${String(index).padStart(4, "0")}` })
     )
     const created_at = yield* Timestamp.now
-    yield* sql.withTransaction(
+    yield* sql.transaction(
       Effect.gen(function* () {
         yield* insert(organization)
         yield* insert(other)
@@ -57,7 +56,7 @@ const populated = Layer.effect(
         )
       })
     )
-    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+    yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { organization, members: stored.filter((_, index) => index % 2 === 0).map(({ id }) => id) }
   })
 )

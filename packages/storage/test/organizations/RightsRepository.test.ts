@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccountRepository, LoginSyncRepository, UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository, RightsRepository } from "@atelier/core/organizations"
 import { Timestamp, Transactor } from "@atelier/core/platform"
@@ -7,11 +6,12 @@ import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { anOrganization, aUser } from "../../../../test/records/builders.js"
 import { postgres } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Waits until a statement waits for others' rows. */
 const someoneWaits = Effect.repeat(
   Effect.flatMap(
-    SqlClient.SqlClient,
+    Statements,
     (sql) => sql<{ waiting: number }>`SELECT CAST(count(*) AS integer) AS waiting FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`
   ),

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { actionsOf, decide, listPredicate } from "@atelier/core/access"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Runtime } from "effect"
@@ -8,6 +7,7 @@ import { databases } from "../../../../test/store/databases.js"
 import { accessCondition } from "../../src/platform/AccessPredicate.js"
 import { insertAll } from "../../src/platform/Batch.js"
 import { dialectOf } from "../../src/platform/Dialect.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const columns = { id: "id", org: "org", owner: "owner", userAcl: "user_acl", groupAcl: "group_acl" }
 
@@ -15,12 +15,12 @@ for (const [name, database] of databases) {
   layer(database)(`the condition of a list on ${name}`, (it) => {
     it.effect("admits exactly the rows that the decision allows", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const run = Runtime.runPromise(yield* Effect.runtime<SqlClient.SqlClient>())
+        const sql = yield* Statements
+        const run = Runtime.runPromise(yield* Effect.runtime<Statements>())
         const { json } = dialectOf(sql).types
-        yield* sql.unsafe(
+        yield* sql.batch([
           `CREATE TABLE objects (position INTEGER, type TEXT, id TEXT, org TEXT, owner TEXT, user_acl ${json}, group_acl ${json})`
-        )
+        ])
         // A failure names the seed of the property, from which the objects follow too
         const seed = Math.trunc(Math.random() * 2 ** 31)
         const objects = fc.sample(arbitrary.storedObject, { numRuns: 400, seed })

@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { Events, publish, transaction } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const written = Events.channel("written", Schema.String)
 
@@ -11,7 +11,7 @@ for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`an event of a transaction on ${name}`, (it) => {
     it.scoped("is sent after the commit, also for a caller that has gone", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const heard: Array<string> = []
         const done = yield* Deferred.make<void>()
         yield* Events.listen(written, (delivery) => {

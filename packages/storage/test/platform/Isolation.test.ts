@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { Background, transaction } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Requests are served with and without spans, and a statement that has one takes another way to the database. */
 const ways = [
@@ -15,7 +15,7 @@ for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`statements on ${name}`, (it) => {
     it.scoped.each(ways)("of work that is started in a transaction have no part in it, %s", ([way, traced]) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const done = yield* Deferred.make<void>()
         const insert = sql`INSERT INTO deployment_values ${sql.insert({ key: `by background work, ${way}`, value: "" })}`
         const failing = Effect.gen(function* () {
@@ -32,7 +32,7 @@ for (const [name, database] of databases) {
 
     it.effect.each(ways)("never see what another's transaction has not committed, %s", ([way, traced]) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const written = yield* Deferred.make<void>()
         const goOn = yield* Deferred.make<void>()
         const keys = Effect.map(sql<{ key: string }>`SELECT key FROM deployment_values WHERE key LIKE ${`${way}%`} ORDER BY key`, (rows) =>
@@ -68,7 +68,7 @@ for (const [name, database] of databases) {
 
     it.effect.each(ways)("of a transaction that is interrupted leave the database usable, %s", ([way, traced]) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const begun = yield* Deferred.make<void>()
         const fiber = yield* Effect.fork(
           transaction(
@@ -88,11 +88,11 @@ for (const [name, database] of databases) {
 
     it.effect.each(ways)("of a transaction that cannot be committed leave the database usable, %s", ([way, traced]) =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const table = `checked_late_${way}`
-        yield* sql.unsafe(
+        yield* sql.batch([
           `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES ${table} (id) DEFERRABLE INITIALLY DEFERRED)`
-        )
+        ])
         const insert = (row: { readonly id: number; readonly parent: number }) =>
           transaction(sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`)
         expect(Exit.isFailure(yield* Effect.exit(insert({ id: 1, parent: 2 })))).toBe(true)

@@ -5,7 +5,6 @@ import { DeploymentOptions } from "@atelier/core/deployment"
 import { Inbox, InboxRepository, notificationEvents } from "@atelier/core/notifications"
 import { EventBus, Events, Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { BuildWatches, OwnerWatches } from "@atelier/core/workspaces"
-import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Queue, type Scope, Stream, TestClock } from "effect"
 import { aBuild, aWorkspace, moveBuild } from "../../../../test/records/agentWorkspaces.js"
@@ -13,6 +12,7 @@ import { type databases, postgres, sqlite } from "../../../../test/store/databas
 import { anAgent, aResource } from "../../../../test/records/resources.js"
 import { agentServices } from "../agents/services.js"
 import { aToken, asAgent } from "../agents/runningAgent.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** A bus of a process that hears nothing of others. */
 const router = Effect.runSync(Events.makeRouter)
@@ -48,7 +48,7 @@ for (const [way, pass, database] of ways) {
         const { reinitializations } = yield* AgentManifests
         const stored = yield* aWorkspace()
         const token = aToken()
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* sql`UPDATE workspace_builds SET initiator_id = ${prebuildsUser} WHERE workspace_id = ${stored.workspace.id}`
         const resources = [aResource({ agents: [anAgent({ auth: { _tag: "Token", token } })] })]
         yield* aBuild(stored, { resources, build: { initiator_id: prebuildsUser } })

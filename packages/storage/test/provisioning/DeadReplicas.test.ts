@@ -1,5 +1,4 @@
 /** Jobs of a replica that has died: other replicas need not wait for the ends of their leases. */
-import { SqlClient } from "@effect/sql"
 import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { Locks, Timestamp, Uuid } from "@atelier/core/platform"
 import { JobClaims, leaseWatch, ProvisionerJobRepository, WorkspaceBuildJobs } from "@atelier/core/provisioning"
@@ -8,6 +7,7 @@ import { Duration, Effect, Layer } from "effect"
 import { postgres } from "../../../../test/store/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
 import { runtime } from "../../../../test/store/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const services = Layer.mergeAll(JobClaims.layer, Replicas.layer).pipe(
   Layer.provideMerge(Layer.succeed(WorkspaceBuildJobs, noBuildJobs)),
@@ -17,7 +17,7 @@ const services = Layer.mergeAll(JobClaims.layer, Replicas.layer).pipe(
 /** A job that a replica runs which has told of itself some time ago. */
 const aJobOf = (silence: Duration.DurationInput) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const replica = Uuid.Uuid.make(globalThis.crypto.randomUUID())
     const now = yield* Timestamp.now
     yield* (yield* ReplicaRepository).put({

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { Ids, Timestamp, Uuid, Worker } from "@atelier/core/platform"
 import {
   type Claim,
@@ -16,7 +15,7 @@ import { databases } from "../../../../test/store/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, prebuildsUser } from "../../../../test/records/jobs.js"
 import { runtime } from "../../../../test/store/services.js"
 import { chosenPlanOf, statementsOf } from "../../../../test/store/statements.js"
-import { inDialect } from "../../src/platform/Dialect.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const claimFor = (daemon: ProvisionerDaemon) =>
   Effect.gen(function* () {
@@ -44,8 +43,8 @@ const acquire = (daemon: ProvisionerDaemon) =>
 /** Jobs like another one, each with an id of its own. */
 const copies = (id: Uuid.Uuid, count: number) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const fresh = inDialect(sql, {
+    const sql = yield* Statements
+    const fresh = sql.dialect({
       postgres: () => sql`gen_random_uuid()`,
       sqlite: () =>
         sql`substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-' || substr(hex, 13, 4) || '-' || substr(hex, 17, 4) || '-' || substr(hex, 21)`
@@ -54,7 +53,7 @@ const copies = (id: Uuid.Uuid, count: number) =>
       `created_at, updated_at, error, error_code, organization_id, initiator_id, provisioner, type, file_id, input, tags, attempts, unrepeatable,
         logs_length, logs_overflowed`
     )
-    const hex = inDialect(sql, { postgres: () => sql`''`, sqlite: () => sql`lower(hex(randomblob(16)))` })
+    const hex = sql.dialect({ postgres: () => sql`''`, sqlite: () => sql`lower(hex(randomblob(16)))` })
     yield* sql`WITH RECURSIVE numbers (n, hex) AS (SELECT 1, ${hex} UNION ALL SELECT n + 1, ${hex} FROM numbers WHERE n < ${sql.literal(String(count))})
       INSERT INTO provisioner_jobs (id, ${columns})
       SELECT ${fresh}, ${columns} FROM numbers, provisioner_jobs WHERE provisioner_jobs.id = ${id}`
@@ -92,7 +91,7 @@ for (const [name, database] of databases) {
 
     it.effect("is read in its order from an index, so that its length does not matter", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const organization_id = yield* aFreshOrganization
         const daemon = yield* aDaemon({ organization_id })
         const { id } = yield* aWaitingJob({ organization_id })
@@ -105,7 +104,7 @@ for (const [name, database] of databases) {
           })
         const plans = yield* planned(8_000)
         // SQLite plans without statistics, as the server collects none there
-        yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+        yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
         plans.push(...(yield* planned(1)))
         expect(plans.length).toBe(2)
         for (const plan of plans) {

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { DeploymentOptions, type Options } from "@atelier/core/deployment"
 import { Ids, Timestamp, Uuid, Worker } from "@atelier/core/platform"
 import { batchSize, retentionWorker } from "@atelier/core/retention"
@@ -9,6 +8,7 @@ import { databases } from "../../../../test/store/databases.js"
 import { anAgent, aResource } from "../../../../test/records/resources.js"
 import { storeRow } from "../../../../test/store/schema.js"
 import { agentServices } from "../agents/services.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Where the clock of tests begins. Moving it would run all that the services do by the second. */
 const now = Timestamp.fromMillis(0)
@@ -28,7 +28,7 @@ const purged = (options: Partial<Options> = {}, at = now) =>
 
 /** The values of a column, in their order. */
 const left = (table: string, column: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.flatMap(Statements, (sql) =>
     Effect.map(sql<{ value: unknown }>`SELECT ${sql(column)} AS value FROM ${sql(table)} ORDER BY ${sql(column)}`, (rows) =>
       rows.map(({ value }) => value)
     )
@@ -79,7 +79,7 @@ for (const [name, database] of databases) {
         yield* line(ids[0], "earlier")
         yield* line(ids[1], "earlier, but connected lately")
         yield* line(ids[2], "latest")
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* sql`UPDATE workspace_agents SET created_at = ${ago("30 days")}`
         yield* sql`UPDATE workspace_agents SET last_connected_at = ${ago("6 days")} WHERE id = ${ids[1] ?? ""}`
         yield* purged({ workspaceAgentLogsRetention: Duration.zero })
@@ -105,7 +105,7 @@ for (const [name, database] of databases) {
     it.scoped("go however many they are", () =>
       Effect.gen(function* () {
         yield* auditEntry("many", ago("91 days"), "open")
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const [one] = yield* sql`SELECT * FROM audit_logs WHERE resource_target = ${"many"}`
         const others = Array.from({ length: batchSize }, () => ({ ...one, id: globalThis.crypto.randomUUID() }))
         yield* sql`INSERT INTO audit_logs ${sql.insert(others)}`
@@ -117,7 +117,7 @@ for (const [name, database] of databases) {
     it.scoped("leave sockets and timers their turn between batches", () =>
       Effect.gen(function* () {
         yield* auditEntry("batches", ago("91 days"), "open")
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const [one] = yield* sql`SELECT * FROM audit_logs WHERE resource_target = ${"batches"}`
         for (let batch = 0; batch < 5; batch++) {
           const rows = Array.from({ length: batchSize }, () => ({ ...one, id: globalThis.crypto.randomUUID() }))
@@ -127,7 +127,7 @@ for (const [name, database] of databases) {
         const seen = new Set<number>()
         const look = setInterval(
           () =>
-            void Effect.runPromise(left("audit_logs", "id").pipe(Effect.provideService(SqlClient.SqlClient, sql))).then(({ length }) =>
+            void Effect.runPromise(left("audit_logs", "id").pipe(Effect.provideService(Statements, sql))).then(({ length }) =>
               seen.add(length)
             ),
           0
@@ -204,7 +204,7 @@ for (const [name, database] of databases) {
     it.scoped("of one kind that cannot be deleted keep no others", () =>
       Effect.gen(function* () {
         yield* auditEntry("other kind", ago("91 days"), "open")
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* sql`ALTER TABLE api_keys RENAME TO api_keys_away`
         yield* purged()
         yield* sql`ALTER TABLE api_keys_away RENAME TO api_keys`

@@ -1,5 +1,4 @@
 /** The weekly report of failed builds. notifications-audit-insights.md §A2. */
-import { SqlClient } from "@effect/sql"
 import { UserRepository } from "@atelier/core/identity"
 import { notificationEvents, Notifications } from "@atelier/core/notifications"
 import { OrganizationRepository } from "@atelier/core/organizations"
@@ -12,6 +11,7 @@ import { databases } from "../../../../test/store/databases.js"
 import { storeRow } from "../../../../test/store/schema.js"
 import { runtime } from "../../../../test/store/services.js"
 import { storedBuild, storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const failed = { error: "it broke" }
 
@@ -31,7 +31,7 @@ const aUserStored = (rbac_roles: ReadonlyArray<string> = [], memberOf: ReadonlyA
 
 /** The reports that were queued for a user. */
 const reportsTo = (userId: Uuid.Uuid) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.flatMap(Statements, (sql) =>
     Effect.map(
       sql<{ readonly payload: unknown; readonly targets: unknown }>`SELECT payload, targets FROM notification_messages
         WHERE user_id = ${userId} AND template_id = ${notificationEvents.buildsFailedReport.id} ORDER BY created_at, id`,

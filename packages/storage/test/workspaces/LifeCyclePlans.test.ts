@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
@@ -11,7 +10,7 @@ import { manyWorkspaces } from "../../../../test/records/manyWorkspaces.js"
 import { runtime } from "../../../../test/store/services.js"
 import { planOf, statementsOf } from "../../../../test/store/statements.js"
 import { storedTemplate } from "../../../../test/records/workspaces.js"
-import { inDialect } from "../../src/platform/Dialect.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const count = 2000
 
@@ -22,7 +21,7 @@ const populated = Layer.effect(
   Populated,
   Effect.gen(function* () {
     const users = yield* UserRepository
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const organization = yield* anOrganization()
     yield* (yield* OrganizationRepository).insert(organization)
     const [active, suspended] = [yield* aUser(), yield* aUser({ status: "suspended" })]
@@ -60,7 +59,7 @@ const populated = Layer.effect(
     // Of another template, so that PostgreSQL prefers an index that has the template
     const other = yield* storedTemplate({ organization_id: organization.id, created_by: active.id })
     yield* sql`UPDATE workspaces SET template_id = ${other.id} WHERE name LIKE 'w___'`
-    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+    yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { templateId: template.id }
   })
 )
@@ -82,7 +81,7 @@ for (const [name, database] of databases) {
 
     it.effect("are found by every rule, each once", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const ids = yield* due()
         const rows = yield* sql<{ readonly name: string }>`SELECT name FROM workspaces WHERE id IN ${sql.in(ids)} ORDER BY id`
         expect(rows.map((row) => row.name)).toStrictEqual(["w1", "w2", "w3", "w6", "w7", "w8", "w10"])
@@ -120,7 +119,7 @@ for (const [name, database] of databases) {
     it.effect("are not looked for where the template allows no day for a start", () =>
       Effect.gen(function* () {
         const { templateId } = yield* Populated
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const names = Effect.gen(function* () {
           const rows = yield* sql<{ readonly name: string }>`SELECT name FROM workspaces WHERE id IN ${sql.in(yield* due())} ORDER BY id`
           return rows.map((row) => row.name)
@@ -135,11 +134,11 @@ for (const [name, database] of databases) {
 
     it.effect("are found by the end of their time", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* sql`UPDATE workspaces SET expires_at = ${Timestamp.Timestamp.make("2099-01-01T00:00:00.000Z")}`
         const end = Timestamp.Timestamp.make("2026-03-01T00:00:00.000Z")
         yield* sql`UPDATE workspaces SET expires_at = ${end} WHERE name = 'w1'`
-        yield* inDialect(sql, { postgres: () => sql`ANALYZE workspaces`, sqlite: () => Effect.void })
+        yield* sql.dialect({ postgres: () => sql`ANALYZE workspaces`, sqlite: () => Effect.void })
         const repository = yield* WorkspaceLifeCycleRepository
         const expired = (now: Timestamp.Timestamp) => repository.expired(now, { after: undefined, limit: 10 })
         expect(yield* expired(Timestamp.minus(end, 1))).toStrictEqual([])
@@ -161,7 +160,7 @@ for (const [name, database] of databases) {
 
     it.effect("are found by their deadline when a reminder is due", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const { statements, value } = yield* statementsOf(approaching)
         expect(value).toHaveLength(10)
         const plan = yield* planOf(statements[0] ?? { text: "", parameters: [] })

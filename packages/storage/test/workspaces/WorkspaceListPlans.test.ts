@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
@@ -12,6 +11,7 @@ import { manyWorkspaces } from "../../../../test/records/manyWorkspaces.js"
 import { runtime } from "../../../../test/store/services.js"
 import { planOf, type RecordedStatement, statementsOf } from "../../../../test/store/statements.js"
 import { storedTemplate } from "../../../../test/records/workspaces.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 2000
@@ -31,7 +31,7 @@ const populated = Layer.effect(
   Effect.gen(function* () {
     const users = yield* UserRepository
     const organizations = yield* OrganizationRepository
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const organization = yield* anOrganization()
     yield* organizations.insert(organization)
     const owners = yield* Effect.forEach(Array.from({ length: ownerCount }), () => aUser())

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
@@ -17,6 +16,7 @@ import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { aJob, storedBuild, storedTemplate, storedWorkspace, type WorkspaceParts } from "../../../../test/records/workspaces.js"
+import { Statements } from "../../src/platform/Statements.js"
 
 const { AclEveryoneHas, AclGroupHas, AclUserHas, And, False, IdIn, Or, OrgIn, OwnerIs, True } = AccessPredicate
 
@@ -272,7 +272,7 @@ for (const [name, database] of databases) {
         const { owner, template } = yield* aPlace
         const workspaces = yield* WorkspaceRepository
         const jobs = yield* ProvisionerJobRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const { workspace } = yield* storedWorkspace(template, owner.id)
         const fresh: JobProgress = { started_at: null, completed_at: null, canceled_at: null, error: "" }
         const histories: ReadonlyArray<ReadonlyArray<JobEvent>> = [
@@ -317,7 +317,7 @@ for (const [name, database] of databases) {
     it.effect("keep copied fields current", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const workspaces = yield* WorkspaceRepository
         const first = yield* storedWorkspace(template, owner.id, { workspace: { name: "first" } })
         const second = yield* anOwner(`b-${organization.id.slice(-6)}`)

@@ -21,20 +21,26 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 /** Characters of an app status' link. */
 const maximumUri = 2048
 
+/** The status of an app, as its agent tells it. */
+export interface ReportedAppStatus {
+  readonly app_slug: string
+  readonly state: AppState | undefined
+  readonly message: string
+  readonly uri: string
+}
+
+/** What one agent reports of its apps. */
+export interface AppReportsOfAgent {
+  readonly healths: (
+    updates: readonly { readonly id: Uuid; readonly health: AppHealth }[]
+  ) => Effect.Effect<void, Invalid | Forbidden, CurrentActor | EventBus | Transactor>
+  readonly status: (report: ReportedAppStatus) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor | EventBus | Transactor>
+}
+
 /** The methods of {@link AppReports}. */
 export interface AppReportsService {
   /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
-  readonly of: (agent: AgentWorkspace) => {
-    readonly healths: (
-      updates: readonly { readonly id: Uuid; readonly health: AppHealth }[]
-    ) => Effect.Effect<void, Invalid | Forbidden, CurrentActor | EventBus | Transactor>
-    readonly status: (report: {
-      readonly app_slug: string
-      readonly state: AppState | undefined
-      readonly message: string
-      readonly uri: string
-    }) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor | EventBus | Transactor>
-  }
+  readonly of: (agent: AgentWorkspace) => AppReportsOfAgent
 }
 
 const make = Effect.gen(function* () {

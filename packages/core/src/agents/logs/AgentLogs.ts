@@ -1,6 +1,6 @@
 import { Array as Arr, Context, type Duration, Effect, Option, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import type { Entitled, StreamRight } from "../../access/streams/StreamRights.js"
+import type { Entitled } from "../../access/streams/StreamRights.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
 import { Invalid, TooLarge, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
@@ -103,10 +103,7 @@ export interface AgentLogsService {
    * The lines behind an id as they are stored: what there is now, then each batch of new ones, until the agent is no longer part of
    * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
    */
-  readonly follow: (
-    id: WorkspaceAgentId,
-    after: number
-  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<ReadonlyArray<AgentLog>> }, NotFound, CurrentActor>
+  readonly follow: (id: WorkspaceAgentId, after: number) => Effect.Effect<Entitled<ReadonlyArray<AgentLog>>, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import { type Entitled, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { firstPort } from "../../network/AgentLinks.js"
 import { Conflict, Invalid, NotFound, UpstreamFailure, type Forbidden } from "../../platform/Errors.js"
@@ -62,14 +62,7 @@ export interface MachinesService {
   ) => Effect.Effect<AgentContainers, Invalid | NotFound | UpstreamFailure, CurrentActor>
 
   /** The containers beside an agent now and after each change, until the agent cannot be asked. Fails as `listeningPorts` does. */
-  readonly watchContainers: (id: WorkspaceAgentId) => Effect.Effect<
-    {
-      readonly right: StreamRight
-      readonly values: Stream.Stream<AgentContainers>
-    },
-    Invalid | NotFound,
-    CurrentActor
-  >
+  readonly watchContainers: (id: WorkspaceAgentId) => Effect.Effect<Entitled<AgentContainers>, Invalid | NotFound, CurrentActor>
 
   /** Starts recreating a devcontainer. Fails also with `Forbidden`, and with `Conflict` while it is being recreated. */
   readonly recreate: (

@@ -55,24 +55,27 @@ export interface SubAgent {
 
 const unknown = new NotFound({ message: "The agent has no such sub agent." })
 
+/** What one agent does with its sub-agents. */
+export interface SubAgentsOfAgent {
+  readonly create: (
+    request: NewSubAgent
+  ) => Effect.Effect<
+    { readonly agent: SubAgent; readonly refused: ReadonlyArray<AppRefusal> },
+    Invalid | Forbidden | NotFound,
+    CurrentActor | EventBus | Transactor
+  >
+  readonly adopt: (
+    id: Uuid,
+    changes: { readonly directory: string; readonly display_apps: ReadonlyArray<DisplayApp> }
+  ) => Effect.Effect<SubAgent, Invalid | Forbidden | NotFound, CurrentActor>
+  readonly list: Effect.Effect<ReadonlyArray<SubAgent>, Forbidden, CurrentActor>
+  readonly remove: (id: Uuid) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | EventBus | Transactor>
+}
+
 /** The methods of {@link SubAgents}. */
 export interface SubAgentsService {
   /** The sub agents of one agent. Each use fails with `Forbidden` where the agent lost its rights. */
-  readonly of: (agent: AgentWorkspace) => {
-    readonly create: (
-      request: NewSubAgent
-    ) => Effect.Effect<
-      { readonly agent: SubAgent; readonly refused: ReadonlyArray<AppRefusal> },
-      Invalid | Forbidden | NotFound,
-      CurrentActor | EventBus | Transactor
-    >
-    readonly adopt: (
-      id: Uuid,
-      changes: { readonly directory: string; readonly display_apps: ReadonlyArray<DisplayApp> }
-    ) => Effect.Effect<SubAgent, Invalid | Forbidden | NotFound, CurrentActor>
-    readonly list: Effect.Effect<ReadonlyArray<SubAgent>, Forbidden, CurrentActor>
-    readonly remove: (id: Uuid) => Effect.Effect<void, Forbidden | NotFound, CurrentActor | EventBus | Transactor>
-  }
+  readonly of: (agent: AgentWorkspace) => SubAgentsOfAgent
 }
 
 const make = Effect.gen(function* () {

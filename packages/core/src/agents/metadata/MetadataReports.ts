@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import type { Entitled, StreamRight } from "../../access/streams/StreamRights.js"
+import type { Entitled } from "../../access/streams/StreamRights.js"
 import { Invalid, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { EventBus, listen } from "../../platform/events/EventBus.js"
 import * as Lru from "../../platform/collections/Lru.js"
@@ -64,9 +64,7 @@ export interface MetadataReportsService {
    * Streams an agent's metadata after each change, at most once a second, and at least every 5 s, until the agent is no longer part of
    * its workspace's latest build. All watchers share one read. Fails with `NotFound` for actors who may not read the workspace.
    */
-  readonly watch: (
-    id: WorkspaceAgentId
-  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<ReadonlyArray<MetadataView>> }, NotFound, CurrentActor>
+  readonly watch: (id: WorkspaceAgentId) => Effect.Effect<Entitled<ReadonlyArray<MetadataView>>, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

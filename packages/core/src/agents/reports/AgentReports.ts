@@ -29,14 +29,23 @@ export interface LifecycleReport {
   readonly changed_at: Timestamp.Timestamp | undefined
 }
 
+/** The state of an agent, and when it began. */
+export interface LifecycleChange {
+  readonly state: AgentLifecycle
+  readonly changed_at: Timestamp.Timestamp
+}
+
+/** What one agent reports of itself. */
+export interface AgentReportsOfAgent {
+  readonly lifecycle: (report: LifecycleReport) => Effect.Effect<LifecycleChange, Forbidden, CurrentActor | EventBus | Transactor>
+  readonly startup: (startup: Startup) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+  readonly scriptCompleted: (timing: ScriptTiming) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+}
+
 /** The methods of {@link AgentReports}. */
 export interface AgentReportsService {
   /** The reports of one agent over one connection, or in one request. Each fails with `Forbidden` where the agent lost its rights. */
-  readonly of: (agent: AgentWorkspace) => {
-    readonly lifecycle: (report: LifecycleReport) => Effect.Effect<LifecycleReport, Forbidden, CurrentActor | EventBus | Transactor>
-    readonly startup: (startup: Startup) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
-    readonly scriptCompleted: (timing: ScriptTiming) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
-  }
+  readonly of: (agent: AgentWorkspace) => AgentReportsOfAgent
 }
 
 const make = Effect.gen(function* () {

@@ -19,13 +19,16 @@ export interface ResourceDatapoint {
   readonly volumes: ReadonlyMap<string, ResourceUsage>
 }
 
+/** What one agent reports of the memory and the volumes of its workspace. */
+export interface ResourceReportsOfAgent {
+  readonly monitors: Effect.Effect<ReadonlyArray<ResourceMonitor>>
+  readonly usage: (sent: ReadonlyArray<ResourceDatapoint>) => Effect.Effect<void, Forbidden, CurrentActor | EventBus | Transactor>
+}
+
 /** The methods of {@link ResourceReports}. */
 export interface ResourceReportsService {
   /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
-  readonly of: (agent: AgentWorkspace) => {
-    readonly monitors: Effect.Effect<ReadonlyArray<ResourceMonitor>>
-    readonly usage: (sent: ReadonlyArray<ResourceDatapoint>) => Effect.Effect<void, Forbidden, CurrentActor | EventBus | Transactor>
-  }
+  readonly of: (agent: AgentWorkspace) => ResourceReportsOfAgent
 }
 
 const make = Effect.gen(function* () {

@@ -27,19 +27,19 @@ export interface BoundaryLog {
   readonly matched_rule: string
 }
 
+/** What one agent reports of the use of its workspace. */
+export interface UsageReportsOfAgent {
+  readonly stats: (sent: SentStat | undefined) => Effect.Effect<Duration.Duration, Forbidden, CurrentActor | EventBus>
+  readonly connection: (
+    report: Pick<ConnectionReport, "action" | "type" | "code" | "reason" | "time" | "connection_id" | "ip">
+  ) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+  readonly boundaryLogs: (session: string, logs: ReadonlyArray<BoundaryLog>) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
+}
+
 /** The methods of {@link UsageReports}. */
 export interface UsageReportsService {
   /** The reports of one agent. Each fails with `Forbidden` where the agent lost its rights. */
-  readonly of: (agent: AgentWorkspace) => {
-    readonly stats: (sent: SentStat | undefined) => Effect.Effect<Duration.Duration, Forbidden, CurrentActor | EventBus>
-    readonly connection: (
-      report: Pick<ConnectionReport, "action" | "type" | "code" | "reason" | "time" | "connection_id" | "ip">
-    ) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
-    readonly boundaryLogs: (
-      session: string,
-      logs: ReadonlyArray<BoundaryLog>
-    ) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
-  }
+  readonly of: (agent: AgentWorkspace) => UsageReportsOfAgent
 }
 
 const make = Effect.gen(function* () {

@@ -21,6 +21,7 @@ import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
 import type { Forbidden } from "../../platform/Errors.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
+import type { Worker } from "../../platform/background/Worker.js"
 
 /** A key with its secret. */
 export interface OpenCryptoKey extends CryptoKey {
@@ -41,7 +42,7 @@ export interface CryptoKeysService {
   readonly verifying: (feature: CryptoKeyFeature) => Effect.Effect<ReadonlyArray<OpenCryptoKey>, Forbidden, CurrentActor>
 
   /** Rotates keys. agents-and-apps.md §20. */
-  readonly worker: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+  readonly worker: Worker<never>
 }
 
 const make = Effect.gen(function* () {

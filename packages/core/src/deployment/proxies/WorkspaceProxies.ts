@@ -40,6 +40,18 @@ export interface Registration extends Pick<WorkspaceProxy, "wildcard_hostname" |
   readonly error: string
 }
 
+/** A proxy with the token that was made for it, which is shown once; undefined where the former one stays. */
+export interface ProxyWithToken<Token = Redacted.Redacted<string> | undefined> {
+  readonly proxy: ObservedProxy
+  readonly token: Token
+}
+
+/** A proxy one of whose processes has registered, with its other processes. */
+export interface RegisteredProxy {
+  readonly proxy: WorkspaceProxy
+  readonly siblings: ReadonlyArray<ProxyReplica>
+}
+
 /** The methods of {@link WorkspaceProxies}. */
 export interface WorkspaceProxiesService {
   /** The primary, and all proxies that are not deleted. Fails with `Forbidden` without a license. */
@@ -63,11 +75,7 @@ export interface WorkspaceProxiesService {
    */
   readonly create: (
     fields: ProxyFields
-  ) => Effect.Effect<
-    { readonly proxy: ObservedProxy; readonly token: Redacted.Redacted<string> },
-    Invalid | Forbidden | Conflict,
-    CurrentActor | Cryptography | Auditing
-  >
+  ) => Effect.Effect<ProxyWithToken<Redacted.Redacted<string>>, Invalid | Forbidden | Conflict, CurrentActor | Cryptography | Auditing>
 
   /**
    * Changes the settings of a proxy, and gives it a new token on request: the former one ends at once. The name of the primary proxy cannot
@@ -77,11 +85,7 @@ export interface WorkspaceProxiesService {
     reference: string,
     fields: ProxyFields,
     regenerate: boolean
-  ) => Effect.Effect<
-    { readonly proxy: ObservedProxy; readonly token: Redacted.Redacted<string> | undefined },
-    Invalid | Forbidden | NotFound | Conflict,
-    CurrentActor | Cryptography | Auditing
-  >
+  ) => Effect.Effect<ProxyWithToken, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Cryptography | Auditing>
 
   /** Deletes a proxy: its token ends at once. Fails with `Invalid` for the primary, and with `NotFound`. */
   readonly remove: (reference: string) => Effect.Effect<undefined, Invalid | Forbidden | NotFound, CurrentActor | Auditing>
@@ -96,11 +100,7 @@ export interface WorkspaceProxiesService {
   readonly register: (
     proxy: Pick<WorkspaceProxy, "id">,
     registration: Registration
-  ) => Effect.Effect<
-    { readonly proxy: WorkspaceProxy; readonly siblings: ReadonlyArray<ProxyReplica> },
-    Invalid | Unauthenticated | Conflict,
-    EventBus | Transactor
-  >
+  ) => Effect.Effect<RegisteredProxy, Invalid | Unauthenticated | Conflict, EventBus | Transactor>
 
   /** Notes that one of a proxy's processes stops. Fails with `NotFound` for one that is unknown or has stopped. */
   readonly deregister: (proxy: Pick<WorkspaceProxy, "id">, replicaId: Uuid) => Effect.Effect<void, NotFound, EventBus | Transactor>

@@ -33,7 +33,7 @@ export interface PasscodeDeliveryService {
   readonly seal: (passcode: Pick<Passcode, "id" | "user_id">, code: string) => Effect.Effect<Sealed | null>
 
   /** Sends codes that have been asked for. A process that dies after a message was taken has another one send it once more. */
-  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void> }
+  readonly worker: Worker<never>
 }
 
 const make = Effect.gen(function* () {

@@ -10,7 +10,7 @@ import { Ids } from "../../platform/Ids.js"
 import type { Locks } from "../../platform/store/Locks.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Transactor } from "../../platform/store/Transactor.js"
-import { runOnce } from "../../platform/background/Worker.js"
+import { runOnce, type Worker } from "../../platform/background/Worker.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { isUsable, type Passcode } from "./Passcode.js"
@@ -54,7 +54,7 @@ export interface PasscodesService {
   readonly changePassword: (use: PasscodeUse, info: CallInfo) => Effect.Effect<undefined, Invalid | Forbidden, Auditing>
 
   /** Deletes codes that have expired, whether they were sent or not. */
-  readonly purge: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 }
 
 const make = Effect.gen(function* () {

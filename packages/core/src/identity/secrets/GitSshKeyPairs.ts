@@ -28,7 +28,7 @@ export interface GitSshKeyPairsService {
   readonly prepare: Effect.Effect<(userId: UserId, now: Timestamp) => Effect.Effect<GitSshKey>>
 
   /** Encrypts private keys that were stored as plain text, also by processes of the former version that still run. */
-  readonly sealing: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
+  readonly sealing: Worker<never>
 }
 
 const make = Effect.gen(function* () {

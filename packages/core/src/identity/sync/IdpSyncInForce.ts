@@ -30,6 +30,13 @@ const noGroups: GroupSyncSettings = {
 /** The option's default. It filters nothing, so there is no filter. */
 const everyGroup = ".*"
 
+/** The definition of each kind of synchronization. */
+export interface IdpSyncDefinitions {
+  readonly organization: IdpSyncDefinition<OrganizationSyncSettings>
+  readonly group: IdpSyncDefinition<GroupSyncSettings>
+  readonly role: IdpSyncDefinition<RoleSyncSettings>
+}
+
 /** The methods of {@link IdpSyncInForce}. */
 export interface IdpSyncInForceService {
   /** Whether the deployment is licensed to follow settings of a kind. */
@@ -41,11 +48,7 @@ export interface IdpSyncInForceService {
   /** Whether the roles of the deployment follow from claims. */
   readonly siteRolesFollow: () => boolean
 
-  readonly definitions: {
-    readonly organization: IdpSyncDefinition<OrganizationSyncSettings>
-    readonly group: IdpSyncDefinition<GroupSyncSettings>
-    readonly role: IdpSyncDefinition<RoleSyncSettings>
-  }
+  readonly definitions: IdpSyncDefinitions
 
   /** The settings of one scope. */
   readonly settingsOf: <A extends { readonly mapping: Mapping }>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope) => Effect.Effect<A>

@@ -21,6 +21,7 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 import type { Ids } from "../../platform/Ids.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import type { Auditing } from "../../audit/Audit.js"
+import type { Worker } from "../../platform/background/Worker.js"
 
 /** How long an active user may stay unseen. */
 const unseenFor = Duration.days(90)
@@ -56,7 +57,7 @@ export interface UserDormancyService {
   ) => Effect.Effect<"active" | "dormant" | "suspended", never, CurrentActor | EventBus | Ids | AuditRepository>
 
   /** Makes active users dormant that have not been seen for 90 days, batch by batch. */
-  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+  readonly worker: Worker<Auditing>
 }
 
 const make = Effect.gen(function* () {

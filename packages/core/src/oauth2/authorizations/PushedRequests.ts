@@ -22,32 +22,32 @@ const lifetime = Duration.minutes(10)
 const badReference = new OAuthError({ error: "invalid_request_uri", message: "The request_uri is invalid, has expired or has been used." })
 const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many pushed requests are waiting." })
 
+/** The reference of a request that was sent ahead, and how long it is good. */
+export interface PushedReference {
+  readonly request_uri: Redacted.Redacted<string>
+  readonly lifetime: Duration.Duration
+}
+
+/** An authorization request that was sent ahead. */
+export interface FoundRequest {
+  readonly request: ConsentRequest
+  /** Uses the request up. Fails with `OAuthError` if it has been used. */
+  readonly use: Effect.Effect<void, OAuthError>
+}
+
 /** The methods of {@link PushedRequests}. */
 export interface PushedRequestsService {
   /**
    * Keeps an authorization request for the browser that comes with its reference. Fails as the authorization endpoint would, and with
    * `invalid_client` for a confidential client that has not proven who it is.
    */
-  readonly push: (
-    client: AuthenticatedClient,
-    request: ConsentRequest
-  ) => Effect.Effect<{ readonly request_uri: Redacted.Redacted<string>; readonly lifetime: Duration.Duration }, OAuthError, Cryptography>
+  readonly push: (client: AuthenticatedClient, request: ConsentRequest) => Effect.Effect<PushedReference, OAuthError, Cryptography>
 
   /** The request of a reference, with what it is used up by. Fails with `invalid_request_uri` for a reference that is not of the client. */
-  readonly find: (
-    app: OAuth2App,
-    reference: string
-  ) => Effect.Effect<
-    {
-      readonly request: ConsentRequest
-      readonly use: Effect.Effect<void, OAuthError>
-    },
-    OAuthError,
-    Cryptography
-  >
+  readonly find: (app: OAuth2App, reference: string) => Effect.Effect<FoundRequest, OAuthError, Cryptography>
 
   /** Deletes requests that no user came for. */
-  readonly purge: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 }
 
 const make = Effect.gen(function* () {

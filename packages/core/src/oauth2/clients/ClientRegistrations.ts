@@ -66,7 +66,7 @@ export interface ClientRegistrationsService {
   readonly delete: (clientId: string, token: string | undefined, info: CallInfo) => Effect.Effect<void, OAuthError, Cryptography | Auditing>
 
   /** Deletes clients that registered themselves and that no user ever gave a permission. */
-  readonly purge: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 }
 
 const make = Effect.gen(function* () {

@@ -29,10 +29,7 @@ export interface OAuth2ClientsService {
   readonly get: (...args: [id: string | undefined]) => Effect.Effect<OAuth2App, OAuthError>
 
   /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
-  readonly authenticate: (
-    app: OAuth2App,
-    secret: string | undefined
-  ) => Effect.Effect<{ readonly app: OAuth2App; readonly secretId: Uuid | null; readonly isProven: boolean }, OAuthError, Cryptography>
+  readonly authenticate: (app: OAuth2App, secret: string | undefined) => Effect.Effect<AuthenticatedClient, OAuthError, Cryptography>
 
   /**
    * Admits a client with an assertion that one of its keys has signed, once (RFC 7523 §3). The caller has checked the signature, the issuer, the
@@ -41,7 +38,7 @@ export interface OAuth2ClientsService {
   readonly admit: (
     app: OAuth2App,
     assertion: { readonly id: string; readonly expires_at: Timestamp.Timestamp }
-  ) => Effect.Effect<{ readonly app: OAuth2App; readonly secretId: null; readonly isProven: true }, OAuthError, Cryptography>
+  ) => Effect.Effect<AuthenticatedClient, OAuthError, Cryptography>
 }
 
 const make = Effect.gen(function* () {

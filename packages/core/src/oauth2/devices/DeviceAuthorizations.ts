@@ -31,22 +31,21 @@ const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too
 const notRegistered = new OAuthError({ error: "unauthorized_client", message: "The client has not registered this grant type." })
 const ended = new OAuthError({ error: "access_denied", message: "The session has just ended.", forbidden: true })
 
+/** The codes of a device whose user has to allow it, how long they are good, and how many seconds it waits between two questions. */
+export interface BegunDevice {
+  readonly device_code: Redacted.Redacted<string>
+  readonly user_code: Redacted.Redacted<string>
+  readonly lifetime: Duration.Duration
+  readonly interval: number
+}
+
 /** The methods of {@link DeviceAuthorizations}. */
 export interface DeviceAuthorizationsService {
   /** Gives a device a code for itself and one for its user. Fails for a client that may not have them, and for scopes that cannot be had. */
   readonly begin: (
     client: AuthenticatedClient,
     asked: { readonly scope: string | undefined; readonly resource: ReadonlyArray<string> }
-  ) => Effect.Effect<
-    {
-      readonly device_code: Redacted.Redacted<string>
-      readonly user_code: Redacted.Redacted<string>
-      readonly lifetime: Duration.Duration
-      readonly interval: number
-    },
-    OAuthError,
-    Ids | Cryptography
-  >
+  ) => Effect.Effect<BegunDevice, OAuthError, Ids | Cryptography>
 
   /** The app that waits for a code, and the scopes that it would get. Fails for a code that no device waits with. */
   readonly find: (
@@ -60,7 +59,7 @@ export interface DeviceAuthorizationsService {
   readonly answer: (typed: string, isAllowed: boolean) => Effect.Effect<void, OAuthError, CurrentActor | Cryptography | Auditing>
 
   /** Deletes devices whose codes have expired for some time. */
-  readonly purge: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 }
 
 const make = Effect.gen(function* () {

@@ -121,7 +121,7 @@ export interface OAuth2TokensService {
   readonly disconnect: (app: OAuth2App) => Effect.Effect<void, Forbidden, CurrentActor | Auditing>
 
   /** Deletes codes and tokens that can never be used again. */
-  readonly purge: { readonly name: string; readonly every: "10 minutes"; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 }
 
 const make = Effect.gen(function* () {

@@ -16,7 +16,7 @@ export interface UsedTokensService {
   readonly use: (holder: string, id: string, expiresAt: Timestamp.Timestamp) => Effect.Effect<boolean, never, Cryptography>
 
   /** Deletes what has expired. */
-  readonly purge: { readonly name: string; readonly every: "1 minute"; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 }
 
 const make = Effect.gen(function* () {

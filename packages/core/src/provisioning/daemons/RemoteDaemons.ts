@@ -51,6 +51,32 @@ const seenInterval = Duration.seconds(60)
 
 const startMarking = Background.repeating("provisioner_heartbeat")
 
+/** A daemon that may connect. */
+export interface AdmittedDaemon {
+  readonly daemon: ProvisionerDaemon
+  readonly work: DaemonWork
+  /** Whether its credential is still good. */
+  readonly isAllowed: Effect.Effect<boolean>
+  readonly repeatable: ReadonlySet<Phase>
+}
+
+/** The admission of a daemon: its right lasts as long as its credential. */
+export interface DaemonAdmission extends AdmittedDaemon {
+  readonly right: StreamRight
+  /** Completes with the last job of a daemon whose key was deleted. */
+  readonly dismissed: Effect.Effect<void>
+}
+
+/** How a connected daemon takes jobs. */
+export interface ConnectedDaemon {
+  /** Waits for a job and hands it over. A job whose handing over fails to end is given back. */
+  readonly acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>) => Effect.Effect<A, E | Unauthenticated, Scope.Scope>
+  /** Stores the modules that an import has downloaded. */
+  readonly storeModules: (tar: Uint8Array) => Effect.Effect<FileId>
+  /** An archive of modules of the daemon's organization; None where the daemon may not know whether there is one. */
+  readonly modules: (id: FileId) => Effect.Effect<Option.Option<ModuleArchive>>
+}
+
 /** The methods of {@link RemoteDaemons}. */
 export interface RemoteDaemonsService {
   /**
@@ -62,33 +88,10 @@ export interface RemoteDaemonsService {
     caller: Option.Option<Actor>,
     secrets: DaemonSecrets,
     asked: NewDaemon
-  ) => Effect.Effect<
-    {
-      readonly right: StreamRight
-      readonly daemon: ProvisionerDaemon
-      readonly work: DaemonWork
-      readonly isAllowed: Effect.Effect<boolean>
-      readonly repeatable: Set<"plan" | "apply">
-      readonly dismissed: Effect.Effect<void>
-    },
-    Invalid | Unauthenticated | Forbidden | NotFound
-  >
+  ) => Effect.Effect<DaemonAdmission, Invalid | Unauthenticated | Forbidden | NotFound>
 
   /** Registers an admitted daemon until the scope closes, and answers how it takes jobs. Jobs that it leaves behind are given back. */
-  readonly connect: (admitted: {
-    readonly daemon: ProvisionerDaemon
-    readonly work: DaemonWork
-    readonly isAllowed: Effect.Effect<boolean>
-    readonly repeatable: ReadonlySet<Phase>
-  }) => Effect.Effect<
-    {
-      readonly acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>) => Effect.Effect<A, E | Unauthenticated, Scope.Scope>
-      readonly storeModules: (tar: Uint8Array) => Effect.Effect<FileId>
-      readonly modules: (id: FileId) => Effect.Effect<Option.Option<ModuleArchive>>
-    },
-    never,
-    Scope.Scope
-  >
+  readonly connect: (admitted: AdmittedDaemon) => Effect.Effect<ConnectedDaemon, never, Scope.Scope>
 }
 
 const make = Effect.gen(function* () {
@@ -109,12 +112,7 @@ const make = Effect.gen(function* () {
   return {
     ...daemonAdmission({ admittedBy, organizationOf, ids, keys }),
 
-    connect: (admitted: {
-      readonly daemon: ProvisionerDaemon
-      readonly work: DaemonWork
-      readonly isAllowed: Effect.Effect<boolean>
-      readonly repeatable: ReadonlySet<Phase>
-    }) =>
+    connect: (admitted: AdmittedDaemon) =>
       Effect.gen(function* () {
         const daemon = yield* repository.register(admitted.daemon)
         const turns = yield* groups.join(daemon)

@@ -72,7 +72,7 @@ export interface FilesService {
    * Deletes files that nothing refers to, a day after they were uploaded. Modules go with the last workspace of a deleted template; those of a
    * version without a template go after a day.
    */
-  readonly purge: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void> }
+  readonly purge: Worker<never>
 
   /** A file. Fails with `NotFound` where the actor may not read it. */
   readonly get: (id: FileId) => Effect.Effect<File, NotFound, CurrentActor>

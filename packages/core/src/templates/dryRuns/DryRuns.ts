@@ -2,7 +2,7 @@ import { Context, Effect, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { type Entitled, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
 import { viewContext } from "../../agents/AgentView.js"
 import type { BuildResource } from "../../agents/resources/BuildResource.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
@@ -69,7 +69,7 @@ export interface DryRunsService {
     versionId: TemplateVersionId,
     jobId: ProvisionerJobId,
     after: number
-  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<JobLog> }, Forbidden | NotFound, CurrentActor>
+  ) => Effect.Effect<Entitled<JobLog>, Forbidden | NotFound, CurrentActor>
 
   /**
    * Cancels the job. Fails with `NotFound` if the actor may not change workspaces of the initiator, and with `Invalid` if the job has

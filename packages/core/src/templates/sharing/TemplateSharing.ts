@@ -31,6 +31,18 @@ export interface TemplateRoles {
   readonly group_perms: Readonly<Record<string, string>>
 }
 
+/** Users and groups that a template may be shared with. */
+export interface TemplateGrantees {
+  readonly users: ReadonlyArray<UserWithOrganizations>
+  readonly groups: ReadonlyArray<GroupWithNames>
+}
+
+/** Users and groups that a template is shared with, and their roles. */
+export interface TemplateGrants {
+  readonly users: ReadonlyArray<{ readonly user: UserWithOrganizations; readonly role: "" | "use" | "admin" }>
+  readonly groups: Stream.Stream<{ readonly group: GroupWithRoster; readonly role: "" | "use" | "admin" }>
+}
+
 /** The methods of {@link TemplateSharing}. */
 export interface TemplateSharingService {
   /**
@@ -42,24 +54,13 @@ export interface TemplateSharingService {
     id: TemplateId,
     search: string,
     page: Page
-  ) => Effect.Effect<
-    { readonly users: ReadonlyArray<UserWithOrganizations>; readonly groups: ReadonlyArray<GroupWithNames> },
-    Invalid | Forbidden | NotFound,
-    CurrentActor
-  >
+  ) => Effect.Effect<TemplateGrantees, Invalid | Forbidden | NotFound, CurrentActor>
 
   /**
    * The users and groups with a role on the template: users that are neither deleted nor suspended, and groups with all members, which
    * are streamed. Fails with `Forbidden` if the actor may read the template but not change it. authorization.md §12.1.
    */
-  readonly get: (id: TemplateId) => Effect.Effect<
-    {
-      readonly users: { readonly user: UserWithOrganizations; readonly role: "" | "use" | "admin" }[]
-      readonly groups: Stream.Stream<{ readonly group: GroupWithRoster; readonly role: "" | "use" | "admin" }>
-    },
-    Forbidden | NotFound,
-    CurrentActor
-  >
+  readonly get: (id: TemplateId) => Effect.Effect<TemplateGrants, Forbidden | NotFound, CurrentActor>
 
   /**
    * Gives and takes roles on a template; users and groups that are not named keep theirs. Fails with `Forbidden` if the actor may not

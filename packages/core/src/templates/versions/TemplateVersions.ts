@@ -1,6 +1,5 @@
 import { Context, Effect, type Option, type Stream } from "effect"
 import type { CurrentActor } from "../../access/actors/Actor.js"
-import type { StreamRight } from "../../access/streams/StreamRights.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import type { ResourceView } from "../../agents/resources/ResourceView.js"
 import { Organizations } from "../../organizations/Organizations.js"
@@ -27,6 +26,7 @@ import { versionReads } from "./VersionReads.js"
 import { versionChanges } from "./VersionChanges.js"
 import { versionArchive } from "./VersionArchive.js"
 import { versionContents } from "./VersionContents.js"
+import type { Entitled } from "../../access/streams/StreamRights.js"
 
 /** The methods of {@link TemplateVersions}. */
 export interface TemplateVersionsService {
@@ -105,10 +105,7 @@ export interface TemplateVersionsService {
   readonly logs: (id: TemplateVersionId, after: number) => Effect.Effect<Stream.Stream<JobLog>, NotFound, CurrentActor>
 
   /** As `logs`, and then those that are written until the import ends. */
-  readonly followLogs: (
-    id: TemplateVersionId,
-    after: number
-  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<JobLog> }, NotFound, CurrentActor>
+  readonly followLogs: (id: TemplateVersionId, after: number) => Effect.Effect<Entitled<JobLog>, NotFound, CurrentActor>
 
   /** The resources of a start and a stop, by name. Fails with `Invalid` until the import has ended. */
   readonly resources: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<ResourceView>, Invalid | NotFound, CurrentActor>

@@ -1,4 +1,4 @@
-import { Context, Effect, Option, type Redacted } from "effect"
+import { Context, Effect, Option } from "effect"
 import { upstreamFailure } from "../../externalAuth/ExternalAuthLogins.js"
 import { ExternalAuthClients } from "../../externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../../externalAuth/ExternalAuthTokens.js"
@@ -25,6 +25,12 @@ export interface PreparedCredentials {
   readonly store: Effect.Effect<void>
 }
 
+/** The credentials of its owner that a build is given, and the tokens of external providers. */
+export interface CredentialsOfBuild {
+  readonly metadata: Pick<BuildMetadata, "owner_session_token" | "owner_ssh_private_key" | "owner_oidc_access_token">
+  readonly external_auth: ReadonlyArray<ExternalAuthToken>
+}
+
 /** The methods of {@link BuildCredentials}. */
 export interface BuildCredentialsService {
   /** As `of` for a start of a workspace with an owner, before the start is certain. */
@@ -42,25 +48,7 @@ export interface BuildCredentialsService {
     build: Pick<WorkspaceBuild, "template_version_id" | "transition">,
     workspace: Workspace,
     owner: User
-  ) => Effect.Effect<
-    | {
-        readonly metadata: {
-          readonly owner_session_token?: never
-          readonly owner_ssh_private_key?: never
-          readonly owner_oidc_access_token?: never
-        }
-        readonly external_auth: ReadonlyArray<never>
-      }
-    | {
-        readonly metadata: {
-          readonly owner_session_token: Redacted.Redacted<string> | undefined
-          readonly owner_ssh_private_key: Redacted.Redacted<string> | undefined
-          readonly owner_oidc_access_token: Redacted.Redacted<string> | undefined
-        }
-        readonly external_auth: ReadonlyArray<ExternalAuthToken>
-      },
-    UpstreamFailure
-  >
+  ) => Effect.Effect<CredentialsOfBuild, UpstreamFailure>
 }
 
 const make = Effect.gen(function* () {

@@ -88,6 +88,11 @@ const importStatus = (status: JobStatus): Invalid | Unacceptable | undefined => 
 
 const busy = new Conflict({ message: "A workspace build is already active." })
 
+/** A build that was queued, with its job. */
+export interface QueuedBuild extends WorkspaceBuild {
+  readonly job: ProvisionerJob
+}
+
 /** The methods of {@link BuildOrders}. */
 export interface BuildOrdersService {
   /**
@@ -100,44 +105,7 @@ export interface BuildOrdersService {
   ) => Effect.Effect<PreparedBuild, Invalid | Forbidden | Conflict | Unacceptable, CurrentActor>
 
   /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
-  readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<
-    {
-      readonly job: ProvisionerJob
-      readonly id: Uuid
-      readonly workspace_id: Uuid
-      readonly template_version_id: Uuid
-      readonly created_at: Timestamp.Timestamp
-      readonly updated_at: Timestamp.Timestamp
-      readonly reason:
-        | "cli"
-        | "autostart"
-        | "initiator"
-        | "dormancy"
-        | "autostop"
-        | "autodelete"
-        | "failedstop"
-        | "dashboard"
-        | "ssh_connection"
-        | "vscode_connection"
-        | "jetbrains_connection"
-        | "task_auto_pause"
-        | "task_manual_pause"
-        | "task_resume"
-      readonly job_id: Uuid
-      readonly transition: "delete" | "start" | "stop"
-      readonly daily_cost: number
-      readonly initiator_id: Uuid
-      readonly has_ai_task: boolean | null
-      readonly has_external_agent: boolean | null
-      readonly build_number: number
-      readonly deadline: Timestamp.Timestamp | null
-      readonly max_deadline: Timestamp.Timestamp | null
-      readonly template_version_preset_id: Uuid | null
-      readonly initiator_ip: string
-    },
-    Conflict,
-    CurrentActor | EventBus
-  >
+  readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<QueuedBuild, Conflict, CurrentActor | EventBus>
 
   /** Stores a build that is done already, in the caller's transaction: no daemon hears of it. Fails with `Conflict` as `enqueue` does. */
   readonly insertDone: (prepared: PreparedBuild, done: DoneBuild) => Effect.Effect<WorkspaceBuild, Conflict, CurrentActor>

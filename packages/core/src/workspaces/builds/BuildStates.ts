@@ -37,7 +37,7 @@ export interface BuildStatesService {
   readonly running: Stream.Stream<RunningWorkspace>
 
   /** Encrypts what was stored before states were. */
-  readonly sealing: { readonly name: string; readonly every: "1 hour"; readonly run: Effect.Effect<void> }
+  readonly sealing: Worker<never>
 }
 
 const make = Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { Context, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { type Entitled, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
 import { roleNames } from "../../access/actors/Subject.js"
 import { AgentTokens, type ExternalAgent } from "../../agents/credentials/AgentTokens.js"
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
@@ -54,7 +54,7 @@ export interface WorkspaceBuildsService {
   readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>, NotFound, CurrentActor>
 
   /** The resources of a build, by name. Fails with `Invalid` while its job has not ended. */
-  readonly resources: (id: WorkspaceBuildId) => Effect.Effect<ResourceView[], Invalid | NotFound, CurrentActor>
+  readonly resources: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ResourceView>, Invalid | NotFound, CurrentActor>
 
   /**
    * The engine's state of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key decrypts
@@ -76,10 +76,7 @@ export interface WorkspaceBuildsService {
   readonly logs: (id: WorkspaceBuildId, after: number) => Effect.Effect<Stream.Stream<JobLog>, NotFound, CurrentActor>
 
   /** As `logs`, and then the rows that are written until the job has ended. workspaces.md §4.3. */
-  readonly followLogs: (
-    id: WorkspaceBuildId,
-    after: number
-  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<JobLog> }, NotFound, CurrentActor>
+  readonly followLogs: (id: WorkspaceBuildId, after: number) => Effect.Effect<Entitled<JobLog>, NotFound, CurrentActor>
 
   /**
    * Cancels a build: at once while its job waits, else as soon as its daemon stops. Fails with `Invalid` when the job has ended or is

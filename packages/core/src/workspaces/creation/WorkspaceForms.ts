@@ -16,6 +16,14 @@ import type { Invalid, Forbidden, NotFound } from "../../platform/Errors.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 
+/** A user for whom the actor may create workspaces. */
+export interface AvailableOwner {
+  readonly avatar_url?: string
+  readonly name?: string
+  readonly id: Uuid
+  readonly username: string
+}
+
 /** The methods of {@link WorkspaceForms}. */
 export interface WorkspaceFormsService {
   /**
@@ -26,11 +34,7 @@ export interface WorkspaceFormsService {
     organization: string,
     search: string,
     page: Page
-  ) => Effect.Effect<
-    { readonly avatar_url?: string; readonly name?: string; readonly id: Uuid; readonly username: string }[],
-    Invalid | Forbidden | NotFound,
-    CurrentActor
-  >
+  ) => Effect.Effect<ReadonlyArray<AvailableOwner>, Invalid | Forbidden | NotFound, CurrentActor>
 
   /**
    * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor

@@ -24,6 +24,7 @@ import { lifeCycleTarget } from "./AutomaticActions.js"
 import { endAction } from "./Lifetime.js"
 import { itemTime, page } from "./StopReminders.js"
 import { WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
+import type { Worker } from "../../platform/background/Worker.js"
 
 const concurrency = 10
 
@@ -46,7 +47,7 @@ const ownAddress = "127.0.0.1"
 
 /** The methods of {@link WorkspaceExpiry}. */
 export interface WorkspaceExpiryService {
-  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+  readonly worker: Worker<Auditing>
 }
 
 const make = Effect.gen(function* () {

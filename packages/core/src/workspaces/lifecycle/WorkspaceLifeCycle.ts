@@ -1,5 +1,5 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
-import { Cause, Context, type Duration, Effect, Option } from "effect"
+import { Cause, Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
@@ -22,6 +22,7 @@ import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import type { Auditing } from "../../audit/Audit.js"
 import { actionOf, recordFailedDormancy, automaticActions } from "./AutomaticActions.js"
 import { page, itemTime, stopReminders } from "./StopReminders.js"
+import type { Worker } from "../../platform/background/Worker.js"
 
 const concurrency = 10
 
@@ -33,7 +34,7 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown => Option.getOrElse(Cau
 
 /** The methods of {@link WorkspaceLifeCycle}. */
 export interface WorkspaceLifeCycleService {
-  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+  readonly worker: Worker<Auditing>
 }
 
 const make = Effect.gen(function* () {

@@ -25,6 +25,7 @@ import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { Auditing } from "../../audit/Audit.js"
 import { poolActions } from "./PoolActions.js"
+import type { Worker } from "../../platform/background/Worker.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
@@ -66,7 +67,7 @@ export interface PrebuildsService {
     id: TemplateId
   ) => Effect.Effect<{ readonly invalidated: ReadonlyArray<PresetNames> }, Forbidden | NotFound, CurrentActor>
 
-  readonly worker: { readonly name: string; readonly every: Duration.Duration; readonly run: Effect.Effect<void, never, Auditing> }
+  readonly worker: Worker<Auditing>
 }
 
 const make = Effect.gen(function* () {

@@ -26,17 +26,16 @@ export interface WorkspaceRoles {
   readonly group_roles: Readonly<Record<string, string>>
 }
 
+/** Users and groups that a workspace is shared with, and their roles. */
+export interface WorkspaceGrants {
+  readonly users: { readonly user: UserWithOrganizations; readonly role: "" | "use" | "admin" }[]
+  readonly groups: { readonly group: GroupWithNames; readonly role: "" | "use" | "admin" }[]
+}
+
 /** The methods of {@link WorkspaceSharing}. */
 export interface WorkspaceSharingService {
   /** With whom a workspace is shared: users who are not deleted, and groups without their members. authorization.md §12.2. */
-  readonly get: (id: WorkspaceId) => Effect.Effect<
-    {
-      readonly users: { readonly user: UserWithOrganizations; readonly role: "" | "use" | "admin" }[]
-      readonly groups: { readonly group: GroupWithNames; readonly role: "" | "use" | "admin" }[]
-    },
-    NotFound,
-    CurrentActor
-  >
+  readonly get: (id: WorkspaceId) => Effect.Effect<WorkspaceGrants, NotFound, CurrentActor>
 
   /**
    * Gives and takes roles on a workspace; users and groups that are not named keep theirs. Fails with `Forbidden` if the organization

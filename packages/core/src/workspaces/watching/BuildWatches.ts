@@ -1,9 +1,9 @@
 /** The progress of builds, for clients that wait for them. */
-import { Context, Effect, type Stream } from "effect"
+import { Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
-import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Forbidden, type NotFound } from "../../platform/Errors.js"
@@ -23,16 +23,13 @@ export interface BuildWatchesService {
    * Each build of the deployment that has ended, from now on. Fails with `Forbidden` without the experiment `workspace-build-updates`, or
    * if the actor may not read all workspaces. workspaces.md §6.4.
    */
-  readonly ended: () => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<EndedBuild> }, Forbidden, CurrentActor>
+  readonly ended: () => Effect.Effect<Entitled<EndedBuild>, Forbidden, CurrentActor>
 
   /**
    * What stands between a client and an agent: the state of the latest build, and once it runs, of the agent. Without a name it is the only
    * agent. Ends with an error if that agent cannot be told. Fails with `NotFound` if the actor may not read the workspace. §6.3.
    */
-  readonly agentConnection: (
-    id: WorkspaceId,
-    agentName: string
-  ) => Effect.Effect<{ readonly right: StreamRight; readonly values: Stream.Stream<ConnectionWatchEvent> }, NotFound, CurrentActor>
+  readonly agentConnection: (id: WorkspaceId, agentName: string) => Effect.Effect<Entitled<ConnectionWatchEvent>, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {

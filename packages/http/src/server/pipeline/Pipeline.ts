@@ -18,6 +18,7 @@ import { PeerAddress } from "../connection/PeerAddress.js"
 import { cookieOf, credentialReader } from "../credentials/Credential.js"
 import { UserCredentials } from "../credentials/Credentials.js"
 import { HostSessions } from "../credentials/HostSessions.js"
+import { TrustedSessions } from "../credentials/TrustedSessions.js"
 import { licenseWarnings } from "../operate/LicenseWarnings.js"
 import { appPath, requestMetrics } from "../operate/RequestMetrics.js"
 import { StoreFaults } from "../operate/StoreFaults.js"
@@ -81,7 +82,7 @@ export const make = (
     const count = requestMetrics()
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const failed = failureAnswer(yield* StoreFaults)
-    const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions)
+    const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
     const routeOf = routeFinder(routes)
     const answerByRoute = routeAnswer(settings, limiter, answerOf)
     const answerByApp = apps === undefined ? undefined : appAnswer(apps, limiter, isOwn, failed)

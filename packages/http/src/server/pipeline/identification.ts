@@ -5,6 +5,7 @@ import { Effect, Redacted } from "effect"
 import { dpopTokenOf } from "../credentials/Credential.js"
 import type { UserCredentials } from "../credentials/Credentials.js"
 import type { HostSessions } from "../credentials/HostSessions.js"
+import type { TrustedSessions } from "../credentials/TrustedSessions.js"
 import type { AppPath } from "../request/appPath.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 
@@ -12,7 +13,7 @@ import type { RequestInfo } from "../request/CurrentRequest.js"
 const hostPaths = /^\/(?:(?:api|oauth2|external-auth|gitauth)\/|@[^/]+\/[^/]+\/terminal\/?$)/
 
 /** Finds the users of requests: among the service's own sessions and tokens, and at the host where it has users of its own. */
-export const identification = (users: UserCredentials["Type"], host: HostSessions["Type"]) => {
+export const identification = (users: UserCredentials["Type"], host: HostSessions["Type"], trusted: TrustedSessions["Type"]) => {
   /** Whether a request shows all that identifies its user: a host with users of its own reads other parts of it. */
   const isOwn = ({ credential }: RequestInfo): boolean =>
     host === undefined || (credential !== undefined && parseCredential(credential) !== undefined)
@@ -24,6 +25,8 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
     app: AppPath | undefined
   ): Effect.Effect<RequestInfo["user"]> | undefined => {
     const { credential, id, ip, path, userAgent } = info
+    const own = trusted(request, { ip, userAgent, requestId: id })
+    if (own !== undefined) return Effect.either(own)
     if (credential !== undefined && Uuid.isUuid(credential)) return undefined
     if (credential !== undefined && isOwn(info))
       return Effect.either(

@@ -1,14 +1,13 @@
-import { SqlClient } from "@effect/sql"
 import { type AgentLog, AgentLogRepository, type LogBatch, type WorkspaceAgentId } from "@atelier/core/agents"
 import { LogLevel, service, type Timestamp, timesFrom } from "@atelier/core/platform"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { as } from "../../platform/Batch.js"
-import { dialectOf, inDialect } from "../../platform/Dialect.js"
+import { dialectOf } from "../../platform/Dialect.js"
 import { type Column, columnList, nullable, number, row, text } from "../../platform/Row.js"
-import { sharedWrite } from "../../platform/SharedWrite.js"
-import { all, applied, first, run } from "../../platform/Statement.js"
+import { all, applied, first, run, sharedWrite } from "../../platform/Statement.js"
 import { dieOf, inTransaction } from "../../platform/Unavailability.js"
 import { log, logSource } from "../columns.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** Lines of a row. One call of an agent has about a hundred; a larger row would be read whole for one of its lines. */
 const linesPerRow = 100
@@ -60,11 +59,11 @@ const linesBehind = (rows: ReadonlyArray<ReadonlyArray<AgentLog>>, after: number
 export const layer = service(
   AgentLogRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const logs = sql.literal(columnList({ ...log, more: true }, "l"))
     const sources = sql.literal(columnList(logSource, "s"))
-    const [overriding, from, least] = inDialect(sql, {
+    const [overriding, from, least] = sql.dialect({
       postgres: () => [sql.literal("OVERRIDING SYSTEM VALUE"), sql.literal("counted,"), sql.literal("LEAST")],
       sqlite: () => [sql.literal(""), sql.literal(""), sql.literal("min")]
     })
@@ -77,7 +76,7 @@ export const layer = service(
         RETURNING logs_length`
 
     /** The id of a row, which is that of its last line. `column5` is its number of lines, `column6` that of the batch up to its end. */
-    const lastId = inDialect(sql, {
+    const lastId = sql.dialect({
       // The sequence counts by the lines that a row may have
       postgres: () => sql`nextval('workspace_agent_logs_id_seq') - ${sql.literal(String(linesPerRow))} + column5`,
       sqlite: () => sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'workspace_agent_logs'), 0) + column6`
@@ -128,12 +127,12 @@ export const layer = service(
         ),
       sourcesOf: (id) => all(sourceRow, sql`SELECT ${sources} FROM workspace_agent_log_sources s WHERE s.workspace_agent_id = ${id}`),
       append: (batch, maximum) =>
-        inDialect(sql, {
+        sql.dialect({
           postgres: () =>
             Effect.map(
               first(
                 stored,
-                sharedWrite(sql`WITH counted AS (${count(batch, maximum)}), stored AS (${add(batch)}) SELECT logs_length FROM counted`)
+                sharedWrite(sql, sql`WITH counted AS (${count(batch, maximum)}), stored AS (${add(batch)}) SELECT logs_length FROM counted`)
               ),
               Option.map(({ logs_length }) => logs_length)
             ),

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AgentMetadataRepository } from "@atelier/core/agents"
 import { Effect } from "effect"
 import { as, items } from "../../platform/Batch.js"
@@ -6,13 +5,14 @@ import { columnList, row } from "../../platform/Row.js"
 import { all, run } from "../../platform/Statement.js"
 import { metadata } from "../columns.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const metadataRow = row(metadata)
 
 export const layer = service(
   AgentMetadataRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const columns = sql.literal(columnList(metadata, "m"))
 
     return AgentMetadataRepository.of({

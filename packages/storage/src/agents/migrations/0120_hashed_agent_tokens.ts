@@ -1,15 +1,15 @@
-import { SqlClient, type SqlError } from "@effect/sql"
+import type { SqlError } from "@effect/sql"
 import { Cryptography } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** Agents whose tokens are in memory at once. */
 const batchSize = 1000
 
 /** SQLite has no function for SHA-256. */
-const hashedHere: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const hashedHere: Effect.Effect<void, SqlError.SqlError, Statements> = Effect.gen(function* () {
+  const sql = yield* Statements
   const { sha256 } = yield* Cryptography
   let after = ""
   while (true) {
@@ -30,8 +30,8 @@ const hashedHere: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> = 
   }
 }).pipe(Effect.provide(Cryptography.layerWeb))
 
-const hashed = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+const hashed = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () => ddl(`UPDATE workspace_agents SET hashed_token = sha256(convert_to(CAST(auth_token AS TEXT), 'UTF8'))`),
     sqlite: () => hashedHere
   })

@@ -1,14 +1,13 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /**
  * Each value of the sequence stands for the hundred ids up to it, as many as a row has lines at most: a value for each line took a quarter of what storing
  * a batch does. SQLite has no sequence.
  */
-export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+export default Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () =>
       ddl(
         `ALTER TABLE workspace_agent_logs ALTER COLUMN id SET INCREMENT BY 100`,

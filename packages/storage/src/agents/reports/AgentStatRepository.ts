@@ -1,13 +1,13 @@
-import { SqlClient } from "@effect/sql"
 import { AgentStatRepository } from "@atelier/core/agents"
 import { Effect } from "effect"
 import { insertAll } from "../../platform/Batch.js"
 import { run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 export const layer = service(
   AgentStatRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     AgentStatRepository.of({
       insert: (stats) =>
         run(

@@ -1,10 +1,11 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { type ResourceMonitor, ResourceMonitorRepository, type WorkspaceAgentId } from "@atelier/core/agents"
 import { Effect } from "effect"
 import { boolean, number, row, text, timestamp } from "../../platform/Row.js"
 import { all, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const monitor = row({
   path: text(),
@@ -16,7 +17,7 @@ const monitor = row({
 
 export const layer = service(
   ResourceMonitorRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const ofAgent = (id: WorkspaceAgentId, lock: Statement.Fragment) =>
       all(
         monitor,

@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { type CryptoKeyFeature, CryptoKeyRepository, type StoredCryptoKey } from "@atelier/core/deployment"
 import { Uuid, service } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, run } from "../../platform/Statement.js"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -30,7 +30,7 @@ const sealed = (from: object) => {
 
 export const layer = service(
   CryptoKeyRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(columnList(columns))
     return CryptoKeyRepository.of({
       ofFeature: (feature) => all(key, sql`SELECT ${selected} FROM crypto_keys WHERE feature = ${feature} ORDER BY sequence`),

@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { LicenseCounts, LicenseRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, one, runUnique } from "../../platform/Statement.js"
 import { service, together } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = { id: number, uuid, uploaded_at: timestamp, exp: timestamp, token: text() }
 
@@ -12,7 +12,7 @@ const counted = row({ count: number })
 
 const layerRepository = service(
   LicenseRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(columnList(columns))
     return LicenseRepository.of({
       list: all(license, sql`SELECT ${selected} FROM licenses ORDER BY id`),
@@ -28,7 +28,7 @@ const layerRepository = service(
 
 const layerCounts = service(
   LicenseCounts,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const count = (statement: Parameters<typeof one<{ readonly count: number }>>[1]) =>
       Effect.map(one(counted, statement), (found) => found.count)
     return LicenseCounts.of({

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
-import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { boolean, bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, one, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -40,7 +40,7 @@ const replica = row(replicaColumns)
 
 export const layer = service(
   WorkspaceProxyRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(columnList(columns))
     const replicas = sql.literal(columnList(replicaColumns))
     const { boolean: bool } = dialectOf(sql)
@@ -53,7 +53,7 @@ export const layer = service(
     })
     /** No two transactions may take the same number. */
     const nextRegion = Effect.zipRight(
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => Effect.asVoid(sql`LOCK TABLE workspace_proxies IN SHARE ROW EXCLUSIVE MODE`),
         sqlite: () => Effect.void
       }),

@@ -1,11 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** The end of a membership of an organization ends those of its groups, whatever ends it and whatever is added concurrently. */
-const leaveGroups = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+const leaveGroups = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () =>
       ddl(
         `CREATE FUNCTION leave_groups() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

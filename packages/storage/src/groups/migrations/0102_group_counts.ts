@@ -1,7 +1,6 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl, trigger } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** The sources of group members: members of an organization are in Everyone, which has the organization's id. */
 const memberships = [
@@ -88,12 +87,12 @@ const sqlite = Effect.forEach(
   { discard: true }
 )
 
-const counted = Effect.flatMap(SqlClient.SqlClient, (sql) => inDialect(sql, { postgres: () => postgres, sqlite: () => sqlite }))
+const counted = Effect.flatMap(Statements, (sql) => sql.dialect({ postgres: () => postgres, sqlite: () => sqlite }))
 
 /** The trigger that copied usernames into memberships of organizations only. */
-const dropped = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.forEach(
-    inDialect(sql, {
+const dropped = Effect.flatMap(Statements, (sql) =>
+  sql.batch(
+    sql.dialect({
       postgres: () => [
         `DROP TRIGGER organization_members_copy_username ON organization_members`,
         `DROP FUNCTION organization_members_copy_username()`,
@@ -101,9 +100,7 @@ const dropped = Effect.flatMap(SqlClient.SqlClient, (sql) =>
         `DROP FUNCTION organization_members_rename()`
       ],
       sqlite: () => [`DROP TRIGGER organization_members_copy_username`, `DROP TRIGGER organization_members_rename`]
-    }),
-    (statement) => sql.unsafe(statement),
-    { discard: true }
+    })
   )
 )
 

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { type ExternalLoginType, LinkClaims, type UserLink, UserLinkRepository } from "@atelier/core/identity"
 import type { Sealed } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
 import { bytes, json, nullable, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -36,7 +36,7 @@ const sealed = (from: object) => {
 export const layer = service(
   UserLinkRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql.literal(Object.keys(columns).join(", "))
     const values = sql.literal(Object.keys(sealedColumns).join(", "))
 

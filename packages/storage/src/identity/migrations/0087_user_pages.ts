@@ -1,16 +1,15 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl, trigger } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** SQLite adds columns that are computed when they are read, PostgreSQL 14 those that are kept; an index holds either. */
-const orderColumn = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.unsafe(
-    `ALTER TABLE users ADD COLUMN username_key TEXT GENERATED ALWAYS AS (lower(username)) ${inDialect(sql, {
+const orderColumn = Effect.flatMap(Statements, (sql) =>
+  sql.batch([
+    `ALTER TABLE users ADD COLUMN username_key TEXT GENERATED ALWAYS AS (lower(username)) ${sql.dialect({
       postgres: () => "STORED",
       sqlite: () => "VIRTUAL"
     })}`
-  )
+  ])
 )
 
 const listed = "WHERE NOT deleted AND NOT is_system"
@@ -22,42 +21,38 @@ const searched = ["email", "username", "name"] as const
  * Indexes of trigrams. PostgreSQL's need an extension, which the database's owner may install if the server offers it; without it, searches
  * read all users. SQLite's is a table of its own with stable numbers, because row numbers may change.
  */
-const trigrams = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+const trigrams = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () =>
-      Effect.asVoid(
-        sql.unsafe(`DO $$
+      sql.batch([
+        `DO $$
         BEGIN
           CREATE EXTENSION IF NOT EXISTS pg_trgm;
           CREATE INDEX users_by_text ON users USING gin (${searched.map((column) => `lower(${column}) gin_trgm_ops`).join(", ")}) ${listed};
         EXCEPTION WHEN OTHERS THEN
           RAISE NOTICE 'without pg_trgm, searches for a part of a name read all users: %', SQLERRM;
-        END $$`)
-      ),
+        END $$`
+      ]),
     sqlite: () =>
-      Effect.forEach(
-        [
-          `CREATE TABLE user_texts (number INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE REFERENCES users (id) ON DELETE CASCADE)`,
-          `CREATE VIRTUAL TABLE user_trigrams USING fts5(${searched.join(", ")}, tokenize = 'trigram')`,
-          `INSERT INTO user_texts (user_id) SELECT id FROM users`,
-          `INSERT INTO user_trigrams (rowid, ${searched.join(", ")})
+      sql.batch([
+        `CREATE TABLE user_texts (number INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE REFERENCES users (id) ON DELETE CASCADE)`,
+        `CREATE VIRTUAL TABLE user_trigrams USING fts5(${searched.join(", ")}, tokenize = 'trigram')`,
+        `INSERT INTO user_texts (user_id) SELECT id FROM users`,
+        `INSERT INTO user_trigrams (rowid, ${searched.join(", ")})
             SELECT t.number, ${searched.map((column) => `u.${column}`).join(", ")} FROM user_texts t JOIN users u ON u.id = t.user_id`,
-          `CREATE TRIGGER user_texts_inserted AFTER INSERT ON users BEGIN
+        `CREATE TRIGGER user_texts_inserted AFTER INSERT ON users BEGIN
             INSERT INTO user_texts (user_id) VALUES (NEW.id);
             INSERT INTO user_trigrams (rowid, ${searched.join(", ")})
               SELECT number, ${searched.map((column) => `NEW.${column}`).join(", ")} FROM user_texts WHERE user_id = NEW.id;
           END`,
-          `CREATE TRIGGER user_texts_updated AFTER UPDATE OF ${searched.join(", ")} ON users BEGIN
+        `CREATE TRIGGER user_texts_updated AFTER UPDATE OF ${searched.join(", ")} ON users BEGIN
             UPDATE user_trigrams SET ${searched.map((column) => `${column} = NEW.${column}`).join(", ")}
               WHERE rowid = (SELECT number FROM user_texts WHERE user_id = NEW.id);
           END`,
-          `CREATE TRIGGER user_texts_deleted BEFORE DELETE ON users BEGIN
+        `CREATE TRIGGER user_texts_deleted BEFORE DELETE ON users BEGIN
             DELETE FROM user_trigrams WHERE rowid = (SELECT number FROM user_texts WHERE user_id = OLD.id);
           END`
-        ],
-        (statement) => sql.unsafe(statement),
-        { discard: true }
-      )
+      ])
   })
 )
 

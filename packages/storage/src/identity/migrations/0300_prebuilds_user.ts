@@ -1,14 +1,14 @@
 import { prebuildsUserId } from "@atelier/core/access"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const name = "prebuilds"
 const email = "prebuilds@system"
 
 /** Gives way: another user may have had the name or the address before they were the service's own. The user keeps everything else. */
 const freeName = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Statements
   const holders = yield* sql<{ readonly id: string; readonly username: string; readonly email: string }>`
     SELECT id, username, email FROM users WHERE NOT deleted AND (lower(username) = ${name} OR lower(email) = ${email})`
   for (const holder of holders) {
@@ -29,7 +29,7 @@ const freeName = Effect.gen(function* () {
 
 /** The user that owns prebuilt workspaces until users claim them. templates-and-provisioning.md §5.2. */
 export default Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Statements
   const { boolean } = dialectOf(sql)
   const never = "0001-01-01T00:00:00Z"
   yield* freeName

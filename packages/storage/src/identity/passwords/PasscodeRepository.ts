@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { type LoginType, PasscodeRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { bytes, nullable, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const passcode = row({ id: uuid, user_id: uuid, hashed_passcode: text(), expires_at: timestamp })
 
@@ -15,7 +15,7 @@ const sealed = row({ unsent_key_id: text(), unsent_passcode: bytes })
 
 export const layer = service(
   PasscodeRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     PasscodeRepository.of({
       holder: (email) =>
         first(

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { type ScimQuery, ScimUserRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
@@ -7,13 +7,14 @@ import { all, one } from "../../platform/Statement.js"
 import { userConditions } from "../users/UserDirectoryRepository.js"
 import { userColumns } from "../users/UserRepository.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const user = row(userColumns)
 const counted = row({ count: number })
 
 export const layer = service(
   ScimUserRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(Object.keys(userColumns).join(", "))
 
     const matching = ({ filter, readable }: ScimQuery): Statement.Fragment =>

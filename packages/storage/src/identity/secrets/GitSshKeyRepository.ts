@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { GitSshKeyRepository, type StoredSshKeyPair } from "@atelier/core/identity"
 import type { SealedRow } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 import { bytes, nullable, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, one } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const key = row({ user_id: uuid, created_at: timestamp, updated_at: timestamp, public_key: text() })
 const halves = row({ user_id: uuid, public_key: text(), private_key: text(), sealed_key_id: text(), sealed_key: nullable(bytes) })
@@ -25,7 +25,7 @@ const pair = (from: object): StoredSshKeyPair => {
 
 export const layer = service(
   GitSshKeyRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     GitSshKeyRepository.of({
       store: (value, { ciphertext, key_id }) =>
         one(

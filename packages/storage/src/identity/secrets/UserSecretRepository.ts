@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { type UserSecret, UserSecretRepository } from "@atelier/core/identity"
 import type { SealedRow } from "@atelier/core/platform"
 import { Effect } from "effect"
@@ -7,6 +6,7 @@ import { dialectOf, locking } from "../../platform/Dialect.js"
 import { boolean, bytes, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -34,7 +34,7 @@ const sealed = (from: object): SealedRow => {
 export const layer = service(
   UserSecretRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const dialect = dialectOf(sql)
 
     const listed = (names: object) =>

@@ -1,16 +1,14 @@
-import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type ApiKey, ApiKeyRepository, type IssueOutcome, type KeyIssue, type KeyLoginType, type UserId } from "@atelier/core/identity"
 import { Effect, Encoding, Schema } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { boolean, columnList, json, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
-import { sharedBatch } from "../../platform/SharedWrite.js"
-import { all, applied, first, one, run, runUnique, touched } from "../../platform/Statement.js"
+import { all, applied, first, one, run, runUnique, touched, withItem } from "../../platform/Statement.js"
 import { auditTypes, auditValues } from "../../audit/AuditRepository.js"
 import { dieOf, inTransaction } from "../../platform/Unavailability.js"
 import { Duplicate, service } from "@atelier/core/platform"
 import { makeKeyCounts } from "./KeyCounts.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: text(),
@@ -96,7 +94,7 @@ const outcomeOf = ({ has_user, is_valid, keys }: ReturnType<typeof judged>, limi
 export const layer = service(
   ApiKeyRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const counts = makeKeyCounts()
 
     const selected = sql.literal(
@@ -105,7 +103,7 @@ export const layer = service(
         .join(", ")
     )
     const hasScope = (scope: string) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`jsonb_exists(scopes, ${scope})`,
         sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(scopes) WHERE value = ${scope})`
       })
@@ -125,9 +123,7 @@ export const layer = service(
     const storingAtOnce = () => {
       const [keys, entries, others] = [keyTypes, auditTypes, issueTypes].map((types) => sql.literal(columnList(types)))
       const [itemColumns, entryColumns] = [{ ...keyTypes, ...issueTypes }, auditTypes].map((types) => sql.literal(typed(types)))
-      const store = sharedBatch(
-        sql,
-        sql`WITH items AS (SELECT * FROM ROWS FROM (json_to_recordset(CAST(${""} AS json)) AS (${itemColumns}))
+      const [text] = sql`WITH items AS (SELECT * FROM ROWS FROM (json_to_recordset(CAST(${""} AS json)) AS (${itemColumns}))
               WITH ORDINALITY AS item (${keys}, ${others}, position)),
             locked AS (SELECT id FROM users
               WHERE id = ANY (ARRAY(SELECT user_id FROM items UNION SELECT actor FROM items)) AND NOT deleted ORDER BY id FOR SHARE),
@@ -141,11 +137,10 @@ export const layer = service(
               ON CONFLICT (user_id, token_name) WHERE login_type = 'token' DO NOTHING RETURNING id),
             audited AS (INSERT INTO audit_logs (${entries}) SELECT e.* FROM judged j
               CROSS JOIN LATERAL json_to_record(j.entry) AS e (${entryColumns}) WHERE j.id IN (SELECT id FROM stored))
-          SELECT position, has_user, is_valid, keys, id IN (SELECT id FROM stored) AS is_stored FROM judged`
-      )
+          SELECT position, has_user, is_valid, keys, id IN (SELECT id FROM stored) AS is_stored FROM judged`.compile()
       return (issue: KeyIssue, known: number | undefined) =>
         Effect.filterOrFail(
-          one(judgedAtOnce, store(itemOf(issue, known))),
+          one(judgedAtOnce, withItem(sql, "write", text, itemOf(issue, known))),
           (found) => found.is_stored || outcomeOf(found, issue.limit) !== "issued",
           () => new Duplicate({ constraint: tokenNames })
         )
@@ -168,7 +163,7 @@ export const layer = service(
       })
     }
 
-    const store = inDialect(sql, {
+    const store = sql.dialect({
       postgres: storingAtOnce,
       sqlite: () => (issue: KeyIssue, known: number | undefined) =>
         Effect.catchTag(inTransaction(sql, storeInTransaction(issue, known)), "SqlError", dieOf)

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
 import { Effect, Schema } from "effect"
@@ -7,6 +6,7 @@ import { applied, first, prepared, run } from "../../platform/Statement.js"
 import { readRights, selectRights } from "../Rights.js"
 import { organizationIdsOf, userColumns } from "../users/UserRepository.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 /** JSON stays text here: it is read when the rights are new. */
 const session = row({
@@ -55,7 +55,7 @@ const stored = (from: object): StoredSession => {
 export const layer = service(
   SessionRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const byKeyId = prepared(
       sql,
       "text",

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { type Preferences, unchosenAppearance, UserSettingsRepository } from "@atelier/core/identity"
 import { Effect, Option } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
 import { boolean, row, text } from "../../platform/Row.js"
 import { first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const appearance = row({ theme_preference: text(), theme_mode: text(), theme_light: text(), theme_dark: text(), terminal_font: text() })
 
@@ -27,7 +27,7 @@ const unchosenPreferences: Preferences = {
 export const layer = service(
   UserSettingsRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     return UserSettingsRepository.of({

@@ -1,22 +1,22 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { type ClaimQuery, ClaimRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { row, text } from "../../platform/Row.js"
 import { all } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const stored = row({ value: text() })
 
 export const layer = service(
   ClaimRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const valueOf = (found: object) => stored(found).value
 
     /** The links `l` whose claims are asked for. */
     const links = ({ organization_id }: ClaimQuery): Statement.Fragment => {
       const members = sql`(SELECT m.user_id FROM organization_members m WHERE m.organization_id = ${organization_id ?? null})`
-      const readable = inDialect(sql, {
+      const readable = sql.dialect({
         // Texts that PostgreSQL cannot have: U+0000, and halves of surrogate pairs
         postgres: () => sql` AND k.claims !~ '\\\\u(0000|d[89a-f])'`,
         sqlite: () => sql.literal("")
@@ -29,7 +29,7 @@ export const layer = service(
       names: (query) =>
         all(
           valueOf,
-          inDialect(sql, {
+          sql.dialect({
             postgres: () => sql`SELECT DISTINCT j.value FROM ${links(query)},
                 LATERAL json_object_keys(CAST(l.claims AS json) -> 'merged_claims') AS j (value)
               ORDER BY 1 LIMIT ${query.limit}`,
@@ -40,7 +40,7 @@ export const layer = service(
       values: (claim, query) =>
         all(
           valueOf,
-          inDialect(sql, {
+          sql.dialect({
             postgres: () => sql`WITH claim AS (
                 SELECT CAST(l.claims AS json) -> 'merged_claims' -> CAST(${claim} AS text) AS value FROM ${links(query)})
               SELECT c.value #>> '{}' AS value FROM claim c WHERE json_typeof(c.value) = 'string'

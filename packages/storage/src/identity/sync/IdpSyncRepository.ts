@@ -1,29 +1,29 @@
-import { SqlClient } from "@effect/sql"
 import { IdpSyncRepository } from "@atelier/core/identity"
 import { Effect, Option, Schema } from "effect"
 import { json, nullable, row, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect, locking } from "../../platform/Dialect.js"
+import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const stored = row({ organization_id: uuid, settings: json(Schema.Unknown) })
 const locked = row({ settings: nullable(json(Schema.Unknown)) })
 
 export const layer = service(
   IdpSyncRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const forUpdate = locking(sql, "FOR UPDATE")
 
     /** Whether some value stands for a target. */
     const isMapped = (target: string) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`EXISTS (SELECT 1 FROM jsonb_each(settings -> 'mapping') m WHERE jsonb_exists(m.value, ${target}))`,
         sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(settings, '$.mapping') m, json_each(m.value) t WHERE t.value = ${target})`
       })
 
     /** Settings whose values stand for the same but a target. */
     const without = (target: string) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`jsonb_set(settings, '{mapping}',
             (SELECT jsonb_object_agg(m.key, m.value - CAST(${target} AS text)) FROM jsonb_each(settings -> 'mapping') m))`,
         sqlite: () => sql`json_set(settings, '$.mapping', json((SELECT json_group_object(m.key,

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import type { Group } from "@atelier/core/groups"
 import { LoginSyncRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
@@ -7,7 +6,8 @@ import { insertAll, items } from "../../platform/Batch.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { all, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { inDialect, locking } from "../../platform/Dialect.js"
+import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const membership = row({
   organization_id: uuid,
@@ -24,7 +24,7 @@ const placeOf = ({ name, organization_id }: Pick<Group, "organization_id" | "nam
 
 export const layer = service(
   LoginSyncRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const keyShare = locking(sql, "FOR KEY SHARE")
     // A transaction that ends a membership waits, and removes these places with it
     const keyShareOfBoth = locking(sql, "FOR KEY SHARE OF g, m")
@@ -76,7 +76,7 @@ export const layer = service(
         ])
         if (wanted.length === 0) return Effect.succeed([])
         const uuidOf = (key: string) =>
-          inDialect(sql, {
+          sql.dialect({
             postgres: () => sql`CAST(item.value ->> ${sql.literal(`'${key}'`)} AS uuid)`,
             sqlite: () => sql`(item.value ->> ${sql.literal(`'${key}'`)})`
           })

@@ -1,11 +1,11 @@
-import { SqlClient } from "@effect/sql"
 import { AccountRepository, ownerRole } from "@atelier/core/identity"
 import { Effect, Option } from "effect"
 import { nullable, row, text, texts, uuid } from "../../platform/Row.js"
 import { all, first, run, runUnique } from "../../platform/Statement.js"
 import { userColumns } from "./UserRepository.js"
 import { service } from "@atelier/core/platform"
-import { inDialect, locking } from "../../platform/Dialect.js"
+import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const identified = row({ id: uuid })
 const user = row(userColumns)
@@ -15,12 +15,12 @@ const password = row({ hashed_password: nullable(text()) })
 export const layer = service(
   AccountRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql.literal(Object.keys(userColumns).join(", "))
     // Keys are added to a user while it is locked: only what they refer to must not change
     const forUpdate = locking(sql, "FOR NO KEY UPDATE")
 
-    const isOwner = inDialect(sql, {
+    const isOwner = sql.dialect({
       postgres: () => sql`jsonb_exists(rbac_roles, ${ownerRole})`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(rbac_roles) r WHERE r.value = ${ownerRole})`
     })

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { DormancyRepository, type User } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { insertAll } from "../../platform/Batch.js"
@@ -6,12 +5,13 @@ import { row, text, uuid } from "../../platform/Row.js"
 import { all, applied, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const lapsed = row({ id: uuid, username: text() })
 
 export const layer = service(
   DormancyRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const unlocked = locking(sql, "FOR NO KEY UPDATE SKIP LOCKED")
     const logged = (users: ReadonlyArray<Pick<User, "id">>, new_status: User["status"], changed_at: string) =>
       run(

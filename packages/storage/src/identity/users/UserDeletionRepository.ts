@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { UserDeletionRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { takeFromAcls } from "../../groups/AclEntries.js"
 import { dialectOf } from "../../platform/Dialect.js"
 import { applied, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 /**
  * Tables of a user's credentials, settings, notifications and memberships, by `user_id`. Organizations before groups, in the order in which memberships
@@ -29,7 +29,7 @@ const tables = [
 
 export const layer = service(
   UserDeletionRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const { boolean: bool } = dialectOf(sql)
     return UserDeletionRepository.of({
       ownsWorkspace: (id) => applied(sql`SELECT id FROM workspaces WHERE owner_id = ${id} AND NOT deleted LIMIT 1`),

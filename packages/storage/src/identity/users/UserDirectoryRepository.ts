@@ -1,14 +1,15 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { UserDirectoryRepository, type UserFilter, type UserQuery } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { contains } from "../../platform/Contains.js"
-import { dialectOf, inDialect } from "../../platform/Dialect.js"
+import { dialectOf } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { number, row, uuid } from "../../platform/Row.js"
 import { all, one } from "../../platform/Statement.js"
 import { selectUser, withOrganizations } from "./UserRepository.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const counted = row({ count: number })
 
@@ -35,13 +36,13 @@ interface Slice {
 }
 
 /** The conditions that a filter adds on users `u`; none where it says nothing. */
-export const userConditions = (sql: SqlClient.SqlClient, filter: UserFilter): ReadonlyArray<Statement.Fragment> => {
+export const userConditions = (sql: Statements, filter: UserFilter): ReadonlyArray<Statement.Fragment> => {
   const { boolean: bool } = dialectOf(sql)
   const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
     value === undefined ? [] : [condition(value)]
   const holds = (column: string, part: string) => contains(sql, sql.literal(`lower(u.${column})`), part)
   const anyRole = (roles: ReadonlyArray<string>) =>
-    inDialect(sql, {
+    sql.dialect({
       postgres: () => sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
       sqlite: () =>
         sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value IN (SELECT value FROM json_each(${JSON.stringify(roles)})))`
@@ -68,17 +69,17 @@ export const userConditions = (sql: SqlClient.SqlClient, filter: UserFilter): Re
 
 export const layer = service(
   UserDirectoryRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = selectUser(sql)
     const { boolean: bool } = dialectOf(sql)
 
     const key = sql`u.username_key`
     /** Keeps SQLite from reading all users in their order where an index knows the few that are meant; PostgreSQL knows by itself. */
-    const sortedKey = inDialect(sql, { postgres: () => key, sqlite: () => sql`+u.username_key` })
+    const sortedKey = sql.dialect({ postgres: () => key, sqlite: () => sql`+u.username_key` })
 
     /** SQLite takes an index that is much longer, unless it is told: few have a role. */
     const users = (filter: UserFilter): Statement.Fragment =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => sql`users u`,
         sqlite: () => (filter.roles === undefined ? sql`users u` : sql`users u INDEXED BY users_with_roles`)
       })
@@ -86,7 +87,7 @@ export const layer = service(
     /** The users that may match a text, if SQLite's index of trigrams finds few enough. PostgreSQL uses its own index by itself. */
     const candidates = (filter: UserFilter): Effect.Effect<ReadonlyArray<Statement.Fragment>> => {
       const [match] = [phrase("", filter.search), phrase("name : ", filter.name)].filter((one) => one !== undefined)
-      return inDialect(sql, {
+      return sql.dialect({
         postgres: () => Effect.succeed([]),
         sqlite: () =>
           match === undefined

@@ -1,10 +1,11 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
 import { Effect, Option } from "effect"
-import { dialectOf, inDialect } from "../../platform/Dialect.js"
+import { dialectOf } from "../../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
 import { applied, first, prepared, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 /** The columns of every statement that returns whole users. */
 export const userColumns = {
@@ -34,8 +35,8 @@ const selectedColumns = Object.keys(userColumns)
   .join(", ")
 
 /** The organizations of the user `u` that are not deleted, oldest membership first, as a JSON list. */
-export const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  inDialect(sql, {
+export const organizationIdsOf = (sql: Statements): Statement.Fragment =>
+  sql.dialect({
     postgres: () =>
       sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]')
         FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted)`,
@@ -45,14 +46,14 @@ export const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment 
   })
 
 /** The columns of a user `u` together with its organizations. */
-export const selectUser = (sql: SqlClient.SqlClient): Statement.Fragment =>
+export const selectUser = (sql: Statements): Statement.Fragment =>
   sql`${sql.literal(selectedColumns)}, ${organizationIdsOf(sql)} AS organization_ids`
 const withPassword = row({ ...userColumns, hashed_password: nullable(text()) })
 
 export const layer = service(
   UserRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
 
     const selected = sql.literal(selectedColumns)
@@ -79,7 +80,7 @@ export const layer = service(
       sql`INSERT INTO user_status_changes ${sql.insert({ user_id: userId, new_status: status, changed_at: at })}`
 
     /** Keeps other processes from adding users until the transaction ends; SQLite has one writer anyway. */
-    const lockForAdding = inDialect(sql, {
+    const lockForAdding = sql.dialect({
       postgres: () => run(sql`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`),
       sqlite: () => Effect.void
     })

@@ -1,10 +1,10 @@
 import { PushedParameters, PushedRequestRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { bytes, columnList, json, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { applied, first, run } from "../../platform/Statement.js"
 import { waitingRows } from "../waitingRows.js"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = { prefix: text(), app_id: uuid, request: json(PushedParameters), expires_at: timestamp }
 const pushed = row(columns)
@@ -12,7 +12,7 @@ const hashed = row({ hashed_secret: bytes })
 
 export const layer = service(
   PushedRequestRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     PushedRequestRepository.of({
       insert: ({ request, ...value }, hashedSecret) =>
         run(

@@ -1,10 +1,10 @@
 import { DescriptiveMetadata, type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
-import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
 import { boolean, bytes, columnList, json, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, one, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -34,7 +34,7 @@ const registrationKey = "oauth2_dynamic_client_registration_enabled"
 
 export const layer = service(
   OAuth2AppRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(columnList(columns, "a"))
     const selectedSecret = sql.literal(columnList(secretColumns))

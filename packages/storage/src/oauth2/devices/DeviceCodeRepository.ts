@@ -1,11 +1,11 @@
 import { type DeviceCode, DeviceCodeRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { applied, first, run, runUnique } from "../../platform/Statement.js"
 import { waitingRows } from "../waitingRows.js"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -26,7 +26,7 @@ const hashed = row({ hashed_secret: bytes })
 
 export const layer = service(
   DeviceCodeRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(columnList(columns))
     const forUpdate = locking(sql, "FOR UPDATE")
 

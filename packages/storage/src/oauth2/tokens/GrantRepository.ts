@@ -1,10 +1,10 @@
 import { type Grant, GrantRepository } from "@atelier/core/oauth2"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { applied, first, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -34,7 +34,7 @@ const withHash =
 
 export const layer = service(
   GrantRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(columnList(columns, "g"))
     const keyShare = locking(sql, "FOR KEY SHARE")
 

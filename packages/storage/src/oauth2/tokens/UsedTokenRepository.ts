@@ -1,13 +1,13 @@
 import { UsedTokenRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { applied } from "../../platform/Statement.js"
 import { expiringRows } from "../waitingRows.js"
+import { Statements } from "../../platform/Statements.js"
 
 export const layer = service(
   UsedTokenRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     UsedTokenRepository.of({
       use: (hashedId, expiresAt) =>
         applied(

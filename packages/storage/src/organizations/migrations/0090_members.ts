@@ -1,11 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** Members carry their username in lower case: what lists of them are ordered by. */
-const triggers = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+const triggers = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () =>
       ddl(
         // The lock keeps the user from being renamed while the name is copied

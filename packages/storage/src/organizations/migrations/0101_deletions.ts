@@ -1,7 +1,6 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** Objects of a kind that name users one by one, and are not deleted. */
 const shared = [
@@ -13,9 +12,9 @@ const shared = [
  * The shares of single members end with the membership, like their places in groups. Rows are locked in the order of their ids, as in every
  * transaction that removes entries from many ACLs.
  */
-const leaveAcls = Effect.flatMap(SqlClient.SqlClient, (sql) => {
+const leaveAcls = Effect.flatMap(Statements, (sql) => {
   const trigger = "CREATE TRIGGER organization_members_leave_acls AFTER DELETE ON organization_members"
-  return inDialect(sql, {
+  return sql.dialect({
     postgres: () =>
       ddl(
         `CREATE FUNCTION leave_acls() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -46,8 +45,8 @@ const leaveAcls = Effect.flatMap(SqlClient.SqlClient, (sql) => {
 })
 
 /** Deleted users are not searched for. PostgreSQL's index leaves them out by itself. */
-const forgetTexts = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+const forgetTexts = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () => Effect.void,
     sqlite: () =>
       ddl(
@@ -62,18 +61,18 @@ const forgetTexts = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 )
 
 /** Takes those entries out of ACLs whose user or group has been deleted. */
-const takeDangling = Effect.flatMap(SqlClient.SqlClient, (sql) => {
+const takeDangling = Effect.flatMap(Statements, (sql) => {
   const existing = { user_acl: "SELECT id FROM users WHERE NOT deleted", group_acl: "SELECT id FROM groups" }
   const kept = (acl: string, ids: string): string =>
-    inDialect(sql, {
+    sql.dialect({
       postgres: () => `(SELECT coalesce(jsonb_object_agg(e.key, e.value), '{}') FROM jsonb_each(${acl}) e
         WHERE e.key IN (SELECT CAST(x.id AS text) FROM (${ids}) x))`,
       sqlite: () => `(SELECT json_group_object(e.key, json(e.value)) FROM json_each(${acl}) e WHERE e.key IN (${ids}))`
     })
-  return Effect.forEach(
-    shared.flatMap(({ table }) => Object.entries(existing).map(([acl, ids]) => ({ table, acl, ids }))),
-    ({ acl, ids, table }) => sql.unsafe(`UPDATE ${table} SET ${acl} = ${kept(acl, ids)} WHERE ${acl} <> '{}' AND NOT deleted`),
-    { discard: true }
+  return sql.batch(
+    shared.flatMap(({ table }) =>
+      Object.entries(existing).map(([acl, ids]) => `UPDATE ${table} SET ${acl} = ${kept(acl, ids)} WHERE ${acl} <> '{}' AND NOT deleted`)
+    )
   )
 })
 

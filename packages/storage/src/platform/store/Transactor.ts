@@ -3,7 +3,7 @@ import { Transactor, service } from "@atelier/core/platform"
 import { run } from "../Statement.js"
 import { dieOf, inTransaction } from "../Unavailability.js"
 import { Cause, Context, Effect, FiberRef, GlobalValue, Schedule } from "effect"
-import { inDialect } from "../Dialect.js"
+import { Statements } from "../Statements.js"
 
 /**
  * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
@@ -34,9 +34,9 @@ const backoff = Schedule.intersect(Schedule.jittered(Schedule.exponential("10 mi
 /** Transactions of the SQL client. Aborted ones run again; any other failure of the store is a defect. */
 export const layer = service(
   Transactor,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     Transactor.of({
-      hurried: inDialect(sql, { postgres: () => run(sql`SET LOCAL lock_timeout = '1s'`), sqlite: () => Effect.void }),
+      hurried: sql.dialect({ postgres: () => run(sql`SET LOCAL lock_timeout = '1s'`), sqlite: () => Effect.void }),
       outside: (effect) => Effect.locally(Effect.mapInputContext(effect, withoutConnection), depth, 0),
       atomically: (effect) =>
         Effect.gen(function* () {

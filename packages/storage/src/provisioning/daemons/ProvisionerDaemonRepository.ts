@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import type { Uuid } from "@atelier/core/platform"
 import {
   canonicalTags,
@@ -13,6 +12,7 @@ import { columnList, json, nullable, row, text, timestamp, uuid } from "../../pl
 import { all, first, one, run } from "../../platform/Statement.js"
 import { tagsContained, tagsValue } from "../queue/Tags.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -34,7 +34,7 @@ const named = row({ id: uuid, name: text() })
 export const layer = service(
   ProvisionerDaemonRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql.literal(columnList(columns))
 
     const upsert = (value: ProvisionerDaemon, processId: Uuid.Uuid | null) =>

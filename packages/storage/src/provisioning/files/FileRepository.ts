@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { nextTurn, streamInTurns, service } from "@atelier/core/platform"
 import { FileQuotaExceeded, FileRepository } from "@atelier/core/provisioning"
 import { Effect, Option, Stream } from "effect"
@@ -6,7 +5,7 @@ import { accessCondition } from "../../platform/AccessPredicate.js"
 import { bytes, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { applied, first, runUnique, touched } from "../../platform/Statement.js"
 import { inTransaction } from "../../platform/Unavailability.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
 const stored = row({ bytes: number })
@@ -18,12 +17,12 @@ const chunkSize = 1024 * 1024
 export const layer = service(
   FileRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const columns = sql.literal("id, hash, created_at, created_by, mimetype, size")
 
     /** Uploads of one user are counted one after the other; SQLite's transactions are anyway. */
     const lockUploader = (id: string) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () => Effect.asVoid(sql`SELECT id FROM users WHERE id = ${id} FOR NO KEY UPDATE`),
         sqlite: () => Effect.void
       })

@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { ModuleArchiveRepository } from "@atelier/core/provisioning"
 import { Effect, Option } from "effect"
 import { number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
 const linked = row({ file_id: uuid })
@@ -11,7 +11,7 @@ const linked = row({ file_id: uuid })
 export const layer = service(
   ModuleArchiveRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     return ModuleArchiveRepository.of({
       link: (template_version_id, file_id) =>
         run(

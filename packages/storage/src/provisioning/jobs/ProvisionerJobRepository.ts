@@ -1,15 +1,15 @@
-import { SqlClient } from "@effect/sql"
 import { Uuid, service } from "@atelier/core/platform"
 import { canonicalTags, type JobMetadata, type JobTiming, ProvisionerJobRepository } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { insertAll } from "../../platform/Batch.js"
-import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { columnList, nullable, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { claimColumns, columns } from "../columns.js"
 import { jobIs } from "../JobStatus.js"
 import { tagsContained, tagsValue } from "../queue/Tags.js"
+import { Statements } from "../../platform/Statements.js"
 
 const timing = {
   job_id: uuid,
@@ -38,7 +38,7 @@ const named = row({
 export const layer = service(
   ProvisionerJobRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const dialect = dialectOf(sql)
 
     const selected = sql.literal(columnList(columns))
@@ -46,7 +46,7 @@ export const layer = service(
     const forUpdate = locking(sql, "FOR UPDATE")
 
     /** The version that a dry run plans. */
-    const plannedVersion = inDialect(sql, {
+    const plannedVersion = sql.dialect({
       postgres: () => sql.literal("CAST(j.input ->> 'template_version_id' AS uuid)"),
       sqlite: () => sql.literal("json_extract(j.input, '$.template_version_id')")
     })

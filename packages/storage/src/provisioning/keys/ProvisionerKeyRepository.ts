@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { canonicalTags, ProvisionerKeyRepository, ProvisionerTags } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { columnList, json, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = { id: uuid, created_at: timestamp, organization_id: uuid, name: text(), tags: json(ProvisionerTags) }
 const key = row(columns)
@@ -12,7 +12,7 @@ const key = row(columns)
 export const layer = service(
   ProvisionerKeyRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql`SELECT ${sql.literal(columnList(columns))} FROM provisioner_keys`
 
     return ProvisionerKeyRepository.of({

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { type JobLog, JobLogRepository } from "@atelier/core/provisioning"
 import { Effect, Option } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
 import { number, row, text, timestamp } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const log = row({
   id: number,
@@ -18,7 +18,7 @@ const staged = row({ stage: text() })
 
 export const layer = service(
   JobLogRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const dialect = dialectOf(sql)
 
     return JobLogRepository.of({

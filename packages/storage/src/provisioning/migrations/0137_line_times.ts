@@ -1,11 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /** Lines of a log that arrive together have times some microseconds apart. SQLite stores times as texts, which have room for them. */
-export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  inDialect(sql, {
+export default Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
     postgres: () =>
       ddl(
         `ALTER TABLE workspace_agent_logs ALTER COLUMN created_at TYPE :line_time`,

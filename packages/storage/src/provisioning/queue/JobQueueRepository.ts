@@ -1,29 +1,27 @@
-import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { JobQueueRepository } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
-import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
-import { all, applied, first, one, run } from "../../platform/Statement.js"
+import { all, first, one } from "../../platform/Statement.js"
 import { claimColumns } from "../columns.js"
 import { jobIs } from "../JobStatus.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
+import { claimedJobs } from "./ClaimedJobs.js"
 
 const takenJob = row({ ...claimColumns, initiator_username: text() })
-const identified = row({ id: uuid })
-const claimed = row({ id: uuid, claim_id: uuid })
 const place = row({ id: uuid, queue_position: number, queue_size: number })
 const counted = row({ count: number })
-const cancellation = row({ canceled_at: nullable(timestamp) })
 const worker = row({ job_id: uuid, daemon_id: uuid })
 const matched = row({ job_id: uuid, count: number, available: number, most_recently_seen: nullable(timestamp) })
 
 export const layer = service(
   JobQueueRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const dialect = dialectOf(sql)
 
     const claimSelected = sql.literal(columnList(claimColumns))
@@ -32,13 +30,14 @@ export const layer = service(
     const isPrebuild = sql.literal(`(initiator_id = '${prebuildsUserId}')`)
     const queueOrder = sql`${isPrebuild}, created_at, id`
     const skippingLocked = locking(sql, "FOR UPDATE SKIP LOCKED")
-    const hasProvisioner = inDialect(sql, {
+    const hasProvisioner = sql.dialect({
       postgres: () => sql`d.provisioners @> to_jsonb(j.provisioner)`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(d.provisioners) WHERE value = j.provisioner)`
     })
     const daemonTakesJob = tagsContained(sql, sql`d.tags`, sql`j.tags`)
 
     return JobQueueRepository.of({
+      ...claimedJobs(sql),
       queuePlaces: (ids, seenSince) =>
         all(
           place,
@@ -81,56 +80,7 @@ export const layer = service(
             RETURNING ${claimSelected},
               coalesce((SELECT u.username FROM users u WHERE u.id = provisioner_jobs.initiator_id), '') AS initiator_username`
         ),
-      renew: (id, claimId, now, leaseExpiresAt) =>
-        first(
-          cancellation,
-          sql`UPDATE provisioner_jobs SET updated_at = ${now}, lease_expires_at = ${leaseExpiresAt}
-            WHERE id = ${id} AND claim_id = ${claimId} AND completed_at IS NULL RETURNING canceled_at`
-        ),
-      forbidRepeating: (id, claimId, now) =>
-        applied(
-          sql`UPDATE provisioner_jobs SET unrepeatable = ${dialect.boolean(true)}, updated_at = ${now}
-            WHERE id = ${id} AND claim_id = ${claimId} AND completed_at IS NULL RETURNING id`
-        ),
-      discountAttempt: (id) => run(sql`UPDATE provisioner_jobs SET attempts = attempts - 1 WHERE id = ${id}`),
-      withExpiredLease: (now, limit) =>
-        Effect.map(
-          all(
-            identified,
-            sql`SELECT id FROM provisioner_jobs WHERE completed_at IS NULL AND lease_expires_at IS NOT NULL AND lease_expires_at <= ${now}
-              ORDER BY lease_expires_at LIMIT ${limit}`
-          ),
-          (rows) => rows.map(({ id }) => id)
-        ),
-      claimsOf: (processId, limit) =>
-        all(
-          claimed,
-          sql`SELECT j.id, j.claim_id FROM provisioner_daemons d JOIN provisioner_jobs j ON j.worker_id = d.id
-            WHERE d.process_id = ${processId} AND j.completed_at IS NULL AND j.claim_id IS NOT NULL AND j.lease_expires_at IS NOT NULL
-            ORDER BY j.id LIMIT ${limit}`
-        ),
-      untouched: (pendingSince, runningSince, limit) =>
-        Effect.map(
-          all(
-            identified,
-            sql`SELECT id FROM provisioner_jobs
-              WHERE completed_at IS NULL AND updated_at < ${runningSince} AND (started_at IS NOT NULL OR updated_at < ${pendingSince})
-              ORDER BY random() LIMIT ${limit}`
-          ),
-          (rows) => rows.map(({ id }) => id)
-        ),
-      waitingSilently: (createdBefore, limit) =>
-        Effect.map(
-          all(
-            identified,
-            sql`SELECT id FROM provisioner_jobs WHERE ${isWaiting} AND created_at <= ${createdBefore} AND logs_length = 0
-              ORDER BY random() LIMIT ${limit}`
-          ),
-          (rows) => rows.map(({ id }) => id)
-        ),
-      endLeases: (now) =>
-        run(sql`UPDATE provisioner_jobs SET lease_expires_at = ${now} WHERE completed_at IS NULL AND lease_expires_at IS NOT NULL`),
-      isShared: inDialect(sql, { sqlite: () => false, postgres: () => true }),
+      isShared: sql.dialect({ sqlite: () => false, postgres: () => true }),
       availableWorkers: (ids) =>
         all(
           worker,

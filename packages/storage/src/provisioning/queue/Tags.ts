@@ -1,14 +1,14 @@
-import type { SqlClient, Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { canonicalTags, type ProvisionerTags, untagged } from "@atelier/core/provisioning"
-import { inDialect } from "../../platform/Dialect.js"
+import type { Statements } from "../../platform/Statements.js"
 
 /** Tags as a value of a statement. */
-export const tagsValue = (sql: SqlClient.SqlClient, tags: ProvisionerTags): Statement.Fragment =>
-  inDialect(sql, { postgres: () => sql`CAST(${canonicalTags(tags)} AS jsonb)`, sqlite: () => sql`${canonicalTags(tags)}` })
+export const tagsValue = (sql: Statements, tags: ProvisionerTags): Statement.Fragment =>
+  sql.dialect({ postgres: () => sql`CAST(${canonicalTags(tags)} AS jsonb)`, sqlite: () => sql`${canonicalTags(tags)}` })
 
 /** `tagsContain` of the core on two expressions. templates-and-provisioning.md §6.2. */
-export const tagsContained = (sql: SqlClient.SqlClient, daemon: Statement.Fragment, job: Statement.Fragment): Statement.Fragment => {
-  const all = inDialect(sql, {
+export const tagsContained = (sql: Statements, daemon: Statement.Fragment, job: Statement.Fragment): Statement.Fragment => {
+  const all = sql.dialect({
     postgres: () => sql`${daemon} @> ${job}`,
     sqlite: () =>
       sql`NOT EXISTS (SELECT 1 FROM json_each(${job}) AS wanted WHERE NOT EXISTS (SELECT 1 FROM json_each(${daemon}) AS has WHERE has.key = wanted.key AND has.value = wanted.value))`

@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import { BuildFollowUpRepository, type FollowUpStatus } from "@atelier/core/workspaces"
 import { Effect, Schema } from "effect"
 import { columnList, json, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, run } from "../../platform/Statement.js"
 import { ParameterValue } from "@atelier/core/provisioning"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const columns = {
   build_id: uuid,
@@ -21,7 +21,7 @@ const followUp = row(columns)
 export const layer = service(
   BuildFollowUpRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const selected = sql.literal(columnList(columns, "f"))
 
     return BuildFollowUpRepository.of({

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import type { Sealed } from "@atelier/core/platform"
 import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
@@ -11,6 +11,7 @@ import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "..
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "../columns.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const parameter = row({ name: text(), value: text() })
 const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
@@ -59,7 +60,7 @@ export const detailJoins = `JOIN provisioner_jobs j ON j.id = b.job_id
 export const layer = service(
   WorkspaceBuildRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
     const forUpdate = locking(sql, "FOR UPDATE OF b")

@@ -1,16 +1,16 @@
-import { SqlClient } from "@effect/sql"
 import { WorkspaceTaskRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { row, text, uuid } from "../../platform/Row.js"
 import { first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const called = row({ name: text() })
 const prompt = row({ id: uuid, prompt: text() })
 
 export const layer = service(
   WorkspaceTaskRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     WorkspaceTaskRepository.of({
       prompt: (taskId) => first(prompt, sql`SELECT id, prompt FROM tasks WHERE id = ${taskId} AND deleted_at IS NULL`),
       named: (taskId) => first(called, sql`SELECT name FROM tasks WHERE id = ${taskId} AND deleted_at IS NULL`),

@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { ParameterAutofillRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { row, text } from "../../platform/Row.js"
 import { all } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const parameter = row({ name: text(), value: text() })
 
@@ -13,7 +13,7 @@ const maximumParameters = 100
 
 export const layer = service(
   ParameterAutofillRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     ParameterAutofillRepository.of({
       latestValues: (userId, templateId) =>
         all(

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import type { Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { noDay, otherDays, service } from "@atelier/core/platform"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { as, items } from "../../platform/Batch.js"
 import { number, row, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied } from "../../platform/Statement.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const limit = row({ id: uuid, failure_ttl_ms: number, time_til_dormant_ms: number })
 const lead = row({ id: uuid, time_til_autostop_notify_ms: number })
@@ -16,14 +16,14 @@ const identified = row({ id: uuid })
 export const layer = service(
   WorkspaceLifeCycleRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const templateId = as(sql, "uuid", sql`value ->> 'template_id'`)
     const before = as(sql, "timestamp", sql`value ->> 'before'`)
     // SQLite joins in the written order where it says so, and has no statistics to find that order by itself
-    const then = inDialect(sql, { postgres: () => sql`JOIN`, sqlite: () => sql`CROSS JOIN` })
+    const then = sql.dialect({ postgres: () => sql`JOIN`, sqlite: () => sql`CROSS JOIN` })
     /** Workspaces of each template before that template's instant. PostgreSQL reads all workspaces for a join with values that it cannot foresee. */
     const ofEach = (times: DueTimes["failed_before"], condition: (before: Statement.Fragment) => Statement.Fragment) =>
-      inDialect(sql, {
+      sql.dialect({
         postgres: () =>
           sql`SELECT w.id FROM ${items(sql, times)}
             CROSS JOIN LATERAL (SELECT w.id FROM workspaces w WHERE w.template_id = ${templateId} AND ${condition(before)} OFFSET 0) w`,

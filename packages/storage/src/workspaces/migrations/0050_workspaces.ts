@@ -1,7 +1,6 @@
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../../platform/Schema.js"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 /**
  * Workspaces and their builds.
@@ -150,9 +149,9 @@ const triggers: ReadonlyArray<Trigger> = [
 
 const createTrigger = ({ name, statements, when }: Trigger) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const body = statements.map((statement) => `${statement};`).join("\n")
-    yield* inDialect(sql, {
+    yield* sql.dialect({
       postgres: () =>
         ddl(
           `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,

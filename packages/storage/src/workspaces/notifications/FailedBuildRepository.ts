@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { FailedBuildRepository } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
 import { among } from "../../platform/Among.js"
@@ -6,7 +5,7 @@ import { number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import { jobIs } from "../../provisioning/JobStatus.js"
 import { service } from "@atelier/core/platform"
-import { inDialect } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const template = row({
   id: uuid,
@@ -31,7 +30,7 @@ const reported = row({ reported_at: timestamp })
 
 export const layer = service(
   FailedBuildRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const isFailed = sql.literal(jobIs("failed", "j"))
     const builds = sql`workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id JOIN workspaces w ON w.id = b.workspace_id`
 
@@ -68,7 +67,7 @@ export const layer = service(
         all(
           membership,
           sql`SELECT m.user_id, m.organization_id FROM organization_members m JOIN users u ON u.id = m.user_id
-            WHERE ${among(sql, sql`m.organization_id`, organizationIds)} AND NOT u.deleted AND NOT u.is_system AND ${inDialect(sql, {
+            WHERE ${among(sql, sql`m.organization_id`, organizationIds)} AND NOT u.deleted AND NOT u.is_system AND ${sql.dialect({
               postgres: () => sql`u.rbac_roles @> ${JSON.stringify([role])}::jsonb`,
               sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value = ${role})`
             })} ORDER BY m.user_id`

@@ -1,14 +1,14 @@
-import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { ParameterValue, PrebuildPolicy } from "@atelier/core/provisioning"
 import { PrebuildRepository, type WantedPrebuilds, type WorkspaceStatus } from "@atelier/core/workspaces"
 import type { PrebuildStatus } from "@atelier/core/templates"
 import { Effect, Option, Schema } from "effect"
 import { among } from "../../platform/Among.js"
-import { dialectOf, inDialect, locking } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, run, runUnique } from "../../platform/Statement.js"
 import { service, type Uuid } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const preset = row({
   id: uuid,
@@ -44,7 +44,7 @@ const paused = row({ reconciliation_paused: boolean })
 export const layer = service(
   PrebuildRepository,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const skipLocked = locking(sql, "FOR NO KEY UPDATE OF w SKIP LOCKED")
 
@@ -138,7 +138,7 @@ export const layer = service(
       lockPaused: Effect.map(
         first(
           paused,
-          inDialect(sql, {
+          sql.dialect({
             postgres: () => Effect.zipRight(sql`LOCK TABLE prebuilds_settings IN EXCLUSIVE MODE`, pausedNow),
             sqlite: () => pausedNow
           })

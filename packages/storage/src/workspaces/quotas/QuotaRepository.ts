@@ -1,17 +1,17 @@
-import { SqlClient } from "@effect/sql"
 import { QuotaRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { number, row } from "../../platform/Row.js"
 import { one, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const summed = row({ total: number })
 const total = (from: object): number => summed(from).total
 
 export const layer = service(
   QuotaRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     // Leaves rows that refer to the user free to come and go
     const forUpdate = locking(sql, "FOR NO KEY UPDATE")
     return QuotaRepository.of({

@@ -1,17 +1,17 @@
-import { SqlClient } from "@effect/sql"
 import { WorkspaceSessionRepository } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
 import { row, text, uuid } from "../../platform/Row.js"
 import { first, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const locked = row({ id: uuid })
 const noted = row({ api_key_id: text() })
 
 export const layer = service(
   WorkspaceSessionRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const forUpdate = locking(sql, "FOR NO KEY UPDATE")
     return WorkspaceSessionRepository.of({
       take: (workspaceId) =>

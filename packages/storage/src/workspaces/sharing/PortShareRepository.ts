@@ -1,10 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import type { PortShareLevel } from "@atelier/core/templates"
 import { type PortShareProtocol, PortShareRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { number, row, text, uuid } from "../../platform/Row.js"
 import { all, applied, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
+import { Statements } from "../../platform/Statements.js"
 
 const share = row({
   workspace_id: uuid,
@@ -16,7 +16,7 @@ const share = row({
 
 export const layer = service(
   PortShareRepository,
-  Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.map(Statements, (sql) =>
     PortShareRepository.of({
       ofWorkspace: (id) =>
         all(

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import type { ShareMode } from "@atelier/core/organizations"
 import { WorkspaceSharingRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
@@ -7,12 +6,13 @@ import { first, run } from "../../platform/Statement.js"
 import { workspaces } from "../columns.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
+import { Statements } from "../../platform/Statements.js"
 
 const mode = row({ shareable_workspace_owners: text<ShareMode>() })
 
 export const layer = service(
   WorkspaceSharingRepository,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Statements, (sql) => {
     const selected = sql.literal(workspaces.list)
     const forShare = locking(sql, "FOR SHARE")
     const forUpdate = locking(sql, "FOR NO KEY UPDATE")

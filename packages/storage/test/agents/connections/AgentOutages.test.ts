@@ -1,12 +1,12 @@
 import { AgentLogRepository, AgentLogs, agentOutages } from "@atelier/core/agents"
 import { type AgentOutage, ProvisionerEngines, type TellOutage } from "@atelier/core/provisioning"
-import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Exit, Queue, Redacted, TestClock } from "effect"
 import { databases } from "../../../../../test/store/databases.js"
 import { testEngine } from "../../../../../test/outside/engine.js"
 import { aRunningAgent, aToken } from "../runningAgent.js"
 import { agentServices } from "../services.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 for (const [name, database] of databases) {
   layer(agentServices(database))(`outages on ${name}`, (it) => {
@@ -15,7 +15,7 @@ for (const [name, database] of databases) {
         const agent = yield* aRunningAgent()
         const { after } = yield* AgentLogRepository
         const { report } = yield* AgentLogs
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const message = "The agent has not reached http://dev.localhost:3000 for 30 seconds: connection refused"
         const outages: Array<AgentOutage> = [aToken(), agent.token].map((token) => ({ token: Redacted.make(token), message }))
         const turns = yield* Queue.unbounded<"told" | "failed" | "nothing to tell">()

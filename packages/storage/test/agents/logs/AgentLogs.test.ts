@@ -1,7 +1,6 @@
 import { AgentLogRepository, AgentLogs, maximumLogsLength } from "@atelier/core/agents"
 import { Access, SystemActor } from "@atelier/core/access"
 import { EventBus, Timestamp, Uuid } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Array as Arr, Effect, Exit, Option, Queue, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
@@ -9,6 +8,7 @@ import { databases } from "../../../../../test/store/databases.js"
 import { statementsOf } from "../../../../../test/store/statements.js"
 import { aRunningAgent, aToken, rowOf } from "../runningAgent.js"
 import { agentServices } from "../services.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 for (const [name, database] of databases) {
   layer(agentServices(database))(`logs on ${name}`, (it) => {
@@ -114,7 +114,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { after, append } = yield* AgentLogRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* append(yield* batchOf(agent.id, ["first", "second"]), maximumLogsLength)
         const more = JSON.stringify([["warn", "older", "2026-01-31T23:59:59.000007Z"]])
         yield* sql`UPDATE workspace_agent_logs SET more = ${more} WHERE workspace_agent_id = ${agent.id}`
@@ -127,7 +127,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { after, append } = yield* AgentLogRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* append(yield* batchOf(agent.id, ["first", "second", "third"]), maximumLogsLength)
         const more = JSON.stringify([{ output: "newer" }, "third"])
         yield* sql`UPDATE workspace_agent_logs SET more = ${more} WHERE workspace_agent_id = ${agent.id}`
@@ -162,7 +162,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { after, append } = yield* AgentLogRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const outputs = Arr.makeBy(250, String)
         yield* append(yield* batchOf(agent.id, outputs), maximumLogsLength)
         yield* append(yield* batchOf(agent.id, Arr.makeBy(100, String)), maximumLogsLength)
@@ -181,7 +181,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { after, append } = yield* AgentLogRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         yield* append(
           yield* batchOf(
             agent.id,

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AgentReports, AppReports, UsageReports } from "@atelier/core/agents"
 import { Events, Timestamp } from "@atelier/core/platform"
 import { WorkspaceBuildRepository, workspaceEvents, WorkspaceRepository } from "@atelier/core/workspaces"
@@ -8,6 +7,7 @@ import { databases } from "../../../../../test/store/databases.js"
 import { anApp } from "../../../../../test/records/resources.js"
 import { aRunningAgent, until } from "../runningAgent.js"
 import { agentServices } from "../services.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 const stats = {
   connections_by_proto: new Map([["TCP", 2]]),
@@ -24,7 +24,7 @@ for (const [name, database] of databases) {
   layer(agentServices(database))(`reports on ${name}`, (it) => {
     const statsOf = (agentId: string) =>
       Effect.flatMap(
-        SqlClient.SqlClient,
+        Statements,
         (sql) =>
           sql`SELECT connection_count, connection_median_latency_ms, rx_bytes, session_counts FROM workspace_agent_stats WHERE agent_id = ${agentId}`
       )

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AppReports, AgentRepository, AgentSessions, assembleAgents, BuildResourceRepository, BuildResources } from "@atelier/core/agents"
 import { Access } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
@@ -10,6 +9,7 @@ import { aBuild, aWorkspace } from "../../../../../test/records/agentWorkspaces.
 import { placesOf } from "../../../../../test/store/schema.js"
 import { statementsOf } from "../../../../../test/store/statements.js"
 import { agentServices } from "../services.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 const uuid = (): Uuid.Uuid => Uuid.Uuid.make(globalThis.crypto.randomUUID())
 
@@ -123,7 +123,7 @@ for (const [name, database] of databases) {
         const cloud = stored.find((agent) => agent.name === "cloud")
         const [row] = assembleAgents(yield* (yield* BuildResourceRepository).ofAgent(cloud?.id ?? Uuid.nil))
         expect(row?.auth_instance_id).toBe("i-1")
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const hashes = yield* sql<{ hashed_token: Uint8Array }>`SELECT hashed_token FROM workspace_agents WHERE id = ${row?.id ?? ""}`
         expect(hashes.map(({ hashed_token }) => hashed_token.length)).toStrictEqual([32])
       })

@@ -2,13 +2,13 @@ import { unrestrictedAllowList } from "@atelier/core/access"
 import type { AuditEntry } from "@atelier/core/audit"
 import { AccountRepository, ApiKeyRepository, newApiKey, newCredential, UserRepository } from "@atelier/core/identity"
 import { Duplicate, Ids, Timestamp, Transactor, Uuid } from "@atelier/core/platform"
-import { SqlClient } from "@effect/sql"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Duration, Effect, Either, Fiber, Layer } from "effect"
 import { aUser } from "../../../../../test/records/builders.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { runtime } from "../../../../../test/store/services.js"
 import { statementsOf } from "../../../../../test/store/statements.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 const aKey = (user_id: Uuid.Uuid, token_name: string) =>
   Effect.gen(function* () {
@@ -65,7 +65,7 @@ const issue = (user: Uuid.Uuid, credential: string | undefined, limit = 10) =>
     const issued = yield* aKey(user, yield* Effect.flatMap(Ids, ({ next }) => next))
     const entry = yield* anEntry(user, issued.now)
     const outcome = yield* (yield* ApiKeyRepository).issue({ ...issued, entry, actor: user, credential, limit })
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const [{ count: entries } = { count: undefined }] = yield* sql<{
       count: number
     }>`SELECT count(*) AS count FROM audit_logs WHERE id = ${entry.id}`
@@ -148,7 +148,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const { credential, user } = yield* aHolder
         const keys = yield* ApiKeyRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const issueAs = (name: string) =>
           Effect.gen(function* () {
             const issued = yield* aKey(user.id, name)
@@ -177,7 +177,7 @@ for (const [name, database] of databases) {
         const other = yield* aHolder
         const gone = yield* aUser()
         const keys = yield* ApiKeyRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const issueTo = (owner: Uuid.Uuid, key: string | undefined, name: string, limit = 10) =>
           Effect.gen(function* () {
             const issued = yield* aKey(owner, name)

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import type { Group } from "@atelier/core/groups"
 import { LoginSyncRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
@@ -8,12 +7,13 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { anOrganization } from "../../../../../test/records/builders.js"
 import { postgres } from "../../../../../test/store/databases.js"
 import { runtime } from "../../../../../test/store/services.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 /** Waits until as many statements wait for others' rows. */
 const waiters = (count: number) =>
   Effect.repeat(
     Effect.flatMap(
-      SqlClient.SqlClient,
+      Statements,
       (sql) => sql<{ waiting: number }>`SELECT CAST(count(*) AS integer) AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`
     ),

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { UserDirectoryRepository, type UserFilter, UserRepository } from "@atelier/core/identity"
 import { Timestamp } from "@atelier/core/platform"
@@ -7,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { aUser } from "../../../../../test/records/builders.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { runtime } from "../../../../../test/store/services.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`the counts of users on ${name}`, (it) => {
@@ -16,7 +16,7 @@ for (const [name, database] of databases) {
     it.effect("follow users' changes, and searches follow their names", () =>
       Effect.gen(function* () {
         const users = yield* UserRepository
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* Statements
         const insert = (fields: Parameters<typeof aUser>[0]) => Effect.tap(aUser(fields), (user) => users.insert(user, null))
         const ada = yield* insert({ username: "ada-lovelace" })
         const alan = yield* insert({ username: "alan-turing", status: "dormant", login_type: "github" })

@@ -1,4 +1,3 @@
-import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { ScimUserRepository, type UserQuery, UserDirectoryRepository, UserRepository } from "@atelier/core/identity"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
@@ -8,7 +7,7 @@ import { aUser } from "../../../../../test/records/builders.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { runtime } from "../../../../../test/store/services.js"
 import { planOf, statementsOf } from "../../../../../test/store/statements.js"
-import { inDialect } from "../../../src/platform/Dialect.js"
+import { Statements } from "../../../src/platform/Statements.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 600
@@ -25,12 +24,12 @@ const populated = Layer.effect(
   Populated,
   Effect.gen(function* () {
     const users = yield* UserRepository
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Statements
     const stored = yield* Effect.forEach(Array.from({ length: count }), (_, index) =>
       aUser({ username: `u${String(index).padStart(4, "0")}`, rbac_roles: index === 7 ? ["auditor"] : [] })
     )
-    yield* sql.withTransaction(Effect.forEach(stored, (user) => users.insert(user, null), { discard: true }))
-    yield* inDialect(sql, { postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+    yield* sql.transaction(Effect.forEach(stored, (user) => users.insert(user, null), { discard: true }))
+    yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
     return { ids: stored.map(({ id }) => id), username: "u0042", now: yield* Timestamp.now }
   })
 )

@@ -1,5 +1,5 @@
 import { Postgres } from "@atelier/storage-postgres"
-import { SqlClient } from "@effect/sql"
+import { Statements } from "@atelier/storage"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
@@ -12,8 +12,8 @@ describe.each([
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
       const client = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
-      const sql = Context.get(yield* client, SqlClient.SqlClient)
-      const observer = Context.get(yield* client, SqlClient.SqlClient)
+      const sql = Context.get(yield* client, Statements)
+      const observer = Context.get(yield* client, Statements)
       const sleeping = Effect.map(
         observer`SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()`,
         ({ length }) => length
@@ -37,7 +37,7 @@ describe("a statement whose connection is lost", () => {
   it.scopedLive("fails alone", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
-      const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 1 })), SqlClient.SqlClient)
+      const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 1 })), Statements)
       expect(yield* Effect.flip(sql`SELECT pg_terminate_backend(pg_backend_pid())`)).toMatchObject({ cause: { code: "57P01" } })
       expect(yield* sql`SELECT 1 AS kept`).toStrictEqual([{ kept: 1 }])
     }).pipe(Effect.withTracerEnabled(false))

@@ -1,0 +1,123 @@
+/** The part of sandboxes that a real workspace cannot show: connections that are lost, and builds that fail. */
+import { createClient } from "@atelier/client"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { WebSocket, WebSocketServer } from "ws"
+import { aTemplate } from "../../../test/http/templates.js"
+import { describeInterface } from "../../../test/http/server.js"
+import { testEngines } from "../../../test/outside/engine.js"
+import { aResource } from "../../../test/records/resources.js"
+
+describeInterface(
+  "a sandbox",
+  (server) => {
+    const clientOf = () => createClient({ baseUrl: server().url, token: server().owner().token, WebSocket })
+
+    it("that cannot be built fails with the build's error and log, and is deleted", async () => {
+      const { name } = await aTemplate(server(), {
+        resources: [aResource()],
+        parameters: [{ name: "fails", default_value: "start" }],
+        fails_by: "fails",
+        logs: ["made ready"]
+      })
+      const lines: Array<string> = []
+      const created = clientOf().sandboxes.create({ template: name, onProgress: ({ output }) => lines.push(output) })
+      await expect(created).rejects.toMatchObject({
+        name: "AtelierError",
+        message: expect.stringContaining("failed as its parameter told")
+      })
+      expect(lines).toContain("made ready")
+      expect(await clientOf().sandboxes.list()).toStrictEqual([])
+    })
+
+    it("of a template that does not exist, or without an agent, is refused clearly", async () => {
+      await expect(clientOf().sandboxes.create({ template: "missing" })).rejects.toMatchObject({
+        status: 404,
+        message: 'There is no template named "missing".'
+      })
+      const { name } = await aTemplate(server(), {})
+      await expect(clientOf().sandboxes.create({ template: name })).rejects.toMatchObject({ message: "The template has no agent." })
+    })
+  },
+  { provisioner: testEngines }
+)
+
+describe("a process that stays", () => {
+  const agent = "00000000-0000-7000-8000-000000000001"
+  const process = { id: "p1", pid: 7, status: "running", exit_code: null, signal: null, output_start: 0, output_end: 0 }
+  const output = "0123456789"
+  const received: Array<unknown> = []
+  const offsets: Array<string | null> = []
+  let server: Server
+  let url: string
+
+  const frame = (offset: number, text: string) => {
+    const head = Buffer.alloc(9)
+    head[0] = 1
+    head.writeBigUInt64BE(BigInt(offset), 1)
+    return Buffer.concat([head, Buffer.from(text)])
+  }
+
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const path = request.url ?? ""
+    response.setHeader("content-type", "application/json")
+    const workspace = {
+      id: agent,
+      name: "w",
+      owner_name: "ada",
+      latest_build: {
+        status: "running",
+        job: {},
+        resources: [{ agents: [{ id: agent, name: "main", status: "connected", lifecycle_state: "ready" }] }]
+      }
+    }
+    if (path.startsWith("/api/v2/workspaces/")) response.end(JSON.stringify(workspace))
+    else if (path.endsWith("/wait?timeout_ms=30000")) response.end(JSON.stringify({ ...process, status: "exited", exit_code: 3 }))
+    else response.end(JSON.stringify(process))
+  }
+
+  beforeAll(async () => {
+    server = createServer(answer).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    url = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : ""
+    const sockets = new WebSocketServer({ server })
+    sockets.on("connection", (socket, request) => {
+      const asked = new URL(request.url ?? "", url).searchParams.get("offset")
+      offsets.push(asked)
+      const from = Number(asked)
+      socket.send(JSON.stringify({ type: "start", offset: from }))
+      socket.on("message", (data, isBinary) => received.push(isBinary ? String(data) : JSON.parse(String(data))))
+      if (offsets.length === 1) {
+        socket.send(frame(0, output.slice(0, 4)), () => socket.terminate())
+        return
+      }
+      // What was sent before comes once more
+      socket.send(frame(from - 2, output.slice(from - 2)))
+      const exit = () => {
+        socket.send(JSON.stringify({ type: "exit", exit_code: 3, signal: null }))
+        socket.close(1000)
+      }
+      if (offsets.length === 2) setImmediate(exit)
+      else socket.on("message", (_, isBinary) => (isBinary ? undefined : exit()))
+    })
+  })
+  afterAll(() => server.close())
+
+  it("goes on where its output was after a lost connection, and takes input", async () => {
+    const sandbox = await createClient({ baseUrl: url, WebSocket }).sandboxes.get(agent)
+    const started = await sandbox.spawn("count")
+    expect(await new Response(started.stdout).text()).toBe(output)
+    expect([offsets, started.offset]).toStrictEqual([["0", "4"], output.length])
+    expect(await started.wait()).toStrictEqual({ exitCode: 3, signal: null })
+  })
+
+  it("gets input as frames, and its end as a message", async () => {
+    const sandbox = await createClient({ baseUrl: url, WebSocket }).sandboxes.get(agent)
+    const writer = (await sandbox.process("p1", { offset: 4 })).stdin.getWriter()
+    await writer.write("in")
+    await writer.close()
+    await expect.poll(() => received).toStrictEqual(["\0in", { type: "close_stdin" }])
+  })
+})

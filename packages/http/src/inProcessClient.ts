@@ -1,0 +1,53 @@
+/** The client of the program that embeds the service: its requests reach the handler without a socket. */
+import { type Client, createClient, type SocketConstructor } from "@atelier/client"
+import { createServer, type Server } from "node:http"
+import { duplexPair } from "node:stream"
+import { WebSocket } from "ws"
+import type { Options } from "./Options.js"
+import { presentationFor } from "./wire/Compatibility.js"
+import { trustCaller } from "./server/credentials/TrustedCaller.js"
+import type { Listener } from "./server/listener/NodeListener.js"
+
+export interface InProcessOptions {
+  /** The user that the client acts for, by username or id. */
+  readonly user: string
+}
+
+/** The address that requests of the process itself come from. */
+const ownAddress = "127.0.0.1"
+
+/** Makes clients of one service. */
+export const inProcessClient = (
+  { fetch, handler, upgrade }: Pick<Listener, "fetch" | "handler" | "upgrade">,
+  { accessUrl, brand, compatibility }: Pick<Options, "accessUrl" | "brand" | "compatibility">
+): ((options: InProcessOptions) => Client) => {
+  let server: Server | undefined
+  /** Reads requests from connections that are handed to it, and listens nowhere. */
+  const connections = (): Server => (server ??= createServer(handler).on("upgrade", upgrade))
+
+  return ({ user }) => {
+    const connect = () => {
+      const [near, far] = duplexPair()
+      trustCaller(far, user)
+      connections().emit("connection", far)
+      return near
+    }
+    /** A WebSocket over a pair of streams in memory. */
+    class InProcessSocket extends WebSocket {
+      constructor(url: string, options: object = {}) {
+        super(url.replace(/^wss:/, "ws:"), { ...options, createConnection: connect } as never)
+      }
+    }
+    return createClient({
+      baseUrl: accessUrl,
+      brand: brand ?? presentationFor(compatibility).brand,
+      fetch: async (url, init) => {
+        const request = new Request(url, init)
+        trustCaller(request, user)
+        return fetch(request, { remoteAddress: ownAddress })
+      },
+      // The types of `ws` name the class of its own events
+      WebSocket: InProcessSocket as unknown as SocketConstructor
+    })
+  }
+}

@@ -1,0 +1,23 @@
+/** The users of requests that the embedding program makes in the same process. */
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type { Actor, CallInfo } from "@atelier/core/access"
+import { TrustedUsers } from "@atelier/core/identity"
+import type { Unauthenticated } from "@atelier/core/platform"
+import { Context, Effect, Layer } from "effect"
+import { trustedCallerOf } from "./TrustedCaller.js"
+
+/** Returns the actor of a request that the embedding program makes; undefined for all others. */
+export type Trusting = (request: HttpServerRequest.HttpServerRequest, call: CallInfo) => Effect.Effect<Actor, Unauthenticated> | undefined
+
+/** Trusts no request unless provided. */
+export class TrustedSessions extends Context.Reference<TrustedSessions>()("@atelier/http/TrustedSessions", {
+  defaultValue: (): Trusting => () => undefined
+}) {
+  static readonly layer = Layer.effect(
+    TrustedSessions,
+    Effect.map(TrustedUsers, ({ actorOf }): Trusting => (request, call) => {
+      const user = trustedCallerOf(request)
+      return user === undefined ? undefined : actorOf(user, call)
+    })
+  )
+}

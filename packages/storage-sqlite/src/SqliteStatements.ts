@@ -1,0 +1,72 @@
+import { SqlClient, type SqlConnection as Connection, type SqlError } from "@effect/sql"
+import { makeStatements, type Statements, transactionOf } from "@atelier/storage"
+import { Effect, FiberRef, Scope } from "effect"
+
+const send =
+  (text: string) =>
+  (connection: Connection.Connection): Effect.Effect<void, SqlError.SqlError> =>
+    Effect.asVoid(connection.execute(text, [], undefined))
+
+/** SQLite ends a transaction by itself when its disk is full; then there is nothing to roll back. */
+const rollback = (connection: Connection.Connection): Effect.Effect<void> => Effect.ignore(send("ROLLBACK")(connection))
+
+/**
+ * Transactions on connections. One that cannot be committed, for want of space or by a rule that is checked then, stays open in SQLite: it is
+ * rolled back, because the statements of others would become part of it and never be kept.
+ */
+const transactions = (reserve: SqlClient.SqlClient["reserve"]): SqlClient.SqlClient["withTransaction"] =>
+  SqlClient.makeWithTransaction({
+    transactionTag: SqlClient.TransactionConnection,
+    spanAttributes: [["db.system.name", "sqlite"]],
+    acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
+      Effect.map(Scope.extend(reserve, scope), (connection) => [scope, connection] as const)
+    ),
+    begin: send("BEGIN"),
+    savepoint: (connection, id) => send(`SAVEPOINT nested_${id}`)(connection),
+    commit: (connection) => Effect.tapErrorCause(send("COMMIT")(connection), () => rollback(connection)),
+    rollback,
+    rollbackSavepoint: (connection, id) => send(`ROLLBACK TO SAVEPOINT nested_${id}`)(connection)
+  })
+
+/**
+ * Statements that go straight to the connection of a client. A statement on SQLite is one synchronous call, so outside of
+ * transactions no other fiber can come between; the span, scope and permit that each statement of the client takes cost several times as much as
+ * the call. While a transaction is open, the statements of other fibers wait for its end, and where spans are wanted
+ * statements have theirs. The client that is returned beside them is for others: its transactions are known to these statements.
+ */
+export const over = (
+  given: SqlClient.SqlClient
+): Effect.Effect<{ readonly statements: Statements; readonly client: SqlClient.SqlClient }> =>
+  Effect.map(Effect.scoped(Effect.orDie(given.reserve)), (connection) => {
+    /** How many hold the connection for themselves or wait to. */
+    let exclusive = 0
+    const begin = Effect.sync(() => void exclusive++)
+    const end = Effect.sync(() => void exclusive--)
+    const reserve = Effect.zipRight(
+      Effect.acquireRelease(begin, () => end),
+      given.reserve
+    )
+    const inTransaction = transactions(given.reserve)
+    // A scope of its own for the count would cost a third of a transaction
+    const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
+      Effect.acquireUseRelease(
+        begin,
+        () => inTransaction(effect),
+        () => end
+      )
+    const client: SqlClient.SqlClient = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
+
+    const statements: Statements = makeStatements(client, {
+      run: (text, values) =>
+        Effect.withFiberRuntime((fiber) => {
+          if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return client.unsafe<object>(text, values).withoutTransform
+          const own = transactionOf(fiber) ?? (exclusive === 0 ? connection : undefined)
+          return own !== undefined
+            ? own.execute(text, values, undefined)
+            : Effect.scoped(Effect.flatMap(reserve, (free) => free.execute(text, values, undefined)))
+        }),
+      batch: (texts) => Effect.forEach(texts, (text) => statements.run(text, []), { discard: true }),
+      transaction: withTransaction
+    })
+    return { statements, client }
+  })
