@@ -106,6 +106,7 @@ const rooms = [
   ["apps", "externalAuth", "Options", "privateNetwork", "replicas"],
   ["oauth2", "proxy", "sandboxes", "terminal"],
   ["assembly", "handlers", "swagger"],
+  ["inProcessClient"],
   ["Atelier"],
   ["index"]
 ]

@@ -141,6 +141,14 @@ const reachedAt = (configuration: Configuration, url: string): Configuration => 
   return { ...configuration, resolved: new Map(configuration.resolved).set("derp-server-relay-url", value) }
 }
 
+/** The host names of ports on this machine: browsers find all names below `localhost` there. Those of a public address need a wildcard of its DNS. */
+const withLocalHosts = (configuration: Configuration, accessUrl: string): Configuration => {
+  const { hostname, port } = new URL(accessUrl)
+  if (!isLoopbackHost(hostname) || valueOf(configuration, "wildcard-access-url") !== "") return configuration
+  const value = { value: `*.localhost${port === "" ? "" : `:${port}`}`, source: "default", name: "--wildcard-access-url" } as const
+  return { ...configuration, resolved: new Map(configuration.resolved).set("wildcard-access-url", value) }
+}
+
 /** Serves until the process is to end. */
 export const serve = async (options: Options, { internal, ready, setupToken }: Place): Promise<void> => {
   const listenPublicly = async (): Promise<readonly [Listening, ...Array<Listening>]> => {
@@ -153,6 +161,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   const url = early?.[0].url ?? urlOf(options, options.tls)
   const own = internal === undefined ? undefined : await listen({ ...internal, option: "derpServerRelayUrl", exclusive: true })
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
+  const configuration = options.compatibility === undefined ? withLocalHosts(options.configuration, accessUrl) : options.configuration
   const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
   const atelier = await Atelier.make({
     accessUrl,
@@ -163,7 +172,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),
-    configuration: own === undefined ? options.configuration : reachedAt(options.configuration, own.url),
+    configuration: own === undefined ? configuration : reachedAt(configuration, own.url),
     ...(traces === undefined ? {} : { tracing: traces.tracer }),
     ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,

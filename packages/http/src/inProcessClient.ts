@@ -16,6 +16,15 @@ export interface InProcessOptions {
 /** The address that requests of the process itself come from. */
 const ownAddress = "127.0.0.1"
 
+/** The headers that say how a body ends, which a connection would have added. */
+const framingOf = (body: RequestInit["body"]): ReadonlyArray<readonly [string, string]> => {
+  if (body === undefined || body === null) return []
+  if (typeof body === "string") return [["content-length", String(Buffer.byteLength(body))]]
+  if (body instanceof Uint8Array) return [["content-length", String(body.byteLength)]]
+  if (body instanceof Blob) return [["content-length", String(body.size)]]
+  return [["transfer-encoding", "chunked"]]
+}
+
 /** Makes clients of one service. */
 export const inProcessClient = (
   { fetch, handler, upgrade }: Pick<Listener, "fetch" | "handler" | "upgrade">,
@@ -43,6 +52,9 @@ export const inProcessClient = (
       brand: brand ?? presentationFor(compatibility).brand,
       fetch: async (url, init) => {
         const request = new Request(url, init)
+        // Hosts of apps are told from the service's own by it
+        request.headers.set("host", new URL(url).host)
+        for (const [name, value] of framingOf(init.body)) request.headers.set(name, value)
         trustCaller(request, user)
         return fetch(request, { remoteAddress: ownAddress })
       },
