@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { AiSpendRepository, type AiSpendSum, type Period, spendDays } from "@atelier/core/ai"
 import type { UserId } from "@atelier/core/identity"
 import type { OrganizationId } from "@atelier/core/organizations"
@@ -7,7 +6,7 @@ import { among } from "../platform/Among.js"
 import { number, row, text, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 /** Users whose spend one statement sums: some days and models of each. */
 const usersTogether = 100
@@ -46,7 +45,7 @@ export const layer = service(
 
     /** The next of an organization's users with any spend. Each is found by itself, independent of the spend of the one before. */
     const spenders = (organizationId: OrganizationId, behind: UserId | undefined): Effect.Effect<ReadonlyArray<UserId>> => {
-      const next = (after: Statement.Fragment) =>
+      const next = (after: Fragment) =>
         sql`(SELECT s.user_id FROM ai_spend s WHERE s.organization_id = ${organizationId} ${after} ORDER BY s.user_id LIMIT 1)`
       return all(
         (from) => spender(from).user_id,

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import type { AccessPredicate } from "@atelier/core/access"
 import { type Group, type GroupId, GroupMemberRepository, isEveryone } from "@atelier/core/groups"
 import { Effect } from "effect"
@@ -14,7 +13,7 @@ import { all, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../platform/Dialect.js"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 const user = row(userColumns)
 const place = row({ username_key: text(), id: uuid })
@@ -34,7 +33,7 @@ export const layer = service(
     const forKeyShare = locking(sql, "FOR KEY SHARE")
 
     /** The places `r` of users in a group, in the order of an index. */
-    const placesOf = (group: Pick<Group, "id" | "organization_id">): Statement.Fragment =>
+    const placesOf = (group: Pick<Group, "id" | "organization_id">): Fragment =>
       isEveryone(group)
         ? sql`(SELECT m.user_id, m.organization_id, m.username_key FROM organization_members m
             WHERE m.organization_id = ${group.id} AND m.listed) r`
@@ -42,14 +41,14 @@ export const layer = service(
             WHERE m.group_id = ${group.id} AND m.listed) r`
 
     /** The places `r` of users in groups. */
-    const placesIn = (ids: ReadonlyArray<GroupId>): Statement.Fragment =>
+    const placesIn = (ids: ReadonlyArray<GroupId>): Fragment =>
       sql`(SELECT m.group_id, m.user_id, g.organization_id, m.username_key FROM group_members m JOIN groups g ON g.id = m.group_id
           WHERE ${among(sql, sql`m.group_id`, ids)} AND m.listed
         UNION ALL SELECT m.organization_id, m.user_id, m.organization_id, m.username_key FROM organization_members m
           WHERE ${among(sql, sql`m.organization_id`, ids)} AND m.listed) r`
 
     /** Of a place `r`. */
-    const readablePlace = (readable: AccessPredicate): Statement.Fragment =>
+    const readablePlace = (readable: AccessPredicate): Fragment =>
       accessCondition(sql, readable, { id: "r.user_id", org: "r.organization_id", owner: "r.user_id" })
 
     return GroupMemberRepository.of({

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { type GroupFilter, GroupRepository, type GroupSource } from "@atelier/core/groups"
 import { Effect } from "effect"
@@ -12,7 +11,7 @@ import { memberCount } from "./MemberCount.js"
 import { takeFromAcls } from "./AclEntries.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../platform/Dialect.js"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -47,7 +46,7 @@ export const layer = service(
       FROM groups g JOIN organizations o ON o.id = g.organization_id AND NOT o.deleted`
 
     /** A group's own members may read it: the ACL of `AccessObjects.group`. */
-    const readableGroup = (readable: AccessPredicate): Statement.Fragment =>
+    const readableGroup = (readable: AccessPredicate): Fragment =>
       accessCondition(sql, readable, {
         id: "g.id",
         org: "g.organization_id",
@@ -57,8 +56,8 @@ export const layer = service(
         })
       })
 
-    const conditions = ({ has_member, ids, name, organization_id }: GroupFilter): ReadonlyArray<Statement.Fragment> => {
-      const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) => (value === undefined ? [] : [condition(value)])
+    const conditions = ({ has_member, ids, name, organization_id }: GroupFilter): ReadonlyArray<Fragment> => {
+      const when = <A>(value: A | undefined, condition: (value: A) => Fragment) => (value === undefined ? [] : [condition(value)])
       return [
         ...when(organization_id, (id) => sql`g.organization_id = ${id}`),
         ...when(ids, (ids) => among(sql, sql`g.id`, ids)),

@@ -1,11 +1,10 @@
 /** The data that decide a user's rights, as one column of a statement about something of that user's. */
-import type { Statement } from "@effect/sql"
 import { roleOf, type SubjectInput, validGrants } from "@atelier/core/access"
 import { ShareMode } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { json } from "../platform/Row.js"
-import type { Statements } from "../platform/Statements.js"
+import type { Fragment, Statements } from "../platform/Statements.js"
 
 const Rights = Schema.Struct({
   user_id: Uuid.Uuid,
@@ -34,7 +33,7 @@ const Rights = Schema.Struct({
  * The column `rights`, of the user whose row has the alias `u`: a JSON text, equal for two users' rows exactly when `readRights` answers
  * the same. Most requests come with rights that an earlier one came with, so it is one text to compare.
  */
-export const selectRights = (sql: Statements): Statement.Fragment =>
+export const selectRights = (sql: Statements): Fragment =>
   sql.dialect({
     postgres: () =>
       sql`json_build_object('user_id', u.id, 'is_service_account', u.is_service_account, 'site_roles', u.rbac_roles,

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import type { AppUse, InsightsRepository, Span } from "@atelier/core/insights"
 import type { Uuid } from "@atelier/core/platform"
 import { Effect, Option, Schema } from "effect"
@@ -7,7 +6,7 @@ import { as, insertAll, items } from "../platform/Batch.js"
 import { inPages, pageSize } from "../platform/Pages.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one, run } from "../platform/Statement.js"
-import type { Query, Statements } from "../platform/Statements.js"
+import type { Fragment, Query, Statements } from "../platform/Statements.js"
 
 /** Numbers by name. */
 export const counts = json(Schema.Record({ key: Schema.String, value: Schema.Number }))
@@ -50,7 +49,7 @@ const usage = row(usageColumns)
 const at = row({ at: nullable(timestamp) })
 
 /** Returns the condition that a column is one of some templates. */
-export const ofTemplates = (sql: Statements, column: string, ids: ReadonlyArray<Uuid.Uuid> | undefined): Statement.Fragment =>
+export const ofTemplates = (sql: Statements, column: string, ids: ReadonlyArray<Uuid.Uuid> | undefined): Fragment =>
   ids === undefined ? sql`1 = 1` : among(sql, sql.literal(column), ids)
 
 /** The use of templates in slices of time, and what it is derived from. */

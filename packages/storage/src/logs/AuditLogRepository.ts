@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { type AuditAction, AuditDiff, type AuditedType } from "@atelier/core/audit"
 import { AuditLogRepository, type AuditQuery, type FoundEntry } from "@atelier/core/logs"
 import { Effect, Schema } from "effect"
@@ -8,7 +7,7 @@ import { boolean, columnList, json, number, row, text, timestamp, uuid } from ".
 import { all, one } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -71,8 +70,8 @@ export const layer = service(
   Effect.map(Statements, (sql) => {
     const selected = sql.literal(`${columnList(columns, "p")}, ${isDeleted} AS is_deleted, ${ownerName} AS owner_username, ${foundColumns}`)
 
-    const matching = ({ filter, readable }: AuditQuery): Statement.Fragment => {
-      const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
+    const matching = ({ filter, readable }: AuditQuery): Fragment => {
+      const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
         value === undefined ? [] : [condition(value)]
       return sql.and([
         accessCondition(sql, readable, { id: "a.id", org: "a.organization_id" }),

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import {
   type ConnectionEntry,
   ConnectionLogRepository,
@@ -15,7 +14,7 @@ import { columnList, nullable, number, row, text, timestamp, uuid } from "../pla
 import { all, applied, one, run } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 const columns = {
   id: uuid,
@@ -82,8 +81,8 @@ export const layer = service(
       disconnect_time = coalesce(connection_logs.disconnect_time, excluded.disconnect_time),
       disconnect_reason = coalesce(connection_logs.disconnect_reason, excluded.disconnect_reason)`
 
-    const matching = ({ filter, readable }: ConnectionQuery): Statement.Fragment => {
-      const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
+    const matching = ({ filter, readable }: ConnectionQuery): Fragment => {
+      const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
         value === undefined ? [] : [condition(value)]
       const userWith = (column: string, name: string) =>
         sql`(SELECT x.id FROM users x WHERE lower(${sql.literal(`x.${column}`)}) = ${name} AND NOT x.deleted)`

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { NotificationRepository, type Recipients } from "@atelier/core/notifications"
 import { Effect, Option } from "effect"
 import { among } from "../platform/Among.js"
@@ -8,7 +7,7 @@ import { boolean, nullable, row, text, timestamp, uuid } from "../platform/Row.j
 import { all, first, run } from "../platform/Statement.js"
 import { orDefect } from "../platform/Unavailability.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 import { notificationMessages } from "./NotificationMessages.js"
 
 const recipient = row({ id: uuid, username: text(), name: text(), email: text(), disabled: nullable(boolean) })
@@ -22,7 +21,7 @@ export const layer = service(
     const { boolean: bool } = dialectOf(sql)
 
     /** Returns the condition that a user has one of some roles. It names them as the index of users with roles does. */
-    const holds = (roles: ReadonlyArray<string>): Statement.Fragment =>
+    const holds = (roles: ReadonlyArray<string>): Fragment =>
       sql`u.rbac_roles <> '[]' AND ${sql.dialect({
         postgres: () =>
           sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
@@ -30,7 +29,7 @@ export const layer = service(
           sql`EXISTS (SELECT 1 FROM json_each(u.rbac_roles) r WHERE r.value IN (SELECT value FROM json_each(${JSON.stringify(roles)})))`
       })}`
 
-    const conditions = ({ except, members_of, roles, users }: Recipients): ReadonlyArray<Statement.Fragment> => [
+    const conditions = ({ except, members_of, roles, users }: Recipients): ReadonlyArray<Fragment> => [
       sql`NOT u.deleted`,
       sql`NOT u.is_system`,
       ...(users === undefined ? [] : [among(sql, sql`u.id`, users)]),

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import type { LoginType, UserStatus } from "@atelier/core/identity"
 import { type Member, MemberRepository } from "@atelier/core/organizations"
 import { Effect } from "effect"
@@ -11,7 +10,7 @@ import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../platform/Dialect.js"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 const columns = {
   organization_id: uuid,
@@ -45,12 +44,12 @@ export const layer = service(
         u.updated_at AS user_updated_at, m.username_key`
     /** The lock keeps the user from being deleted. */
     const locked = locking(sql, "FOR SHARE")
-    const without = (role: string): Statement.Fragment =>
+    const without = (role: string): Fragment =>
       sql.dialect({
         postgres: () => sql`roles - CAST(${role} AS text)`,
         sqlite: () => sql`(SELECT json_group_array(r.value) FROM json_each(roles) r WHERE r.value <> ${role})`
       })
-    const has = (role: string): Statement.Fragment =>
+    const has = (role: string): Fragment =>
       sql.dialect({
         postgres: () => sql`jsonb_exists(roles, ${role})`,
         sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(roles) r WHERE r.value = ${role})`

@@ -1,6 +1,5 @@
-import type { Statement } from "@effect/sql"
 import type { AccessPredicate } from "@atelier/core/access"
-import type { Statements } from "./Statements.js"
+import type { Fragment, Statements } from "./Statements.js"
 
 /** The columns that hold what a permission check looks at; one that a type of object lacks is left out, and nothing matches it. */
 export interface AccessColumns {
@@ -13,19 +12,19 @@ export interface AccessColumns {
 }
 
 /** The condition of an access predicate on a query's rows: lists are filtered where they are read. */
-export const accessCondition = (sql: Statements, predicate: AccessPredicate, columns: AccessColumns): Statement.Fragment => {
+export const accessCondition = (sql: Statements, predicate: AccessPredicate, columns: AccessColumns): Fragment => {
   const nothing = sql`1 = 0`
-  const column = (name: string | undefined, condition: (column: Statement.Fragment) => Statement.Fragment): Statement.Fragment =>
+  const column = (name: string | undefined, condition: (column: Fragment) => Fragment): Fragment =>
     name === undefined ? nothing : condition(sql.literal(name))
   /** Whether an ACL lists the action for the id that a SQL expression answers. */
-  const listed = (acl: Statement.Fragment, id: Statement.Fragment, action: string): Statement.Fragment =>
+  const listed = (acl: Fragment, id: Fragment, action: string): Fragment =>
     sql.dialect({
       postgres: () => sql`jsonb_exists_any(${acl} -> ${id}, ARRAY[${action}, '*'])`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(${acl}, '$."' || ${id} || '"') WHERE value IN (${action}, '*'))`
     })
-  const asText = (id: Statement.Fragment): Statement.Fragment => sql`CAST(${id} AS TEXT)`
+  const asText = (id: Fragment): Fragment => sql`CAST(${id} AS TEXT)`
 
-  const compile = (node: AccessPredicate): Statement.Fragment => {
+  const compile = (node: AccessPredicate): Fragment => {
     switch (node._tag) {
       case "True":
         return sql`1 = 1`

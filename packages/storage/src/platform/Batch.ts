@@ -1,9 +1,8 @@
 /** Many rows in one statement. */
-import type { Statement } from "@effect/sql"
 import { Effect } from "effect"
 import type { SqlError } from "@effect/sql"
 import { type Dialect, dialectOf } from "./Dialect.js"
-import type { Statements } from "./Statements.js"
+import type { Fragment, Statements } from "./Statements.js"
 
 /** Values one statement may bind; SQLite's limit is 32,766, PostgreSQL's 65,535. */
 const maximumBindings = 30_000
@@ -15,7 +14,7 @@ export const insertAll = (
   sql: Statements,
   table: string,
   rows: ReadonlyArray<Row>,
-  suffix?: Statement.Fragment
+  suffix?: Fragment
 ): Effect.Effect<ReadonlyArray<object>, SqlError.SqlError> =>
   Effect.gen(function* () {
     const [first] = rows
@@ -35,12 +34,12 @@ export const insertAll = (
  * Values as the rows of a table, bound as one JSON text, so that the statement is the same for any number of values. To stand in FROM: a
  * table `item` of the columns `value`, to be read with `->>`, and `position`.
  */
-export const items = (sql: Statements, values: ReadonlyArray<unknown>): Statement.Fragment =>
+export const items = (sql: Statements, values: ReadonlyArray<unknown>): Fragment =>
   sql.dialect({
     postgres: () => sql`json_array_elements(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS item (value, position)`,
     sqlite: () => sql`(SELECT value, key AS position FROM json_each(${JSON.stringify(values)})) AS item`
   })
 
 /** An expression as a value of one of the resources' types. */
-export const as = (sql: Statements, type: keyof Dialect["types"], expression: Statement.Fragment): Statement.Fragment =>
+export const as = (sql: Statements, type: keyof Dialect["types"], expression: Fragment): Fragment =>
   sql`CAST(${expression} AS ${sql.literal(dialectOf(sql).types[type])})`

@@ -1,8 +1,7 @@
 /**
  * Where the two databases differ in value or type. Statements are written once and ask here.
  */
-import type { Statement } from "@effect/sql"
-import type { Statements } from "./Statements.js"
+import type { Fragment, Statements } from "./Statements.js"
 
 export interface Dialect {
   /** Column types of the resources' fields, to be interpolated into DDL with `sql.literal`. */
@@ -61,7 +60,7 @@ export interface Forms<Sqlite, Postgres> {
 export const locking = (
   sql: Statements,
   clause: `FOR ${"UPDATE" | "NO KEY UPDATE" | "SHARE" | "KEY SHARE"}${"" | ` OF ${string}`}${"" | " SKIP LOCKED"}`
-): Statement.Fragment => sql.literal(sql.dialect({ sqlite: () => "", postgres: () => clause }))
+): Fragment => sql.literal(sql.dialect({ sqlite: () => "", postgres: () => clause }))
 
 /** The dialect of a client. */
 export const dialectOf = (sql: Statements): Dialect => sql.dialect({ sqlite: () => sqlite, postgres: () => postgres })

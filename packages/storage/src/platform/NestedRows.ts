@@ -2,15 +2,14 @@
  * Rows of several tables by one statement, each table's as one JSON text: what a statement costs by itself is paid once, and drivers have a
  * few long texts to read instead of thousands of values.
  */
-import type { Statement } from "@effect/sql"
 import { Timestamp } from "@atelier/core/platform"
 import { type Column, type Columns, type RecordOf, text } from "./Row.js"
-import type { Statements } from "./Statements.js"
+import type { Fragment, Statements } from "./Statements.js"
 
 /** Rows of one table within a statement's row. */
 export interface NestedRows<A> {
   /** The expression that makes them, from `FROM` and what follows it. */
-  readonly select: (from: Statement.Fragment) => Statement.Fragment
+  readonly select: (from: Fragment) => Fragment
   readonly read: (value: unknown) => ReadonlyArray<A>
 }
 

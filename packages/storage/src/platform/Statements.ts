@@ -3,6 +3,9 @@ import { SqlClient, type SqlConnection, type SqlError, Statement } from "@effect
 import { Context, Effect, Effectable, type Fiber, identity } from "effect"
 import type { Forms } from "./Dialect.js"
 
+/** A part of statements. */
+export type Fragment = Statement.Fragment
+
 export type Rows<A extends object = object> = ReadonlyArray<A>
 
 /** What a statement allows, which a database may use to answer many requests with less work. */
@@ -31,7 +34,7 @@ export interface Store {
 }
 
 /** A statement: an effect that runs it, and a part of other statements. */
-export interface Query<A extends object = object> extends Effect.Effect<Rows<A>, SqlError.SqlError>, Statement.Fragment {
+export interface Query<A extends object = object> extends Effect.Effect<Rows<A>, SqlError.SqlError>, Fragment {
   readonly compile: () => readonly [text: string, values: ReadonlyArray<unknown>]
 }
 

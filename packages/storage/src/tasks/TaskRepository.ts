@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import type { AgentLifecycle, AppHealth } from "@atelier/core/agents"
 import { Timestamp, service } from "@atelier/core/platform"
 import { type TaskDetails, TaskRepository } from "@atelier/core/tasks"
@@ -10,7 +9,7 @@ import { builds, jobs, owners, templates, workspaces } from "../workspaces/colum
 import { selection } from "../workspaces/Selection.js"
 import { appStatuses, readAppStatus } from "../workspaces/WorkspaceRepository.js"
 import { locking } from "../platform/Dialect.js"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 
 const tasks = selection("k", {
   id: uuid,
@@ -108,7 +107,7 @@ export const layer = service(
   Effect.map(Statements, (sql) => {
     const selected = sql.literal(`SELECT ${detailColumns} FROM ${detailTables}`)
     const live = sql`k.deleted_at IS NULL`
-    const one = (condition: Statement.Fragment) => first(readDetails, sql`${selected} WHERE ${live} AND ${condition}`)
+    const one = (condition: Fragment) => first(readDetails, sql`${selected} WHERE ${live} AND ${condition}`)
     const forShare = locking(sql, "FOR SHARE OF w")
     const dropSnapshot = (id: string) => run(sql`DELETE FROM task_snapshots WHERE task_id = ${id}`)
 

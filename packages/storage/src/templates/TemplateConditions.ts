@@ -1,20 +1,19 @@
-import type { Statement } from "@effect/sql"
 import type { TemplateFilter } from "@atelier/core/templates"
 import { dialectOf } from "../platform/Dialect.js"
-import type { Statements } from "../platform/Statements.js"
+import type { Fragment, Statements } from "../platform/Statements.js"
 
 /** Returns what a filter of templates asks of a template `t`, its active version `v` and its author `u`. */
-export const templateConditions = (sql: Statements, filter: TemplateFilter): ReadonlyArray<Statement.Fragment> => {
+export const templateConditions = (sql: Statements, filter: TemplateFilter): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
 
   /** Whether a text holds another, both in lower case. */
-  const holds = (haystack: Statement.Fragment, needle: string): Statement.Fragment =>
+  const holds = (haystack: Fragment, needle: string): Fragment =>
     sql.dialect({
       postgres: () => sql`strpos(lower(${haystack}), ${needle.toLowerCase()}) > 0`,
       sqlite: () => sql`instr(lower(${haystack}), ${needle.toLowerCase()}) > 0`
     })
 
-  const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) => (value === undefined ? [] : [condition(value)])
+  const when = <A>(value: A | undefined, condition: (value: A) => Fragment) => (value === undefined ? [] : [condition(value)])
   return [
     ...when(filter.organization_id, (id) => sql`t.organization_id = ${id}`),
     ...when(filter.ids, (ids) => (ids.length === 0 ? sql`1 = 0` : sql`t.id IN ${sql.in(ids)}`)),

@@ -1,5 +1,4 @@
 /** Which workspaces `w` a reader sees, and which a filter leaves. */
-import type { Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import type { AgentStatus } from "@atelier/core/agents"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
@@ -7,7 +6,7 @@ import { Duration } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { contains } from "../platform/Contains.js"
 import { dialectOf } from "../platform/Dialect.js"
-import type { Statements } from "../platform/Statements.js"
+import type { Fragment, Statements } from "../platform/Statements.js"
 
 const columns = { id: "w.id", org: "w.organization_id", owner: "w.owner_id", userAcl: "w.user_acl", groupAcl: "w.group_acl" }
 
@@ -36,15 +35,15 @@ const byId: ReadonlySet<AccessPredicate["_tag"]> = new Set(["IdIn"] as const)
  */
 export interface Visibility {
   /** Null where there is no such part. */
-  readonly whole: Statement.Fragment | null
-  readonly own: Statement.Fragment | null
-  readonly shared: Statement.Fragment | null
+  readonly whole: Fragment | null
+  readonly own: Fragment | null
+  readonly shared: Fragment | null
   /** `whole` for rows that have nothing but an `organization_id`; null when it says more of a workspace than its organization. */
-  readonly wholeByOrganization: Statement.Fragment | null
+  readonly wholeByOrganization: Fragment | null
 }
 
 export const visibility = (sql: Statements, readable: AccessPredicate, requester: string): Visibility => {
-  const condition = (predicate: AccessPredicate): Statement.Fragment => accessCondition(sql, predicate, columns)
+  const condition = (predicate: AccessPredicate): Fragment => accessCondition(sql, predicate, columns)
   const wide = without(readable, personal)
   const personally = without(readable, sharing)
   return {
@@ -62,22 +61,22 @@ export const visibility = (sql: Statements, readable: AccessPredicate, requester
 export const filterConditions = (
   sql: Statements,
   { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">
-): ReadonlyArray<Statement.Fragment> => {
+): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
-  const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
+  const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
     value === undefined ? [] : [condition(value)]
-  const is = (value: boolean, condition: Statement.Fragment): Statement.Fragment => (value ? condition : sql`NOT (${condition})`)
-  const latestBuild = (condition: Statement.Fragment): Statement.Fragment =>
+  const is = (value: boolean, condition: Fragment): Fragment => (value ? condition : sql`NOT (${condition})`)
+  const latestBuild = (condition: Fragment): Fragment =>
     sql`EXISTS (SELECT 1 FROM workspace_builds b WHERE b.id = w.latest_build_id AND ${condition})`
-  const latestParameter = (condition: Statement.Fragment): Statement.Fragment =>
+  const latestParameter = (condition: Fragment): Fragment =>
     sql`EXISTS (SELECT 1 FROM workspace_build_parameters p WHERE p.workspace_build_id = w.latest_build_id AND ${condition})`
-  const listsKey = (acl: string, key: string): Statement.Fragment =>
+  const listsKey = (acl: string, key: string): Fragment =>
     sql.dialect({
       postgres: () => sql`jsonb_exists(${sql.literal(acl)}, ${key})`,
       sqlite: () => sql`EXISTS (SELECT 1 FROM json_each(${sql.literal(acl)}) WHERE key = ${key})`
     })
   /** Equality with a single value lets an index answer in its order. */
-  const oneOf = (column: string, ids: ReadonlyArray<string>): Statement.Fragment =>
+  const oneOf = (column: string, ids: ReadonlyArray<string>): Fragment =>
     ids.length === 0
       ? sql`1 = 0`
       : ids.length === 1
@@ -121,7 +120,7 @@ export const filterConditions = (
 }
 
 /** Core's `statusAt` on columns: the latest build is a start and has an agent in one of the states. agents-and-apps.md §3. */
-const hasAgent = (sql: Statements, statuses: ReadonlyArray<AgentStatus>, now: string, inactive: Duration.Duration): Statement.Fragment => {
+const hasAgent = (sql: Statements, statuses: ReadonlyArray<AgentStatus>, now: string, inactive: Duration.Duration): Fragment => {
   if (statuses.length === 0) return sql`1 = 0`
   const lastSign = new Date(Date.parse(now) - Duration.toMillis(inactive)).toISOString()
   const isOverdue = sql.dialect({

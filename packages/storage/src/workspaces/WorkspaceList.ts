@@ -2,11 +2,10 @@
  * The list of workspaces: the requester's favorites first, then running ones, then by owner and name. It has two parts, favorites and the
  * rest, and a page is made of a slice of each. workspaces.md §3.3.
  */
-import type { Statement } from "@effect/sql"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { filterConditions, visibility } from "./WorkspaceConditions.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
-import type { Query, Statements } from "../platform/Statements.js"
+import type { Fragment, Query, Statements } from "../platform/Statements.js"
 
 /** Which rows of one part of the list belong to a page. */
 export interface Slice {
@@ -55,11 +54,11 @@ export interface WorkspaceList {
   /** Answers `count` and `favorites`: the lengths of the list, and of its first part. */
   readonly total: Query
   /** The length of the list where the database keeps it, within a statement that begins with `page`. */
-  readonly knownCount: Statement.Fragment | undefined
+  readonly knownCount: Fragment | undefined
   /** A `WITH` clause that names the rows `page`: ids with the columns that order them. */
-  readonly page: (slices: Slices) => Statement.Fragment
+  readonly page: (slices: Slices) => Fragment
   /** The order of the statement that reads `page`. */
-  readonly order: Statement.Fragment
+  readonly order: Fragment
 }
 
 export const workspaceList = (sql: Statements, query: WorkspaceQuery): WorkspaceList => {
@@ -68,7 +67,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
   const filters = filterConditions(sql, query)
   const seen = [whole, own, shared].filter((part) => part !== null)
   const isSeen = seen.length === 0 ? sql`1 = 0` : sql.or(seen.map((part) => sql`(${part})`))
-  const live = (condition: Statement.Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
+  const live = (condition: Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
 
   // The databases do not know how few some rows are: they are told to begin with those, by the indexes of owners and of shares
   const favorites = sql`favorites AS MATERIALIZED (${live(sql`w.owner_id = ${requester} AND w.favorite`)})`
@@ -83,7 +82,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
   // Within one status the rank is the same; without it the index of statuses has the order
   const keys = query.filter.status === undefined ? ["list_rank", "owner_key", "name_key", "id"] : ["owner_key", "name_key", "id"]
   const order = (table: string, direction: "ASC" | "DESC") => sql.literal(keys.map((key) => `${table}.${key} ${direction}`).join(", "))
-  const part = (number: 0 | 1, rows: Statement.Fragment, slice: Slice) =>
+  const part = (number: 0 | 1, rows: Fragment, slice: Slice) =>
     sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${rows}
       ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} ${limited(sql, slice)}`
 

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
 import { Uuid, service } from "@atelier/core/platform"
 import {
@@ -19,7 +18,7 @@ import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./builds/WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 import { workspaceTimes } from "./WorkspaceTimes.js"
 
 /** The newest status of the workspace; a null id means that it has no status. */
@@ -147,7 +146,7 @@ export const layer = service(
 
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
-    const pageOf = (list: WorkspaceList, slices: Slices, columns: Statement.Fragment = selectedDetails) =>
+    const pageOf = (list: WorkspaceList, slices: Slices, columns: Fragment = selectedDetails) =>
       sql`${list.page(slices)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
         ORDER BY ${list.order} LIMIT ${slices.size}`
 

@@ -1,11 +1,10 @@
-import type { Statement } from "@effect/sql"
 import { type ResourceMonitor, ResourceMonitorRepository, type WorkspaceAgentId } from "@atelier/core/agents"
 import { Effect } from "effect"
 import { boolean, number, row, text, timestamp } from "../../platform/Row.js"
 import { all, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { locking } from "../../platform/Dialect.js"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const monitor = row({
   path: text(),
@@ -18,7 +17,7 @@ const monitor = row({
 export const layer = service(
   ResourceMonitorRepository,
   Effect.map(Statements, (sql) => {
-    const ofAgent = (id: WorkspaceAgentId, lock: Statement.Fragment) =>
+    const ofAgent = (id: WorkspaceAgentId, lock: Fragment) =>
       all(
         monitor,
         sql`SELECT path, enabled, threshold, state, debounced_until FROM workspace_agent_monitors

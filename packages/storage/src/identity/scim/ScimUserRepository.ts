@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { type ScimQuery, ScimUserRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
@@ -7,7 +6,7 @@ import { all, one } from "../../platform/Statement.js"
 import { userConditions } from "../users/UserDirectoryRepository.js"
 import { userColumns } from "../users/UserRepository.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const user = row(userColumns)
 const counted = row({ count: number })
@@ -17,7 +16,7 @@ export const layer = service(
   Effect.map(Statements, (sql) => {
     const selected = sql.literal(Object.keys(userColumns).join(", "))
 
-    const matching = ({ filter, readable }: ScimQuery): Statement.Fragment =>
+    const matching = ({ filter, readable }: ScimQuery): Fragment =>
       sql.and([
         sql`NOT u.deleted`,
         sql`NOT u.is_system`,

@@ -1,10 +1,9 @@
-import type { Statement } from "@effect/sql"
 import { type ClaimQuery, ClaimRepository } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { row, text } from "../../platform/Row.js"
 import { all } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const stored = row({ value: text() })
 
@@ -14,7 +13,7 @@ export const layer = service(
     const valueOf = (found: object) => stored(found).value
 
     /** The links `l` whose claims are asked for. */
-    const links = ({ organization_id }: ClaimQuery): Statement.Fragment => {
+    const links = ({ organization_id }: ClaimQuery): Fragment => {
       const members = sql`(SELECT m.user_id FROM organization_members m WHERE m.organization_id = ${organization_id ?? null})`
       const readable = sql.dialect({
         // Texts that PostgreSQL cannot have: U+0000, and halves of surrogate pairs

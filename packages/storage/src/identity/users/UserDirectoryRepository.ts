@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { UserDirectoryRepository, type UserFilter, type UserQuery } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
@@ -9,7 +8,7 @@ import { number, row, uuid } from "../../platform/Row.js"
 import { all, one } from "../../platform/Statement.js"
 import { selectUser, withOrganizations } from "./UserRepository.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const counted = row({ count: number })
 
@@ -36,9 +35,9 @@ interface Slice {
 }
 
 /** The conditions that a filter adds on users `u`; none where it says nothing. */
-export const userConditions = (sql: Statements, filter: UserFilter): ReadonlyArray<Statement.Fragment> => {
+export const userConditions = (sql: Statements, filter: UserFilter): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
-  const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
+  const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
     value === undefined ? [] : [condition(value)]
   const holds = (column: string, part: string) => contains(sql, sql.literal(`lower(u.${column})`), part)
   const anyRole = (roles: ReadonlyArray<string>) =>
@@ -78,14 +77,14 @@ export const layer = service(
     const sortedKey = sql.dialect({ postgres: () => key, sqlite: () => sql`+u.username_key` })
 
     /** SQLite takes an index that is much longer, unless it is told: few have a role. */
-    const users = (filter: UserFilter): Statement.Fragment =>
+    const users = (filter: UserFilter): Fragment =>
       sql.dialect({
         postgres: () => sql`users u`,
         sqlite: () => (filter.roles === undefined ? sql`users u` : sql`users u INDEXED BY users_with_roles`)
       })
 
     /** The users that may match a text, if SQLite's index of trigrams finds few enough. PostgreSQL uses its own index by itself. */
-    const candidates = (filter: UserFilter): Effect.Effect<ReadonlyArray<Statement.Fragment>> => {
+    const candidates = (filter: UserFilter): Effect.Effect<ReadonlyArray<Fragment>> => {
       const [match] = [phrase("", filter.search), phrase("name : ", filter.name)].filter((one) => one !== undefined)
       return sql.dialect({
         postgres: () => Effect.succeed([]),
@@ -106,7 +105,7 @@ export const layer = service(
       })
     }
 
-    const matching = ({ after_id, filter, readable }: UserQuery, found: ReadonlyArray<Statement.Fragment>): Statement.Fragment =>
+    const matching = ({ after_id, filter, readable }: UserQuery, found: ReadonlyArray<Fragment>): Fragment =>
       sql.and([
         ...found,
         sql`NOT u.deleted`,
@@ -122,7 +121,7 @@ export const layer = service(
       ])
 
     /** Users in their order, which are first found by an index alone: those before them are not read. */
-    const slice = (from: Statement.Fragment, condition: Statement.Fragment, { backwards, isSorted, limit, offset }: Slice) =>
+    const slice = (from: Fragment, condition: Fragment, { backwards, isSorted, limit, offset }: Slice) =>
       all(
         withOrganizations,
         sql`SELECT ${selected} FROM (
@@ -132,7 +131,7 @@ export const layer = service(
       )
 
     /** How many there are, which is counted already unless it depends on what hardly any other list does. */
-    const countOf = (query: UserQuery, from: Statement.Fragment, condition: Statement.Fragment): Effect.Effect<number> => {
+    const countOf = (query: UserQuery, from: Fragment, condition: Fragment): Effect.Effect<number> => {
       const { after_id, filter, readable } = query
       const { is_service_account, login_types, statuses, ...others } = filter
       const isCounted =

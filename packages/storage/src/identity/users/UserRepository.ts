@@ -1,11 +1,10 @@
-import type { Statement } from "@effect/sql"
 import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
 import { Effect, Option } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
 import { applied, first, prepared, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 /** The columns of every statement that returns whole users. */
 export const userColumns = {
@@ -35,7 +34,7 @@ const selectedColumns = Object.keys(userColumns)
   .join(", ")
 
 /** The organizations of the user `u` that are not deleted, oldest membership first, as a JSON list. */
-export const organizationIdsOf = (sql: Statements): Statement.Fragment =>
+export const organizationIdsOf = (sql: Statements): Fragment =>
   sql.dialect({
     postgres: () =>
       sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]')
@@ -46,8 +45,7 @@ export const organizationIdsOf = (sql: Statements): Statement.Fragment =>
   })
 
 /** The columns of a user `u` together with its organizations. */
-export const selectUser = (sql: Statements): Statement.Fragment =>
-  sql`${sql.literal(selectedColumns)}, ${organizationIdsOf(sql)} AS organization_ids`
+export const selectUser = (sql: Statements): Fragment => sql`${sql.literal(selectedColumns)}, ${organizationIdsOf(sql)} AS organization_ids`
 const withPassword = row({ ...userColumns, hashed_password: nullable(text()) })
 
 export const layer = service(

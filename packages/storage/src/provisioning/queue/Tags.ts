@@ -1,13 +1,12 @@
-import type { Statement } from "@effect/sql"
 import { canonicalTags, type ProvisionerTags, untagged } from "@atelier/core/provisioning"
-import type { Statements } from "../../platform/Statements.js"
+import type { Fragment, Statements } from "../../platform/Statements.js"
 
 /** Tags as a value of a statement. */
-export const tagsValue = (sql: Statements, tags: ProvisionerTags): Statement.Fragment =>
+export const tagsValue = (sql: Statements, tags: ProvisionerTags): Fragment =>
   sql.dialect({ postgres: () => sql`CAST(${canonicalTags(tags)} AS jsonb)`, sqlite: () => sql`${canonicalTags(tags)}` })
 
 /** `tagsContain` of the core on two expressions. templates-and-provisioning.md §6.2. */
-export const tagsContained = (sql: Statements, daemon: Statement.Fragment, job: Statement.Fragment): Statement.Fragment => {
+export const tagsContained = (sql: Statements, daemon: Fragment, job: Fragment): Fragment => {
   const all = sql.dialect({
     postgres: () => sql`${daemon} @> ${job}`,
     sqlite: () =>

@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import type { Sealed } from "@atelier/core/platform"
 import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
@@ -11,7 +10,7 @@ import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "..
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "../columns.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const parameter = row({ name: text(), value: text() })
 const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
@@ -66,7 +65,7 @@ export const layer = service(
     const forUpdate = locking(sql, "FOR UPDATE OF b")
     const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
     const stateList = sql.literal("b.id, b.initiator_id, b.provisioner_state, b.sealed_state_key_id, b.sealed_state")
-    const one = (rest: Statement.Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
+    const one = (rest: Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
 
     return WorkspaceBuildRepository.of({
       byId: (id) => one(sql`WHERE b.id = ${id}`),

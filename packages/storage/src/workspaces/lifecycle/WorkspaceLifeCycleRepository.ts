@@ -1,4 +1,3 @@
-import type { Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { noDay, otherDays, service } from "@atelier/core/platform"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
@@ -6,7 +5,7 @@ import { Effect } from "effect"
 import { as, items } from "../../platform/Batch.js"
 import { number, row, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied } from "../../platform/Statement.js"
-import { Statements } from "../../platform/Statements.js"
+import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const limit = row({ id: uuid, failure_ttl_ms: number, time_til_dormant_ms: number })
 const lead = row({ id: uuid, time_til_autostop_notify_ms: number })
@@ -22,7 +21,7 @@ export const layer = service(
     // SQLite joins in the written order where it says so, and has no statistics to find that order by itself
     const then = sql.dialect({ postgres: () => sql`JOIN`, sqlite: () => sql`CROSS JOIN` })
     /** Workspaces of each template before that template's instant. PostgreSQL reads all workspaces for a join with values that it cannot foresee. */
-    const ofEach = (times: DueTimes["failed_before"], condition: (before: Statement.Fragment) => Statement.Fragment) =>
+    const ofEach = (times: DueTimes["failed_before"], condition: (before: Fragment) => Fragment) =>
       sql.dialect({
         postgres: () =>
           sql`SELECT w.id FROM ${items(sql, times)}
@@ -79,7 +78,7 @@ export const layer = service(
           (rows) => rows.map(({ id }) => id)
         ),
       due: ({ failed_before, policies, tick, unused_before }, { after, limit }) => {
-        const rules: ReadonlyArray<Statement.Fragment> = [
+        const rules: ReadonlyArray<Fragment> = [
           sql`SELECT w.id FROM workspace_builds b ${then} workspaces w ON w.id = b.workspace_id
             WHERE b.deadline IS NOT NULL AND b.deadline < ${tick} AND b.transition = 'start' AND NOT b.superseded
               AND w.dormant_at IS NULL AND NOT w.deleted AND w.latest_status IN ('running', 'canceled')`,
