@@ -62,6 +62,8 @@ export class Multiplexer implements StreamHost {
   /** Streams opened here that the peer has not answered. */
   private unanswered = 0
   private unread = 0
+  /** Bytes by which windows are wider than those of new streams. */
+  private widened = 0
   /** Whether GoAway was said, here or by the peer. */
   private refusing = false
   private refused = false
@@ -224,8 +226,17 @@ export class Multiplexer implements StreamHost {
     return this.unread <= this.settings.maxUnreadBytes
   }
 
+  widen(bytes: number): boolean {
+    // The other half is for the windows that each stream begins with
+    if (this.widened + bytes > this.settings.maxUnreadBytes / 2) return false
+    this.widened += bytes
+    return true
+  }
+
   forget(stream: YamuxStream): void {
-    if (this.streams.delete(stream.id) && !this.isOurs(stream.id)) this.theirs -= 1
+    if (!this.streams.delete(stream.id)) return
+    this.widened -= stream.widened
+    if (!this.isOurs(stream.id)) this.theirs -= 1
   }
 
   settled(): void {

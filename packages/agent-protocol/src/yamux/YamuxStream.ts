@@ -1,12 +1,18 @@
 import { Effect, Option, Stream } from "effect"
-import { ByteBuffer } from "../ByteBuffer.js"
 import type { ByteStream } from "../ByteStream.js"
 import * as Frame from "./Frame.js"
 import type { Outbox } from "./Outbox.js"
+import { ReceivedBytes } from "./ReceivedBytes.js"
 import { StreamReset, type StreamError } from "./YamuxError.js"
 
 /** Bytes each side may send on a new stream before the other tops up. */
 export const initialWindow = 262_144
+
+/** The window that a stream gets step by step while its reader keeps up: a long way to the peer, or a busy machine, needs more under way. */
+export const widestWindow = 2 * 1024 * 1024
+
+/** Milliseconds in which a reader has to read half of its window to get a wider one. */
+const readFast = 250
 
 /** Payload bytes of the data frames sent. */
 const maximumPayload = 64 * 1024
@@ -22,6 +28,8 @@ export interface StreamHost {
   readonly now: () => number
   /** Accounts for bytes received and not read yet (negative: read); false when the session holds too many. */
   hold(bytes: number): boolean
+  /** Accounts for a wider window until the stream is forgotten; false when the session may hold no more. */
+  widen(bytes: number): boolean
   /** The stream is over in both directions. */
   forget(stream: YamuxStream): void
   /** The peer answered the opening of a stream, or never will. */
@@ -30,9 +38,12 @@ export interface StreamHost {
 
 /** One stream of a session. Reading and writing are independent; each belongs to one fiber at a time. */
 export class YamuxStream implements ByteStream {
-  private readonly received = new ByteBuffer()
+  private readonly received = new ReceivedBytes()
   private sendWindow = initialWindow
   private receiveWindow = initialWindow
+  /** What the peer may send at most before this side tops up. */
+  private fullWindow = initialWindow
+  private toppedUpAt = Number.NEGATIVE_INFINITY
   /** Bytes read since the peer was last topped up. */
   private consumed = 0
   private sentFin = false
@@ -139,7 +150,7 @@ export class YamuxStream implements ByteStream {
    */
   readonly abandon: Effect.Effect<void> = Effect.sync(() => {
     this.abandoned = true
-    this.host.hold(-this.received.take().length)
+    this.host.hold(-this.received.clear())
     this.sendFin()
   })
 
@@ -187,7 +198,7 @@ export class YamuxStream implements ByteStream {
   break(error: StreamError): void {
     if (this.broken !== undefined) return
     this.broken = error
-    if (error._tag === "StreamReset") this.host.hold(-this.received.take().length)
+    if (error._tag === "StreamReset") this.host.hold(-this.received.clear())
     this.readable.unsafeOpen()
     this.writable.unsafeOpen()
     this.breaking.unsafeOpen()
@@ -218,12 +229,29 @@ export class YamuxStream implements ByteStream {
     const bytes = this.received.take()
     this.host.hold(-bytes.length)
     this.consumed += bytes.length
-    if (this.consumed >= initialWindow / 2 && !this.receivedFin && this.broken === undefined) {
-      this.host.send(Frame.encode({ type: Frame.Type.WindowUpdate, flags: 0, streamId: this.id, length: this.consumed }))
-      this.receiveWindow += this.consumed
+    if (this.consumed >= this.fullWindow / 2 && !this.receivedFin && this.broken === undefined) {
+      const increment = this.consumed + this.widening()
+      this.host.send(Frame.encode({ type: Frame.Type.WindowUpdate, flags: 0, streamId: this.id, length: increment }))
+      this.receiveWindow += increment
       this.consumed = 0
     }
     return bytes
+  }
+
+  /** By how much the window becomes wider: it doubles for a fast reader. */
+  private widening(): number {
+    const now = this.host.now()
+    const isFast = now - this.toppedUpAt <= readFast
+    this.toppedUpAt = now
+    const wider = this.fullWindow
+    if (!isFast || 2 * wider > widestWindow || !this.host.widen(wider)) return 0
+    this.fullWindow += wider
+    return wider
+  }
+
+  /** @internal by how much the window is wider than that of a new stream. */
+  get widened(): number {
+    return this.fullWindow - initialWindow
   }
 
   private sendFin(): void {
