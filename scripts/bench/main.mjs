@@ -10,6 +10,7 @@ import { recordedRatios } from "./recorded.mjs"
 import { makeReport } from "./report.mjs"
 import { apps } from "./sections/apps.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
+import { largeFiles } from "./sections/files.mjs"
 import { forms } from "./sections/forms.mjs"
 import { history } from "./sections/history.mjs"
 import { interactive } from "./sections/interactive.mjs"
@@ -41,6 +42,7 @@ const sections = {
   watchers,
   relay,
   apps,
+  files: largeFiles,
   daemons: remoteDaemons,
   forms,
   history
