@@ -90,7 +90,6 @@ const make = Effect.gen(function* () {
       const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
       const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
       const state = yield* states.of(build.id)
-      const before = Option.isNone(previous) ? state : yield* states.of(previous.value.id)
       const { external_auth, metadata: secrets } = yield* credentials.of(build, workspace, owner)
       return {
         metadata: {
@@ -103,7 +102,8 @@ const make = Effect.gen(function* () {
         parameters: yield* builds.parameters(build.id),
         previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
         state,
-        unfinished: build.transition === "delete" && state.length === 0 && before.length === 0
+        // The latest build alone does not tell: that of an orphaned workspace whose deletion failed has no state either
+        unfinished: build.transition === "delete" && state.length === 0 && !(yield* builds.hasOutcome(workspace.id))
       } satisfies PlanInput
     })
   }

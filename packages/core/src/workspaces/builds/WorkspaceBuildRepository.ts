@@ -74,6 +74,8 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>>
     /** The engine's state. None if there is no such build. */
     readonly state: (id: WorkspaceBuildId) => Effect.Effect<Option.Option<StoredState>>
+    /** Whether a build of a workspace has succeeded or has given a state. */
+    readonly hasOutcome: (workspaceId: Uuid) => Effect.Effect<boolean>
     /** Fails with the index `workspace_builds_workspace_id_build_number` if a concurrent transaction inserted the build number. */
     readonly insert: (
       build: WorkspaceBuild,

@@ -12,7 +12,7 @@ import { expect, it } from "vitest"
 import { testEngine } from "../../../../../test/outside/engine.js"
 import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aTemplate } from "../../../../../test/http/templates.js"
-import { aBuild, aWorkspace, buildEnded, getBuild, requestBuild } from "../../../../../test/http/workspaceCalls.js"
+import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getBuild, requestBuild } from "../../../../../test/http/workspaceCalls.js"
 import { WorkspaceBuild } from "../../../src/contract/workspaces/workspaces.js"
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
@@ -21,11 +21,18 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 /** States that the engine was given, by the id of the build. */
 const given = new Map<string, string>()
 
+/** What the engine was told of deletions whose workspace no earlier build had finished, by the id of the build. */
+const unfinished = new Map<string, boolean | undefined>()
+
 const recordingEngine: Engine = {
   ...testEngine,
   open: (source, log) =>
     Effect.map(testEngine.open(source, log), (session) => ({
       ...session,
+      plan: (input) => {
+        unfinished.set(input.metadata.workspace_build_id, input.unfinished)
+        return session.plan(input)
+      },
       apply: (input) =>
         Effect.map(session.apply(input), (applied) => {
           const id = input.metadata.workspace_build_id
@@ -127,6 +134,24 @@ describeServer(
       expect(await stateOf(server(), hung.id)).toBe(`secret of ${first}`)
       const stopped = await aBuild(server(), workspace, server().owner(), { transition: "stop" })
       expect([stopped.status, given.get(stopped.id)]).toStrictEqual(["stopped", `secret of ${first}`])
+    })
+
+    it("are known to an orphaned workspace whose deletion has failed before", async () => {
+      const failing = { parameters: [{ name: "fails", default_value: "delete" }], fails_by: "fails" }
+      const workspace = await aWorkspace(server(), await aTemplate(server(), failing), server().owner())
+      const orphan = () => aBuild(server(), workspace, server().owner(), { transition: "delete", orphan: true })
+      for (const { id, status } of [await orphan(), await orphan()]) expect([status, unfinished.get(id)]).toStrictEqual(["failed", false])
+    })
+
+    it("are unknown of a workspace whose only start was reaped", async () => {
+      const hanging = { parameters: [{ name: "hang", default_value: "1" }], hangs_by: "hang" }
+      const { id, latest_build } = await aQueuedWorkspace(server(), await aTemplate(server(), hanging), server().owner())
+      await server().run(
+        Effect.flatMap(JobClaims, ({ reap }) => reap(latest_build.job.id, Timestamp.fromMillis(Date.now() + 60_000), "hung"))
+      )
+      await buildEnded(server(), latest_build)
+      const deletion = await aBuild(server(), { id }, server().owner(), { transition: "delete" })
+      expect([deletion.status, unfinished.get(deletion.id)]).toStrictEqual(["deleted", true])
     })
 
     it("stay as they were where the reaper ends a build that waits", async () => {

@@ -1,13 +1,14 @@
 import { prebuildsUserId } from "@atelier/core/access"
 import type { Sealed } from "@atelier/core/platform"
 import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { among } from "../../platform/Among.js"
 import { as, items } from "../../platform/Batch.js"
 import { dialectOf, locking } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
+import { jobIs } from "../../provisioning/JobStatus.js"
 import { builds, initiators, jobs, versions } from "../columns.js"
 import { service } from "@atelier/core/platform"
 import { type Fragment, Statements } from "../../platform/Statements.js"
@@ -18,6 +19,7 @@ const sealed = row({ id: uuid, initiator_id: uuid, sealed_state_key_id: text(), 
 const plain = row({ id: uuid, state: bytes })
 const progress = row({ id: uuid, has_ended: boolean })
 const running = row({ workspace_id: uuid })
+const identified = row({ id: uuid })
 const runningBuild = row({
   id: uuid,
   deadline: nullable(timestamp),
@@ -93,6 +95,16 @@ export const layer = service(
       parameters: (id) =>
         all(parameter, sql`SELECT name, value FROM workspace_build_parameters WHERE workspace_build_id = ${id} ORDER BY name`),
       state: (id) => first(readState, sql`SELECT ${stateList} FROM workspace_builds b WHERE b.id = ${id}`),
+      hasOutcome: (workspaceId) =>
+        Effect.map(
+          first(
+            identified,
+            sql`SELECT b.id FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
+              WHERE b.workspace_id = ${workspaceId}
+                AND (${sql.literal(jobIs("succeeded", "j"))} OR b.sealed_state IS NOT NULL OR length(b.provisioner_state) > 0) LIMIT 1`
+          ),
+          Option.isSome
+        ),
       insert: (build, { parameters, state }) =>
         runUnique(
           Effect.gen(function* () {
