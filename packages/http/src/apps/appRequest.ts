@@ -17,7 +17,9 @@ export const framingOf = (request: Request): { readonly length: number } | "chun
   const { headers } = request
   if (headers["transfer-encoding"] !== undefined) return "chunked"
   const length = headers["content-length"]
-  return length === undefined ? undefined : { length: Number(length) }
+  if (length !== undefined) return { length: Number(length) }
+  // The headers of a request that a fetch-style host hands over need not tell of its body
+  return request.source instanceof globalThis.Request && request.source.body !== null ? "chunked" : undefined
 }
 
 /** The head of a request as it came, where the host has kept it. */

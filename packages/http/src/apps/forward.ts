@@ -3,9 +3,9 @@ import { AgentDialer, type AgentStream } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { agentSocket } from "@atelier/node"
 import { Data, Duration, Effect, Scope } from "effect"
-import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
+import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
 import { isIP } from "node:net"
-import type { Duplex } from "node:stream"
+import { type Duplex, finished } from "node:stream"
 import { connect as connectTls } from "node:tls"
 import type { AppConnections, Kept } from "./AppConnections.js"
 import * as Continue from "../server/connection/Continue.js"
@@ -119,16 +119,22 @@ export const framingLines = (method: string, framing: Exchange["framing"]): Read
 }
 
 /** Sends the client's body on, no faster than the app takes it. More than its length would be read as another request. */
-const sendBody = ({ body, framing }: Exchange, to: NodeJS.WritableStream, tooLarge: () => void): void => {
+const sendBody = ({ body, framing }: Exchange, to: ClientRequest, tooLarge: () => void): void => {
   const most = typeof framing === "object" ? framing.length : maximumBody
   let size = 0
   body.on("data", (chunk: Uint8Array) => {
     size += chunk.length
     if (size > most) tooLarge()
   })
+  // A body that breaks off is no whole one, and its error has to have a listener
+  finished(body, { writable: false }, (error) => {
+    if (error) to.destroy(cutOff)
+  })
   if (body.source !== undefined) Continue.send(body.source)
   body.pipe(to)
 }
+
+const cutOff = failed("The request ended before its body did.")
 
 const tooLarge = new TooLarge({ message: `A request may have at most ${maximumBody / 1024 ** 3} GiB.` })
 

@@ -1,11 +1,11 @@
 /** One request to an agent's machine, on a connection of its own. */
-import { TooLarge, UpstreamFailure } from "@atelier/core/platform"
+import { type Invalid, type TooLarge, UpstreamFailure } from "@atelier/core/platform"
 import { Effect, Scope } from "effect"
 import { IncomingMessage, request as httpRequest } from "node:http"
-import type { Duplex } from "node:stream"
+import { type Duplex, finished } from "node:stream"
 import { framingLines } from "../apps/forward.js"
 import * as Continue from "../server/connection/Continue.js"
-import { tooLarge } from "../server/request/body.js"
+import { cutOff, tooLarge } from "../server/request/body.js"
 
 /** Bytes of the head of an answer. */
 const maximumHead = 64 * 1024
@@ -35,13 +35,17 @@ const framed = (method: string, body: Body | undefined): ReadonlyArray<string> =
 }
 
 /** Sends a body, no faster than the agent takes it. */
-const sendBody = (body: Body | undefined, to: NodeJS.WritableStream, onExcess: (error: TooLarge) => void): void => {
+const sendBody = (body: Body | undefined, to: NodeJS.WritableStream, refuse: (error: Invalid | TooLarge) => void): void => {
   if (body === undefined) return void to.end()
   if (body._tag === "Text") return void to.end(body.text)
   let size = 0
   body.stream.on("data", (chunk: Uint8Array) => {
     size += chunk.length
-    if (size > body.most) onExcess(tooLarge(body.most))
+    if (size > body.most) refuse(tooLarge(body.most))
+  })
+  // A body that breaks off is no whole one, and its error has to have a listener
+  finished(body.stream, { writable: false }, (error) => {
+    if (error) refuse(cutOff)
   })
   if (body.source instanceof IncomingMessage) Continue.send(body.source)
   body.stream.pipe(to)
@@ -49,12 +53,12 @@ const sendBody = (body: Body | undefined, to: NodeJS.WritableStream, onExcess: (
 
 const broken = ({ message }: Error) => new UpstreamFailure({ message: "The workspace's agent did not answer.", detail: message })
 
-/** Sends a request, and waits for the head of its answer. The connection ends with the scope. Fails with `TooLarge` for a body beyond its bound. */
+/** Sends a request, and waits for the head of its answer. The connection ends with the scope. Fails with `TooLarge` for a body beyond its bound, and with `Invalid` for one that breaks off. */
 export const exchange = (
   socket: Duplex,
   { body, headers, method, path }: Asked
-): Effect.Effect<IncomingMessage, UpstreamFailure | TooLarge, Scope.Scope> =>
-  Effect.async<readonly [IncomingMessage, () => void], UpstreamFailure | TooLarge>((resume) => {
+): Effect.Effect<IncomingMessage, UpstreamFailure | Invalid | TooLarge, Scope.Scope> =>
+  Effect.async<readonly [IncomingMessage, () => void], UpstreamFailure | Invalid | TooLarge>((resume) => {
     const request = httpRequest({
       createConnection: () => socket,
       method,

@@ -93,6 +93,28 @@ describe("an exchange with an app that does not answer", () => {
   )
 })
 
+describe("an exchange whose body breaks off", () => {
+  it.scoped("fails, and tells the app of no end", () =>
+    Effect.gen(function* () {
+      const connections = yield* someConnections
+      const written = yield* Queue.unbounded<string>()
+      const write = (bytes: Uint8Array) => Effect.asVoid(Queue.offer(written, Buffer.from(bytes).toString()))
+      const body = Readable.from(
+        (async function* () {
+          yield "half"
+          throw new Error("The source has failed.")
+        })()
+      )
+      const request: Exchange = { ...asked(new AbortController().signal, "PUT"), body, framing: "chunked" }
+      const failure = yield* Effect.flip(exchange(request, connections)).pipe(
+        Effect.provideService(AgentDialer, { dial: () => Effect.succeed({ read: Effect.never, write, finish: Effect.void }) })
+      )
+      expect(failure).toMatchObject({ _tag: "AppFailed", message: "The request ended before its body did." })
+      expect([...(yield* Queue.takeAll(written))].join("")).not.toContain("0\r\n\r\n")
+    })
+  )
+})
+
 describe("an exchange with an app that answers", () => {
   it.scoped("gives its connection back after HEAD, whose answer has no body to read", () =>
     Effect.gen(function* () {

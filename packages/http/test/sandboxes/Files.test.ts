@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { describeAgents, type RunningAgent } from "../agents/AgentServer.js"
 import { link } from "../network/linkedAgents.js"
 
@@ -129,6 +129,40 @@ describeAgents("the files of a workspace", (server) => {
     await expect.poll(() => readdir(directory), { interval: 10 }).toStrictEqual(before)
     expect(await readFile(at("old"), "utf8")).toBe("old")
     other.destroy()
+  })
+
+  describe("written by a request that fetch has made", () => {
+    const put = (name: string, body: BodyInit) =>
+      server().atelier.fetch(
+        new Request(`${server().url}/api/v2${address(at(name))}`, {
+          method: "PUT",
+          headers: { "Service-Session-Token": server().owner().token, "content-type": "application/octet-stream" },
+          body,
+          duplex: "half"
+        } as RequestInit)
+      )
+
+    it("have its bytes, whose number no header tells", async () => {
+      await link(server(), agent)
+      expect((await put("fetched", "0123456789")).status).toBe(201)
+      expect(await readFile(at("fetched"), "utf8")).toBe("0123456789")
+    })
+
+    it("stay as they were when its body fails", async () => {
+      await link(server(), agent)
+      await writeFile(at("kept"), "old")
+      const chunks = [Buffer.alloc(100_000)]
+      const failing = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          const chunk = chunks.shift()
+          if (chunk === undefined) controller.error(new Error("The source has failed."))
+          else controller.enqueue(chunk)
+        }
+      })
+      const answer = await put("kept", failing)
+      expect([answer.status, await answer.json()]).toMatchObject([400, { message: "The request ended before its body did." }])
+      expect(await readFile(at("kept"), "utf8")).toBe("old")
+    })
   })
 
   it("are watched", async () => {

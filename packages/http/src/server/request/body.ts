@@ -65,7 +65,7 @@ export const tooLarge = (limit: number): TooLarge =>
   new TooLarge({ message: "Request body is too large.", detail: `The maximum is ${limit} bytes.` })
 
 const tooSlow = new RequestTimeout({ message: "The request body did not arrive in time." })
-const cutOff = new Invalid({ message: "The request ended before its body did." })
+export const cutOff = new Invalid({ message: "The request ended before its body did." })
 
 const readMessage = (
   message: IncomingMessage,
