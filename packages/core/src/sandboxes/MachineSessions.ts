@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
   const open = new Map<string, number>()
   let used = new Map<AgentWorkspace["workspace_id"], Use>()
 
-  const begun = (agent: AgentWorkspace) =>
+  const sessionWith = (agent: AgentWorkspace) =>
     Effect.gen(function* () {
       const { ip = null, userAgent = "", userId } = yield* CurrentActor
       const logged: ConnectionSession = {
@@ -77,30 +77,31 @@ const make = Effect.gen(function* () {
         agent_name: agent.agent_name,
         connect_time: yield* Timestamp.now
       }
-      yield* connections.noteSession(logged)
       return logged
     })
 
   const ended = (logged: ConnectionSession) => Effect.flatMap(Timestamp.now, (now) => connections.noteSession(logged, now))
 
-  const command = (agent: AgentWorkspace) => Effect.asVoid(Effect.acquireRelease(begun(agent), ended))
+  const command = (agent: AgentWorkspace) =>
+    Effect.flatMap(sessionWith(agent), (logged) => Effect.acquireRelease(connections.noteSession(logged), () => ended(logged)))
 
   /** One of the requests that are a session together. */
   const request = (agent: AgentWorkspace) =>
     Effect.gen(function* () {
-      const { ip, userAgent = "", userId } = yield* CurrentActor
-      const key = JSON.stringify([agent.agent_id, userId, ip, userAgent.slice(0, maximumUserAgent)])
+      const logged = yield* sessionWith(agent)
+      const key = JSON.stringify([agent.agent_id, logged.user_id, logged.ip, logged.user_agent])
       if (!sessions.has(key) && sessions.size >= capacity) return yield* command(agent)
       yield* Effect.acquireRelease(
-        Effect.gen(function* () {
+        // Found and added in one step, so that two requests at once are one session
+        Effect.suspend(() => {
           const known = sessions.get(key)
           if (known !== undefined) {
             known.open += 1
-            return known
+            return Effect.succeed(known)
           }
-          const session = { logged: yield* begun(agent), open: 1, last: 0 }
+          const session: Session = { logged, open: 1, last: 0 }
           sessions.set(key, session)
-          return session
+          return Effect.as(connections.noteSession(logged), session)
         }),
         (session) =>
           Effect.map(Clock.currentTimeMillis, (now) => {

@@ -20,8 +20,9 @@ const refusals: ReadonlySet<number> = new Set([400, 403, 404, 408, 409, 412, 413
 
 const successes: ReadonlySet<number> = new Set([200, 201, 204, 206, 304])
 
-/** Bytes of a refusal. */
+/** Bytes of a refusal, and the time that the agent may take for them: it begins to answer once it has all of them. */
 const maximumRefusal = 64 * 1024
+const refusalWithin = "10 seconds"
 
 /** Whether an answer goes to the client as it is. */
 export const isPassed = ({ statusCode = 0 }: IncomingMessage): boolean => successes.has(statusCode)
@@ -38,8 +39,9 @@ export const headersOf = ({ headers, statusCode }: IncomingMessage, form: Answer
   )
 }
 
+/** What has come of a refusal until its end or its bounds. */
 const textOf = (response: IncomingMessage): Effect.Effect<string> =>
-  Effect.async((resume) => {
+  Effect.async<string>((resume) => {
     const parts: Array<Buffer> = []
     let size = 0
     const done = (): void => resume(Effect.succeed(Buffer.concat(parts).toString("utf8")))
@@ -49,7 +51,7 @@ const textOf = (response: IncomingMessage): Effect.Effect<string> =>
       else done()
     })
     response.on("end", done).on("close", done).on("error", done)
-  })
+  }).pipe(Effect.timeoutTo({ duration: refusalWithin, onSuccess: (text) => text, onTimeout: () => "" }))
 
 const decode = Schema.decodeUnknownEither(Schema.parseJson(Response))
 
