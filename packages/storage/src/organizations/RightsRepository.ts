@@ -14,15 +14,11 @@ export const layer = service(
     // A statement that waited for the user would go on with the memberships that there were when it began
     const lock = (userId: string) =>
       sql.dialect({ postgres: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), sqlite: () => Effect.void })
-    return RightsRepository.of({
-      lock: (userId) =>
-        Effect.zipRight(
-          lock(userId),
-          first(
-            (from) => readRights(stored(from).rights),
-            sql`SELECT ${selectRights(sql)} FROM users u WHERE u.id = ${userId} AND NOT u.deleted AND u.status <> 'suspended'`
-          )
-        )
-    })
+    const of = (userId: string) =>
+      first(
+        (from) => readRights(stored(from).rights),
+        sql`SELECT ${selectRights(sql)} FROM users u WHERE u.id = ${userId} AND NOT u.deleted AND u.status <> 'suspended'`
+      )
+    return RightsRepository.of({ of, lock: (userId) => Effect.zipRight(lock(userId), of(userId)) })
   })
 )

@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
         const woken = transaction(dormancy.see({ id, username, status })).pipe(Access.actingAs(SystemActor.systemRestricted))
         yield* Effect.provide(woken, services)
       }
-      const present = Option.getOrUndefined(yield* rights.lock(id))
+      const present = Option.getOrUndefined(yield* rights.of(id))
       if (present === undefined) return yield* inactive("suspended")
       const input = { ...present, userId: id, scopes: [allScope], allowList: unrestrictedAllowList, options }
       // A rename does not take the right away
