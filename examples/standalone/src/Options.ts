@@ -83,7 +83,7 @@ export interface Options {
 const named: Readonly<Record<string, string>> = {
   "storage.filename": "database",
   "storage.url": "database",
-  "provisioner.directory": "workspaces-directory",
+  "local.directory": "workspaces-directory",
   "terraform.directory": "terraform-directory",
   "email.tls.cert": "email-tls-cert-file"
 }

@@ -11,7 +11,7 @@ import {
   ReleaseFeed,
   TrialIssuer
 } from "@atelier/core/deployment"
-import { layerDialer, Relay } from "@atelier/core/network"
+import { joinEngines, layerDialer, Relay } from "@atelier/core/network"
 import { Dispatchers, PushSenders } from "@atelier/core/notifications"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
 import { HostOptions, Ids, service, stacked, standingOn, together, Worker } from "@atelier/core/platform"
@@ -100,7 +100,7 @@ const described = async (presented: Presented) => {
 const platform = together(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 
 /** A process without engines leaves jobs to others. */
-const enginesOf = ({ provisioner = [] }: Options) => ProvisionerEngines.inOrder([provisioner].flat())
+const enginesOf = ({ provisioner = [] }: Options) => ProvisionerEngines.inOrder([provisioner].flat(), joinEngines)
 
 /** The services that embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = CoreServices | Hosted | Stored

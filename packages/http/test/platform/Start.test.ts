@@ -39,7 +39,7 @@ describe("a service that cannot start", () => {
     [
       "a directory of workspaces that is a file",
       { accessUrl, storage, provisioner: LocalProvisioner.layer({ directory: here, agent: { command: ["agent"] } }) },
-      `provisioner.directory ${JSON.stringify(here)}: the folder ${here} cannot be made: EEXIST: file already exists, mkdir '${here}'`
+      `local.directory ${JSON.stringify(here)}: the folder ${here} cannot be made: EEXIST: file already exists, mkdir '${here}'`
     ]
   ])("names %s, with the reason", async (_, options, message) => {
     const error: unknown = await Atelier.make({ logLevel: "none", ...options }).catch((refusal: unknown) => refusal)

@@ -55,8 +55,8 @@ const optionsSchema = HostOptions.object<Options>(
  * Fails with `StartError` when the directory cannot be made, or while another process works in it.
  */
 export const layer = (options: Options) =>
-  HostOptions.checkedLayer("provisioner", optionsSchema, options, () =>
+  HostOptions.checkedLayer("local", optionsSchema, options, () =>
     Layer.provideMerge(Layer.merge(engines, LoopbackDialer.layer), LocalWorkspaces.layer(options)).pipe(
-      startedWith({ option: "provisioner.directory", value: options.directory })
+      startedWith({ option: "local.directory", value: options.directory })
     )
   )

@@ -275,17 +275,21 @@ export interface Engine {
 /** The engines of this process; the first one that understands a source is used, whatever the caller named. */
 export class ProvisionerEngines extends Context.Tag("@atelier/core/ProvisionerEngines")<ProvisionerEngines, ReadonlyArray<Engine>>() {
   /**
-   * Makes one layer of the layers of engines, whose engines are asked in this order. What a layer provides beside its engines stays; of two layers
-   * that provide the same service, the later one counts.
+   * Makes one layer of the layers of engines, whose engines are asked in this order. What a layer provides beside its engines stays. `joined` decides
+   * what counts where several layers provide the same service; unless given, the last one's does.
    */
-  static readonly inOrder = <E, R>(layers: ReadonlyArray<Layer.Layer<ProvisionerEngines, E, R>>): Layer.Layer<ProvisionerEngines, E, R> =>
+  static readonly inOrder = <S, E, R>(
+    layers: ReadonlyArray<Layer.Layer<ProvisionerEngines | S, E, R>>,
+    joined: (built: ReadonlyArray<Context.Context<ProvisionerEngines | S>>) => Context.Context<ProvisionerEngines | S> = (built) =>
+      Context.mergeAll(...built)
+  ): Layer.Layer<ProvisionerEngines | S, E, R> =>
     Layer.scopedContext(
       Effect.gen(function* () {
         const scope = yield* Effect.scope
         const memoMap = yield* Layer.CurrentMemoMap
         const built = yield* Effect.forEach(layers, (layer) => Layer.buildWithMemoMap(layer, memoMap, scope))
         const engines = built.flatMap((context) => Context.get(context, ProvisionerEngines))
-        return Context.add(Context.mergeAll(...built), ProvisionerEngines, engines)
+        return Context.add(joined(built), ProvisionerEngines, engines)
       })
     )
 }
