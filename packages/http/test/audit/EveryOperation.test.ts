@@ -119,6 +119,7 @@ const audited: Readonly<Record<string, ReadonlyArray<string>>> = {
   "PUT /api/v2/workspaces/{workspace}/autoupdates": ["workspace/write"],
   "PUT /api/v2/workspaces/{workspace}/dormant": ["workspace/write"],
   "PUT /api/v2/workspaces/{workspace}/favorite": ["workspace/write"],
+  "PUT /api/v2/workspaces/{workspace}/timeout": ["workspace/write"],
   "PUT /api/v2/workspaces/{workspace}/ttl": ["workspace/write"],
   "PUT /oauth2/clients/{client_id}": ["oauth2_provider_app/write"],
   "PUT /scim/v2/Users/{id}": ["user/write"]
@@ -419,6 +420,7 @@ describeInterface(
       const byWorkspace = (rest: string) => `/api/v2/workspaces/{workspace}${rest}`
       await audits(`PATCH ${byWorkspace("")}`, [workspace], { body: { name: "three" } })
       await audits(`PUT ${byWorkspace("/ttl")}`, [workspace], { body: { ttl_ms: 3_600_000 } })
+      await audits(`PUT ${byWorkspace("/timeout")}`, [workspace], { body: { timeout_ms: 86_400_000 } })
       await audits(`PUT ${byWorkspace("/autoupdates")}`, [workspace], { body: { automatic_updates: "always" } })
       await audits(`PUT ${byWorkspace("/favorite")}`, [workspace])
       await audits(`DELETE ${byWorkspace("/favorite")}`, [workspace])
