@@ -137,8 +137,12 @@ export const make = (
         yield* Effect.raceFirst(session.closed, Fiber.join(serving))
       }).pipe(Effect.scoped)
 
+    /** The loops that connect: one for each token, of which the last one connects again. */
+    let loops = 0
     const reconnecting = (replaces: Effect.Effect<void>) =>
       Effect.gen(function* () {
+        loops += 1
+        const own = loops
         for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
           connectedAt = undefined
           const reason = yield* Effect.matchCauseEffect(once(replaces), {
@@ -152,6 +156,7 @@ export const make = (
               }),
             onSuccess: () => Effect.succeed("closed by the server")
           })
+          if (own !== loops) return
           const now = yield* Clock.currentTimeMillis
           tries = Backoff.after(tries, { connectedAt, now })
           yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)

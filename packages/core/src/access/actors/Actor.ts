@@ -35,6 +35,8 @@ export interface Actor extends CallInfo {
 
 /** A credential that may end while a stream opened with it goes on. */
 export interface ActorCredential {
+  /** Tells credentials of one agent apart; absent where the actor's key or agent does. No secret. */
+  readonly name?: string
   /** Authenticates the credential again, without counting as a use of it. */
   readonly renew: Effect.Effect<Actor, Unauthenticated | Forbidden>
   /** When it expires unless it is used, in milliseconds since 1970; absent where that is not known. */

@@ -72,8 +72,8 @@ const recheckAfter = 20_000
 const concurrency = 8
 
 /** Equal for streams of one credential; undefined where that cannot be known. */
-const credentialOf = ({ agentId, apiKeyId }: Actor): string | undefined =>
-  apiKeyId !== undefined ? `key:${apiKeyId}` : agentId !== undefined ? `agent:${agentId}` : undefined
+const credentialOf = ({ agentId, apiKeyId, credential }: Actor): string | undefined =>
+  apiKeyId !== undefined ? `key:${apiKeyId}` : agentId !== undefined ? `agent:${agentId}:${credential?.name ?? ""}` : undefined
 
 /** Equal for holdings that are judged together. */
 const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor) ?? holding

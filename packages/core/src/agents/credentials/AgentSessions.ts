@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Encoding, Option, Redacted } from "effect"
 import { type Actor, agentActor, type CallInfo, CurrentActor } from "../../access/actors/Actor.js"
 import * as ReadWithActor from "../../access/actors/ReadWithActor.js"
 import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
@@ -63,7 +63,8 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const id = parse(Redacted.value(token))
       if (id === undefined) return yield* unknownToken
-      const found = yield* repository.byToken(yield* hashSecret(cryptography, id))
+      const hash = yield* hashSecret(cryptography, id)
+      const found = yield* repository.byToken(hash)
       if (Option.isNone(found)) return yield* unknownToken
       const session = found.value
       const actor: Actor = {
@@ -73,7 +74,8 @@ const make = Effect.gen(function* () {
         username: session.owner_name,
         agentId: session.agent_id,
         workspaceId: session.workspace_id,
-        credential: { renew: Effect.suspend(() => authenticate(token, info)) }
+        // An agent that is given another token has connections with both for a moment
+        credential: { name: Encoding.encodeHex(hash), renew: Effect.suspend(() => authenticate(token, info)) }
       }
       own.keep(actor, () => session, yield* Clock.currentTimeMillis)
       return actor

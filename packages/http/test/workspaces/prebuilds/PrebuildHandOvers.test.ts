@@ -149,6 +149,12 @@ describeAgentsOn(
       const found = before.find(({ id }) => id === created.id)
       expect(agentsOf(created)).toStrictEqual(found === undefined ? [] : agentsOf(found))
 
+      // The connection with the new token stays when the old one's ends
+      const [agent] = agentsOf(created)
+      const exec = (program: string) =>
+        server().call("POST", `/workspaceagents/${agent?.id}/exec`, { token: owner(), body: { program, args: ["-c", "echo $OWNER"] } })
+      for (const _ of [1, 2, 3]) expect((await exec("sh")).body).toMatchObject({ exit_code: 0, stdout: "owner\n" })
+
       const old = lastingToken(created.id, "main")
       expect((await server().call("GET", "/workspaceagents/me/gitsshkey", { token: old })).status).toBe(401)
       const greeted = () => readdirSync(folder).filter((home) => existsSync(join(folder, home, "greeted-owner")))
