@@ -9,6 +9,7 @@ import { load, request } from "./load.mjs"
 import { recordedRatios } from "./recorded.mjs"
 import { makeReport } from "./report.mjs"
 import { apps } from "./sections/apps.mjs"
+import { commandTimes } from "./sections/commands.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
 import { largeFiles } from "./sections/files.mjs"
 import { forms } from "./sections/forms.mjs"
@@ -43,6 +44,7 @@ const sections = {
   relay,
   apps,
   files: largeFiles,
+  commands: commandTimes,
   daemons: remoteDaemons,
   forms,
   history

@@ -67,7 +67,8 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     const changes = yield* Queue.unbounded<{ readonly before: AgentMessages.Manifest | undefined; readonly held: Held }>()
     // Of all manifests, and until the stop scripts have run
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-    const machine = yield* Machine.make([Processes.make(placed, marks), Files.make(Effect.map(placed, ({ directory }) => directory))])
+    const processes = yield* Processes.make(placed, marks)
+    const machine = yield* Machine.make([processes, Files.make(Effect.map(placed, ({ directory }) => directory))])
     const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports }, (client, token) =>
       Effect.gen(function* () {
         const before = held
@@ -94,6 +95,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
       yield* lifecycle.enter("SHUTTING_DOWN")
       yield* lifecycle.enter(Lifecycle.after.stop[scripts === undefined ? "ok" : yield* scripts.stop])
       yield* terminals.end
+      yield* processes.end
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts?.drain ?? Effect.void, lifecycle.drain], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), flushWithin)
@@ -114,6 +116,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
           yield* Effect.logInfo("The workspace has been handed over to its owner")
           // They were opened before there was an owner, and have the environment of that time
           yield* terminals.end
+          yield* processes.end
           yield* own.start(begunBy(before))
         }
         yield* own.schedule

@@ -92,7 +92,7 @@ const sum = (values) => values.reduce((total, value) => total + value, 0)
 const templateFrom = (client, port) => importTemplate(client, "site", { "template.yaml": template(port), "site.mjs": site })
 
 /** The agent of a new workspace, once it is connected. */
-const agentFrom = async (client, template_id, name) => {
+export const agentFrom = async (client, template_id, name) => {
   const { id } = await workspaces.createWorkspace(client, { user: "me", body: { name, template_id } })
   for await (const { latest_build } of workspaces.watchWorkspace(client, { workspace: id })) {
     const [agent] = latest_build.resources.flatMap(({ agents = [] }) => agents)
@@ -102,7 +102,7 @@ const agentFrom = async (client, template_id, name) => {
 }
 
 /** Waits until a workspace and its processes are gone. */
-const untilDeleted = async (client, workspace) => {
+export const untilDeleted = async (client, workspace) => {
   for await (const { latest_build } of workspaces.watchWorkspace(client, { workspace })) if (latest_build.status === "deleted") return
 }
 

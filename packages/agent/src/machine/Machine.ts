@@ -13,6 +13,9 @@ const maximumHead = 256 * 1024
 /** Bytes of a message of a WebSocket. */
 const maximumMessage = 4 * 1024 * 1024
 
+/** Milliseconds for which a connection without a request stays open: longer than the server keeps it, which uses it for further requests. */
+const keepAliveTimeout = 30_000
+
 export interface Machine {
   /** Serves requests of the server on a stream until it ends. */
   readonly serve: (stream: ByteStream) => Effect.Effect<void, StreamError>
@@ -143,7 +146,7 @@ export const make = (served: ReadonlyArray<Served>): Effect.Effect<Machine> =>
     }
 
     // Uploads and commands take as long as they take
-    const server = createServer({ keepAliveTimeout: 1, requestTimeout: 0, maxHeaderSize: maximumHead }, answer)
+    const server = createServer({ keepAliveTimeout, requestTimeout: 0, maxHeaderSize: maximumHead }, answer)
     server.on("upgrade", upgrade)
 
     return {

@@ -1204,6 +1204,29 @@ export interface PreviewParameterValidation {
   readonly validation_monotonic: string | null
 }
 
+export interface Process {
+  readonly id: string
+  readonly pid: number
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+  readonly cwd: string
+  readonly status: "running" | "exited"
+  readonly exit_code: number | null
+  readonly signal: string | null
+  /** A time as RFC 3339 writes it. */
+  readonly started_at: string
+  readonly ended_at: string | null
+  readonly pty: boolean
+  /** The offset of the first byte of output that is kept. Offsets count both channels together. */
+  readonly output_start: number
+  /** The offset behind the last byte of output. */
+  readonly output_end: number
+}
+
+export interface ProcessList {
+  readonly processes: ReadonlyArray<Process>
+}
+
 export interface ProvisionerDaemon {
   /** A UUID. */
   readonly id: string

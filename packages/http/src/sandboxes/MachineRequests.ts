@@ -10,6 +10,7 @@ import { MachineAccess, MachineSessions, type SessionKind } from "@atelier/core/
 import { agentSocket } from "@atelier/node"
 import { Data, Deferred, Duration, Effect, Scope } from "effect"
 import type { IncomingMessage } from "node:http"
+import { AppConnections } from "../apps/AppConnections.js"
 import { bodyOf, delivered } from "../apps/delivery.js"
 import { framingOf } from "../apps/appRequest.js"
 import { tooLarge } from "../server/request/body.js"
@@ -69,13 +70,22 @@ export const machineRequests = Effect.gen(function* () {
     "x-limit-command-ms": String(Duration.toMillis(sandboxCommandTime))
   }
 
-  const dialed = ({ agent_id, workspace_id }: AgentWorkspace) =>
+  const connections = yield* Effect.acquireRelease(
+    Effect.sync(() => new AppConnections()),
+    (made) => Effect.sync(() => made.destroy())
+  )
+
+  /** A connection to an agent's machine. */
+  const opened = ({ agent_id, workspace_id }: AgentWorkspace) =>
     dial({ agent_id, workspace_id, port: machinePort }).pipe(
       Effect.timeoutFail({ duration: reachWithin, onTimeout: () => silent }),
-      Effect.catchAll((error): Effect.Effect<never, Unreached> =>
-        error.reason === "busy" ? new TooManyRequests({ message: error.message }) : access.refuseUnreached(agent_id, error)
-      )
+      Effect.flatMap(agentSocket)
     )
+
+  const refuseUnreached =
+    ({ agent_id }: AgentWorkspace) =>
+    (error: AgentUnreachable): Effect.Effect<never, Unreached> =>
+      error.reason === "busy" ? new TooManyRequests({ message: error.message }) : access.refuseUnreached(agent_id, error)
 
   const begin = (agent: AgentWorkspace, kind: SessionKind) => Effect.mapError(sessions.begin(agent, kind), busy)
 
@@ -125,9 +135,14 @@ export const machineRequests = Effect.gen(function* () {
             return value === undefined ? [] : [[name, value]]
           })
         )
-        const exchanged = Effect.flatMap(Effect.flatMap(dialed(agent), agentSocket), (socket) =>
-          exchange(socket, { method: asked.method, path: asked.path, headers: { ...headers, ...limits }, body })
-        )
+        const exchanged = exchange({
+          method: asked.method,
+          path: asked.path,
+          headers: { ...headers, ...limits },
+          body,
+          connections,
+          connection: { agent_id: asked.agent, key: asked.agent, open: opened(agent) }
+        }).pipe(Effect.catchTag("AgentUnreachable", refuseUnreached(agent)))
         const response = yield* Effect.raceFirst(exchanged, over).pipe(
           Effect.catchTag("Ended", ({ refusal }): Effect.Effect<never, Forbidden | Unavailable> => refusal)
         )
@@ -143,10 +158,11 @@ export const machineRequests = Effect.gen(function* () {
         const refused = refuseHandshake(request, [], cors.origins)
         if (refused !== undefined) return refused
         yield* begin(agent, asked.kind)
-        const opened = yield* openMachineSocket(yield* agentSocket(yield* dialed(agent)), asked.path, limits)
-        if (opened._tag === "Refused") return yield* refusalIn(opened.response)
+        const connection = yield* Effect.catchAll(opened(agent), refuseUnreached(agent))
+        const answer = yield* openMachineSocket(connection, asked.path, limits)
+        if (answer._tag === "Refused") return yield* refusalIn(answer.response)
         const { serve } = yield* WebSockets
-        const response: Response = yield* serve(request, right, (client) => passMessages(client, opened.machine), {
+        const response: Response = yield* serve(request, right, (client) => passMessages(client, answer.machine), {
           sendWithin: "60 seconds"
         })
         return response

@@ -1,8 +1,10 @@
-/** One request to an agent's machine, on a connection of its own. */
+/** One request to an agent's machine. */
+import { AgentUnreachable } from "@atelier/core/network"
 import { type Invalid, type TooLarge, UpstreamFailure } from "@atelier/core/platform"
 import { Effect, Scope } from "effect"
 import { IncomingMessage, request as httpRequest } from "node:http"
-import { type Duplex, finished } from "node:stream"
+import { finished } from "node:stream"
+import type { AppConnections, Kept } from "../apps/AppConnections.js"
 import { framingLines } from "../apps/forward.js"
 import * as Continue from "../server/connection/Continue.js"
 import { cutOff, tooLarge } from "../server/request/body.js"
@@ -26,6 +28,9 @@ export interface Asked {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body | undefined
+  /** Connections that were kept, and how another one is opened. */
+  readonly connections: AppConnections
+  readonly connection: Pick<Kept, "agent_id" | "key" | "open">
 }
 
 /** The lines of a head that say how the body ends. */
@@ -51,25 +56,41 @@ const sendBody = (body: Body | undefined, to: NodeJS.WritableStream, refuse: (er
   body.stream.pipe(to)
 }
 
-const broken = ({ message }: Error) => new UpstreamFailure({ message: "The workspace's agent did not answer.", detail: message })
+const broken = (error: Error): AgentUnreachable | UpstreamFailure =>
+  error instanceof AgentUnreachable
+    ? error
+    : new UpstreamFailure({ message: "The workspace's agent did not answer.", detail: error.message })
 
-/** Sends a request, and waits for the head of its answer. The connection ends with the scope. Fails with `TooLarge` for a body beyond its bound, and with `Invalid` for one that breaks off. */
-export const exchange = (
-  socket: Duplex,
-  { body, headers, method, path }: Asked
-): Effect.Effect<IncomingMessage, UpstreamFailure | Invalid | TooLarge, Scope.Scope> =>
-  Effect.async<readonly [IncomingMessage, () => void], UpstreamFailure | Invalid | TooLarge>((resume) => {
-    const request = httpRequest({
-      createConnection: () => socket,
+/**
+ * Sends a request, and waits for the head of its answer. The exchange ends with the scope, and its connection is kept if both are whole by then. Fails
+ * with `TooLarge` for a body beyond its bound, and with `Invalid` for one that breaks off.
+ */
+export const exchange = ({
+  body,
+  connection,
+  connections,
+  headers,
+  method,
+  path
+}: Asked): Effect.Effect<IncomingMessage, AgentUnreachable | UpstreamFailure | Invalid | TooLarge, Scope.Scope> =>
+  Effect.async<readonly [IncomingMessage, () => void], AgentUnreachable | UpstreamFailure | Invalid | TooLarge>((resume) => {
+    const way: Kept = {
+      ...connection,
+      agent: connections,
       method,
       path,
-      headers: ["Host", "agent", "Connection", "close", ...Object.entries(headers).flat(), ...framed(method, body)],
+      headers: ["Host", "agent", "Connection", "keep-alive", ...Object.entries(headers).flat(), ...framed(method, body)],
       setHost: false,
       maxHeaderSize: maximumHead
-    })
+    }
+    const request = httpRequest(way)
+    const over = (response: IncomingMessage) => (): void => {
+      if (!response.complete || !request.writableFinished) request.destroy()
+      else if (!response.readableEnded) response.resume()
+    }
     // The listener stays: an error after the head ends the answer
     request.on("error", (error) => resume(broken(error)))
-    request.on("response", (response) => resume(Effect.succeed([response, () => void request.destroy()])))
+    request.on("response", (response) => resume(Effect.succeed([response, over(response)])))
     sendBody(body, request, (error) => {
       resume(error)
       request.destroy()

@@ -194,12 +194,16 @@ const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
     "DELETE /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}",
     "POST /api/v2/workspaceagents/{workspaceagent}/containers/devcontainers/{devcontainer}/recreate",
     "DELETE /api/v2/workspaceagents/{workspaceagent}/files",
-    "POST /api/v2/workspaceagents/{workspaceagent}/exec",
     "POST /api/v2/workspaceagents/{workspaceagent}/files/copy",
     "POST /api/v2/workspaceagents/{workspaceagent}/files/directories",
     "POST /api/v2/workspaceagents/{workspaceagent}/files/move",
     "PUT /api/v2/workspaceagents/{workspaceagent}/files",
-    "PUT /api/v2/workspaceagents/{workspaceagent}/files/archive"
+    "PUT /api/v2/workspaceagents/{workspaceagent}/files/archive",
+    "DELETE /api/v2/workspaceagents/{workspaceagent}/processes/{process}",
+    "POST /api/v2/workspaceagents/{workspaceagent}/exec",
+    "POST /api/v2/workspaceagents/{workspaceagent}/processes",
+    "POST /api/v2/workspaceagents/{workspaceagent}/processes/{process}/resize",
+    "POST /api/v2/workspaceagents/{workspaceagent}/processes/{process}/signal"
   ],
   "issues a token for one minute, which stores nothing": [
     "POST /api/v2/applications/reconnecting-pty-signed-token",

@@ -70,9 +70,11 @@ export const link = async (
     yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
     const marks = Marks.make(Brand.make("Service"))
     const terminals = yield* Terminals.make(place, marks)
-    const machine = yield* Machine.make([Processes.make(place, marks), Files.make(Effect.succeed(tmpdir()))])
+    const processes = yield* Processes.make(place, marks)
+    const machine = yield* Machine.make([processes, Files.make(Effect.succeed(tmpdir()))])
     const token = (stream: ByteStream) => stream.reset
-    yield* serveStreams(connection.session, { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all, token })
+    const services = { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all, token }
+    yield* Effect.ensuring(serveStreams(connection.session, services), processes.end)
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()

@@ -1,20 +1,17 @@
 /** A process in a group of its own. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { stat } from "node:fs/promises"
-import { constants } from "node:os"
-import { Deferred, Duration, Effect, Either, FiberId, Option } from "effect"
-import * as ProcessTree from "../../scripts/ProcessTree.js"
+import { Deferred, Duration, Effect, Either, FiberId } from "effect"
 import { Refused } from "../Route.js"
+import type { Mark } from "./Group.js"
 import type { Program } from "./Order.js"
+import type { Place } from "./Running.js"
 
 /** How a process ended: by itself or by a signal. */
 export interface End {
   readonly exit_code: number | null
   readonly signal: string | null
 }
-
-/** A name and a value of the environment that no other process has, except those that this one starts. */
-export type Mark = readonly [name: string, value: string]
 
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams
@@ -42,8 +39,8 @@ export const startRefusal = (error: NodeJS.ErrnoException, { directory, file }: 
 
 const errorOf = (cause: unknown): NodeJS.ErrnoException => (cause instanceof Error ? cause : new Error(String(cause)))
 
-/** Starts a program. `onEnd` is called at once when the process has ended. */
-export const start = (program: Program, [name, value]: Mark, onEnd: () => void): Effect.Effect<Child, Refused> =>
+/** Starts a program in a place, which it leaves at its end. */
+export const start = (program: Program, [name, value]: Mark, place: Place): Effect.Effect<Child, Refused> =>
   Effect.suspend(() => {
     const ended = Deferred.unsafeMake<End>(FiberId.none)
     const closed = Deferred.unsafeMake<void>(FiberId.none)
@@ -67,36 +64,16 @@ export const start = (program: Program, [name, value]: Mark, onEnd: () => void):
         (error) => startRefusal(error, program)
       )
     }
+    place.started(child.pid)
     child.on("error", () => undefined)
     child.once("exit", (exit_code, signal) => {
-      onEnd()
+      place.leave()
       Deferred.unsafeDone(ended, Effect.succeed({ exit_code, signal }))
     })
     child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
     return Effect.succeed({ process: child, pid: child.pid, ended, closed })
-  })
+  }).pipe(Effect.tapError(() => Effect.sync(place.leave)))
 
 /** The end of a process, once its output is read, or may only come from others that it has left behind. */
 export const completed = ({ closed, ended }: Pick<Child, "ended" | "closed">): Effect.Effect<End> =>
   Effect.zipLeft(Deferred.await(ended), Effect.timeoutOption(Deferred.await(closed), outputGrace))
-
-/** Whether a group got a signal: it has processes that are not over. */
-export const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean =>
-  Either.isRight(Either.try(() => process.kill(-pid, signal)))
-
-export const isSignal = (name: string): name is NodeJS.Signals => Object.hasOwn(constants.signals, name)
-
-/** How often a group that was asked to end is looked at. */
-const lookEvery = Duration.millis(20)
-
-/** Asks a group to end, kills it after a time, and kills what has left the group. */
-export const endGroup = (pid: number, mark: Mark): Effect.Effect<void> => {
-  const gone: Effect.Effect<void> = Effect.suspend(() => (signalGroup(pid, 0) ? Effect.delay(gone, lookEvery) : Effect.void))
-  const entry = mark.join("=")
-  return Effect.suspend(() =>
-    signalGroup(pid, "SIGTERM") ? Effect.timeoutOption(gone, ProcessTree.grace) : Effect.succeed(Option.some(undefined))
-  ).pipe(
-    Effect.tap((isGone) => Effect.sync(() => Option.isNone(isGone) && signalGroup(pid, "SIGKILL"))),
-    Effect.zipRight(Effect.sync(() => ProcessTree.kill({ root: undefined, isMark: (other) => other === entry })))
-  )
-}

@@ -5,9 +5,10 @@ import { Clock, Deferred, Duration, Effect, Option } from "effect"
 import type { Place } from "../../environment/Place.js"
 import type { Marks } from "../../scripts/Marks.js"
 import { limitOf, readBody, Refused, type Route, send } from "../Route.js"
-import { type Child, completed, endGroup, start } from "./Child.js"
-import type { Occupancy } from "./Occupancy.js"
+import { type Child, completed, start } from "./Child.js"
+import { endGroup } from "./Group.js"
 import { Command, programOf } from "./Order.js"
+import type { Running } from "./Running.js"
 
 /** Bytes of each output that are kept without a word of the caller, and at most. */
 const usualOutput = 1024 * 1024
@@ -46,7 +47,7 @@ const within = (child: Child, milliseconds: number, end: Effect.Effect<void>) =>
     return { ...(yield* completed(child)), timed_out: Option.isNone(inTime) }
   })
 
-export const execRoute = (place: Effect.Effect<Place>, marks: Marks, occupancy: Occupancy): Route => ({
+export const execRoute = (place: Effect.Effect<Place>, marks: Marks, running: Running): Route => ({
   method: "POST",
   path: "/exec",
   handle: ({ request, response }) =>
@@ -59,9 +60,7 @@ export const execRoute = (place: Effect.Effect<Place>, marks: Marks, occupancy: 
       const program = yield* programOf(command, yield* place)
       const mark = marks.next()
       const startedAt = yield* Clock.currentTimeMillis
-      const starting = Effect.flatMap(occupancy.take(request), (release) =>
-        Effect.tapError(start(program, mark, release), () => Effect.sync(release))
-      )
+      const starting = Effect.flatMap(running.enter(request, mark), (place) => start(program, mark, place))
       const child = yield* Effect.acquireRelease(starting, ({ pid }, exit) => (exit._tag === "Failure" ? endGroup(pid, mark) : Effect.void))
       const stdout = collect(child.process.stdout, max_output_bytes)
       const stderr = collect(child.process.stderr, max_output_bytes)

@@ -1874,6 +1874,103 @@ export interface Inputs {
         readonly max_output_bytes?: number | undefined
       }
     }
+    readonly startProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly payload: {
+        /** At most 4096 characters. */
+        readonly program?: string | undefined
+        /** At most 10000 items. */
+        readonly args?: ReadonlyArray<string> | undefined
+        /** At most 1048576 characters. */
+        readonly command?: string | undefined
+        /** At most 4096 characters. */
+        readonly cwd?: string | undefined
+        readonly env?: Readonly<Record<string, string>> | undefined
+        /** a positive number. Milliseconds. */
+        readonly timeout_ms?: number | undefined
+        readonly pty?: {
+          /** a number between 1 and 65535. */
+          readonly cols: number
+          /** a number between 1 and 65535. */
+          readonly rows: number
+        } | undefined
+        readonly stdin?: boolean | undefined
+      }
+    }
+    readonly listProcesses: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+    readonly getProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly process: string
+      }
+    }
+    readonly deleteProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly process: string
+      }
+    }
+    readonly waitForProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly process: string
+      }
+      readonly urlParams?: {
+        /** Milliseconds. */
+        readonly timeout_ms?: number | undefined
+      } | undefined
+    }
+    readonly signalProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly process: string
+      }
+      readonly payload: {
+        /** At most 32 characters. */
+        readonly signal: string
+      }
+    }
+    readonly resizeProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly process: string
+      }
+      readonly payload: {
+        /** a number between 1 and 65535. */
+        readonly cols: number
+        /** a number between 1 and 65535. */
+        readonly rows: number
+      }
+    }
+    readonly openProcess: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly process: string
+      }
+      readonly urlParams?: {
+        readonly offset?: number | undefined
+      } | undefined
+    }
   }
   readonly provisionerKeys: {
     readonly createProvisionerKey: {
