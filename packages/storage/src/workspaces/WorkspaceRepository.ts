@@ -129,6 +129,44 @@ const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Worksp
   group_acl: JSON.stringify(group_acl)
 })
 
+interface Details {
+  readonly details: Fragment
+  readonly joined: Fragment
+}
+
+/** Reads the pages of lists. */
+const pages = (sql: Statements, { details, joined }: Details): WorkspaceRepository["Type"]["page"] => {
+  const totalOf = (list: WorkspaceList) => one(counted, list.total)
+
+  const pageOf = (list: WorkspaceList, slices: Slices, columns: Fragment = details) =>
+    sql`${list.page(slices)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
+      ORDER BY ${list.order} LIMIT ${slices.size}`
+
+  /** A length that is known without counting comes with the page. */
+  const firstPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
+    Effect.gen(function* () {
+      const list = workspaceList(sql, query)
+      const slices = firstSlices(query)
+      const columns = list.knownCount === undefined ? details : sql`${details}, ${list.knownCount} AS list_length`
+      const rows = yield* all((from) => ({ ...lengthOf(from), workspace: readDetails(from) }), pageOf(list, slices, columns))
+      const [first] = rows
+      const isFull = first !== undefined && rows.length >= slices.size
+      // A page that is not full ends the list
+      const count = isFull ? (first.list_length ?? (yield* totalOf(list)).count) : rows.length
+      return { workspaces: rows.map(({ workspace }) => workspace), count }
+    })
+
+  const laterPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
+    Effect.gen(function* () {
+      const list = workspaceList(sql, query)
+      const total = yield* totalOf(list)
+      const slices = laterSlices(query, total)
+      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices)) }
+    })
+
+  return (query) => (query.offset === 0 ? firstPage(query) : laterPage(query))
+}
+
 export const layer = service(
   WorkspaceRepository,
   Effect.gen(function* () {
@@ -144,34 +182,6 @@ export const layer = service(
 
     const byId = prepared(sql, "uuid", sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${""}`)
 
-    const totalOf = (list: WorkspaceList) => one(counted, list.total)
-
-    const pageOf = (list: WorkspaceList, slices: Slices, columns: Fragment = selectedDetails) =>
-      sql`${list.page(slices)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
-        ORDER BY ${list.order} LIMIT ${slices.size}`
-
-    /** A length that is known without counting comes with the page. */
-    const firstPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
-      Effect.gen(function* () {
-        const list = workspaceList(sql, query)
-        const slices = firstSlices(query)
-        const columns = list.knownCount === undefined ? selectedDetails : sql`${selectedDetails}, ${list.knownCount} AS list_length`
-        const rows = yield* all((from) => ({ ...lengthOf(from), workspace: readDetails(from) }), pageOf(list, slices, columns))
-        const [first] = rows
-        const isFull = first !== undefined && rows.length >= slices.size
-        // A page that is not full ends the list
-        const count = isFull ? (first.list_length ?? (yield* totalOf(list)).count) : rows.length
-        return { workspaces: rows.map(({ workspace }) => workspace), count }
-      })
-
-    const laterPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
-      Effect.gen(function* () {
-        const list = workspaceList(sql, query)
-        const total = yield* totalOf(list)
-        const slices = laterSlices(query, total)
-        return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices)) }
-      })
-
     return WorkspaceRepository.of({
       ...workspaceTimes(sql),
       byId: (id) => first(workspaces.read, byId(id)),
@@ -185,7 +195,7 @@ export const layer = service(
             ...(includeDeleted ? [] : [sql`NOT w.deleted`])
           ])} ORDER BY w.deleted, w.created_at DESC, w.id DESC LIMIT 1`
         ),
-      page: (query) => (query.offset === 0 ? firstPage(query) : laterPage(query)),
+      page: pages(sql, { details: selectedDetails, joined }),
       outlines: (ownerId) =>
         Effect.map(
           all(

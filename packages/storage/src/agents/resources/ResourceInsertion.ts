@@ -1,16 +1,15 @@
-import { type BuildResourceRepository, ForeignApp, type HandedOverAgent, type NewAgent, type WorkspaceResource } from "@atelier/core/agents"
-import { Timestamp } from "@atelier/core/platform"
-import type { ProvisionedScript } from "@atelier/core/provisioning"
+import { type BuildResourceRepository, ForeignApp, type HandedOverAgent, type NewAgent } from "@atelier/core/agents"
 import { Effect } from "effect"
 import { insertAll } from "../../platform/Batch.js"
 import { dialectOf } from "../../platform/Dialect.js"
 import { row, uuid } from "../../platform/Row.js"
 import { run } from "../../platform/Statement.js"
 import { orDefect } from "../../platform/Unavailability.js"
-import { app } from "../columns.js"
 import type { Statements } from "../../platform/Statements.js"
+import { app } from "../columns.js"
+import { resourceRows } from "./ResourceRows.js"
 
-const written = row({ id: uuid })
+const identified = row({ id: uuid })
 
 /** The columns of an app that a later build replaces. */
 const replaced = Object.keys(app)
@@ -20,38 +19,17 @@ const replaced = Object.keys(app)
 
 /** Stores what a build has made. */
 export const resourceInsertion = (sql: Statements): Pick<BuildResourceRepository["Type"], "handOver" | "insert"> => {
-  const { boolean: bool } = dialectOf(sql)
-
-  const agentValues = ({ hashed_token, row, sealed_token }: NewAgent) => ({
-    ...row,
-    environment_variables: row.environment_variables === null ? null : JSON.stringify(row.environment_variables),
-    subsystems: JSON.stringify(row.subsystems),
-    display_apps: JSON.stringify(row.display_apps),
-    logs_overflowed: bool(row.logs_overflowed),
-    logs_count: 0,
-    deleted: bool(false),
-    connection_id: null,
-    hashed_token,
-    sealed_token_key_id: sealed_token?.key_id ?? "",
-    sealed_token: sealed_token?.ciphertext ?? null
-  })
+  const rows = resourceRows(dialectOf(sql).boolean)
 
   /** Inserts apps, or replaces those that an earlier build of the same workspace made; an app of another one is left alone. */
   const upsertApps = (jobId: string, agents: ReadonlyArray<Pick<NewAgent, "apps">>) =>
     Effect.gen(function* () {
-      const rows = agents.flatMap(({ apps }) =>
-        apps.map((app) => ({
-          ...app,
-          subdomain: bool(app.subdomain),
-          external: bool(app.external),
-          hidden: bool(app.hidden)
-        }))
-      )
+      const stored = agents.flatMap(rows.ofApps)
       const answers = yield* orDefect(
         insertAll(
           sql,
           "workspace_apps",
-          rows,
+          stored,
           sql`ON CONFLICT (id) DO UPDATE SET ${sql.literal(replaced)}
               WHERE EXISTS (SELECT 1 FROM workspace_agents a
                 JOIN workspace_resources r ON r.id = a.resource_id
@@ -61,70 +39,21 @@ export const resourceInsertion = (sql: Statements): Pick<BuildResourceRepository
               RETURNING id`
         )
       )
-      const stored = new Set(answers.map((answer) => written(answer).id))
-      const foreign = rows.find(({ id }) => !stored.has(id))
+      const written = new Set(answers.map((answer) => identified(answer).id))
+      const foreign = stored.find(({ id }) => !written.has(id))
       if (foreign !== undefined) return yield* new ForeignApp({ id: foreign.id })
     })
 
-  const insert = (table: string, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => run(insertAll(sql, table, rows))
-
-  const insertResources = (resources: ReadonlyArray<WorkspaceResource>) =>
-    insert(
-      "workspace_resources",
-      resources.map((row) => ({ ...row, hide: bool(row.hide), metadata: JSON.stringify(row.metadata) }))
-    )
-
-  const insertMetadata = (agents: ReadonlyArray<Pick<NewAgent, "metadata" | "row">>) =>
-    insert(
-      "workspace_agent_metadata",
-      agents.flatMap(({ metadata, row }) =>
-        metadata.map((item) => ({
-          workspace_agent_id: row.id,
-          key: item.key,
-          display_name: item.display_name,
-          script: item.script,
-          interval: item.interval,
-          timeout: item.timeout,
-          display_order: item.order,
-          value: "",
-          error: "",
-          collected_at: Timestamp.never
-        }))
-      )
-    )
-
-  const scriptColumns = (script: ProvisionedScript) => ({
-    display_name: script.display_name,
-    log_path: script.log_path,
-    script: script.script,
-    cron: script.cron,
-    start_blocks_login: bool(script.start_blocks_login),
-    run_on_start: bool(script.run_on_start),
-    run_on_stop: bool(script.run_on_stop),
-    timeout_seconds: script.timeout_seconds
-  })
+  const insert = (table: string, values: ReadonlyArray<Readonly<Record<string, unknown>>>) => run(insertAll(sql, table, values))
 
   /** Moves an agent to a new resource, with what its new owner's build gives it. */
-  const moveAgent = ({ hashed_token, metadata, row, scripts }: HandedOverAgent) =>
+  const moveAgent = (agent: HandedOverAgent) =>
     Effect.gen(function* () {
-      yield* run(
-        sql`UPDATE workspace_agents SET ${sql.update({
-          resource_id: row.resource_id,
-          hashed_token,
-          updated_at: row.updated_at,
-          directory: row.directory,
-          environment_variables: row.environment_variables === null ? null : JSON.stringify(row.environment_variables),
-          api_key_scope: row.api_key_scope,
-          display_apps: JSON.stringify(row.display_apps),
-          display_order: row.display_order,
-          motd_file: row.motd_file,
-          troubleshooting_url: row.troubleshooting_url,
-          connection_timeout_seconds: row.connection_timeout_seconds
-        })} WHERE id = ${row.id} AND NOT deleted`
-      )
+      const { metadata, row, scripts } = agent
+      yield* run(sql`UPDATE workspace_agents SET ${sql.update(rows.ofMovedAgent(agent))} WHERE id = ${row.id} AND NOT deleted`)
       const change = ({ id, script }: HandedOverAgent["scripts"][number]) =>
         run(
-          sql`UPDATE workspace_agent_scripts SET ${sql.update(scriptColumns(script))} WHERE id = ${id} AND workspace_agent_id = ${row.id}`
+          sql`UPDATE workspace_agent_scripts SET ${sql.update(rows.ofScript(script))} WHERE id = ${id} AND workspace_agent_id = ${row.id}`
         )
       yield* Effect.forEach(scripts, change, { discard: true })
       if (metadata.length > 0) yield* run(sql`DELETE FROM workspace_agent_metadata WHERE workspace_agent_id = ${row.id}`)
@@ -133,55 +62,28 @@ export const resourceInsertion = (sql: Statements): Pick<BuildResourceRepository
   return {
     handOver: ({ agents, job_id, resources }) =>
       Effect.gen(function* () {
-        yield* insertResources(resources)
+        yield* insert("workspace_resources", resources.map(rows.ofResource))
         yield* Effect.forEach(agents, moveAgent, { discard: true })
-        yield* insertMetadata(agents)
+        yield* insert("workspace_agent_metadata", agents.flatMap(rows.ofMetadata))
         yield* upsertApps(job_id, agents)
       }),
     insert: ({ agents, created_at, job_id, resources }) =>
       Effect.gen(function* () {
-        yield* insertResources(resources)
-        yield* insert("workspace_agents", agents.map(agentValues))
-        const scripts = agents.flatMap((agent) => agent.scripts.map((script) => ({ ...script, agentId: agent.row.id })))
+        yield* insert("workspace_resources", resources.map(rows.ofResource))
+        yield* insert("workspace_agents", agents.map(rows.ofAgent))
         yield* insert(
           "workspace_agent_log_sources",
-          scripts.map(({ agentId, log_source_id, script }) => ({
-            workspace_agent_id: agentId,
-            id: log_source_id,
-            created_at,
-            display_name: script.display_name,
-            icon: script.icon
-          }))
+          agents.flatMap((agent) => rows.ofLogSources(agent, created_at))
         )
         yield* insert(
           "workspace_agent_scripts",
-          scripts.map(({ agentId, id, log_source_id, script }) => ({
-            id,
-            created_at,
-            workspace_agent_id: agentId,
-            log_source_id,
-            ...scriptColumns(script)
-          }))
+          agents.flatMap((agent) => rows.ofScripts(agent, created_at))
         )
-        yield* insertMetadata(agents)
-        yield* insert(
-          "workspace_agent_monitors",
-          agents.flatMap(({ monitors, row }) =>
-            monitors.map(({ enabled, path, threshold }) => ({
-              workspace_agent_id: row.id,
-              path,
-              enabled: bool(enabled),
-              threshold,
-              state: "OK",
-              debounced_until: Timestamp.never
-            }))
-          )
-        )
+        yield* insert("workspace_agent_metadata", agents.flatMap(rows.ofMetadata))
+        yield* insert("workspace_agent_monitors", agents.flatMap(rows.ofMonitors))
         yield* insert(
           "workspace_agent_devcontainers",
-          agents.flatMap(({ devcontainers, row }) =>
-            devcontainers.map((container) => ({ ...container, workspace_agent_id: row.id, created_at }))
-          )
+          agents.flatMap((agent) => rows.ofDevcontainers(agent, created_at))
         )
         yield* upsertApps(job_id, agents)
       })

@@ -7,10 +7,16 @@ import {
   type RichParameter,
   type TemplateVariable
 } from "@atelier/core/provisioning"
-import type { TemplateVersionRepository } from "@atelier/core/templates"
+import type { Uuid } from "@atelier/core/platform"
+import type {
+  TemplateVersionParameter,
+  TemplateVersionPreset,
+  TemplateVersionRepository,
+  TemplateVersionVariable
+} from "@atelier/core/templates"
 import { Effect, Option, Schema } from "effect"
 import { insertAll } from "../../platform/Batch.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { type Dialect, dialectOf } from "../../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, uuid } from "../../platform/Row.js"
 import { all, first, run } from "../../platform/Statement.js"
 import type { Statements } from "../../platform/Statements.js"
@@ -61,6 +67,50 @@ const preset = row({
 
 const externalAuth = row({ external_auth_providers: json(Schema.Array(ExternalAuthRequirement)) })
 
+const variableRow = (id: Uuid.Uuid, value: TemplateVersionVariable, bool: Dialect["boolean"]) => ({
+  template_version_id: id,
+  name: value.name,
+  description: value.description,
+  type: value.type,
+  value: value.value,
+  default_value: value.default_value,
+  required: bool(value.required),
+  sensitive: bool(value.sensitive)
+})
+
+const parameterRow = (id: Uuid.Uuid, value: TemplateVersionParameter, bool: Dialect["boolean"]) => ({
+  template_version_id: id,
+  name: value.name,
+  display_name: value.display_name,
+  description: value.description,
+  type: value.type,
+  form_type: value.form_type,
+  mutable: bool(value.mutable),
+  ephemeral: bool(value.ephemeral),
+  required: bool(value.required),
+  default_value: value.default_value,
+  icon: value.icon,
+  options: JSON.stringify(value.options),
+  validation_regex: value.validation_regex,
+  validation_error: value.validation_error,
+  validation_min: value.validation_min,
+  validation_max: value.validation_max,
+  validation_monotonic: value.validation_monotonic,
+  display_order: value.order
+})
+
+const presetRow = (id: Uuid.Uuid, value: TemplateVersionPreset, bool: Dialect["boolean"]) => ({
+  id: value.id,
+  template_version_id: id,
+  name: value.name,
+  description: value.description,
+  icon: value.icon,
+  is_default: bool(value.default),
+  desired_prebuild_instances: value.desired_prebuild_instances,
+  prebuild_policy: JSON.stringify(value.prebuild_policy),
+  parameters: JSON.stringify(value.parameters)
+})
+
 /** What imports find in a version: its variables, parameters, presets and needed logins. */
 export const versionContents = (
   sql: Statements
@@ -95,16 +145,7 @@ export const versionContents = (
           insertAll(
             sql,
             "template_version_variables",
-            variables.map((value) => ({
-              template_version_id: id,
-              name: value.name,
-              description: value.description,
-              type: value.type,
-              value: value.value,
-              default_value: value.default_value,
-              required: bool(value.required),
-              sensitive: bool(value.sensitive)
-            }))
+            variables.map((value) => variableRow(id, value, bool))
           )
         )
       }),
@@ -121,43 +162,14 @@ export const versionContents = (
           insertAll(
             sql,
             "template_version_parameters",
-            parameters.map((value) => ({
-              template_version_id: id,
-              name: value.name,
-              display_name: value.display_name,
-              description: value.description,
-              type: value.type,
-              form_type: value.form_type,
-              mutable: bool(value.mutable),
-              ephemeral: bool(value.ephemeral),
-              required: bool(value.required),
-              default_value: value.default_value,
-              icon: value.icon,
-              options: JSON.stringify(value.options),
-              validation_regex: value.validation_regex,
-              validation_error: value.validation_error,
-              validation_min: value.validation_min,
-              validation_max: value.validation_max,
-              validation_monotonic: value.validation_monotonic,
-              display_order: value.order
-            }))
+            parameters.map((value) => parameterRow(id, value, bool))
           )
         )
         yield* run(
           insertAll(
             sql,
             "template_version_presets",
-            presets.map((value) => ({
-              id: value.id,
-              template_version_id: id,
-              name: value.name,
-              description: value.description,
-              icon: value.icon,
-              is_default: bool(value.default),
-              desired_prebuild_instances: value.desired_prebuild_instances,
-              prebuild_policy: JSON.stringify(value.prebuild_policy),
-              parameters: JSON.stringify(value.parameters)
-            }))
+            presets.map((value) => presetRow(id, value, bool))
           )
         )
       }),

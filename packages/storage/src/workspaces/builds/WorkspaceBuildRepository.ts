@@ -1,24 +1,20 @@
 import { prebuildsUserId } from "@atelier/core/access"
-import type { Sealed } from "@atelier/core/platform"
-import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
+import { type BuildDetails, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
 import { among } from "../../platform/Among.js"
 import { as, items } from "../../platform/Batch.js"
 import { dialectOf, locking } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
-import { boolean, bytes, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { boolean, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { jobIs } from "../../provisioning/JobStatus.js"
 import { builds, initiators, jobs, versions } from "../columns.js"
 import { service } from "@atelier/core/platform"
+import { provisionerStates, stateColumns } from "./ProvisionerStates.js"
 import { type Fragment, Statements } from "../../platform/Statements.js"
 
 const parameter = row({ name: text(), value: text() })
-const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
-const sealed = row({ id: uuid, initiator_id: uuid, sealed_state_key_id: text(), sealed_state: bytes })
-const plain = row({ id: uuid, state: bytes })
 const progress = row({ id: uuid, has_ended: boolean })
-const running = row({ workspace_id: uuid })
 const identified = row({ id: uuid })
 const runningBuild = row({
   id: uuid,
@@ -30,19 +26,6 @@ const runningBuild = row({
   ttl_ms: nullable(number),
   autostart_schedule: nullable(text()),
   quiet_hours_schedule: text()
-})
-
-/** Reads a build's state. A plain text was written by a version without encryption, perhaps after the rest of the row was encrypted. */
-const readState = (from: object): StoredState => {
-  const { id, initiator_id: user_id, provisioner_state: state, sealed_state: ciphertext, sealed_state_key_id: key_id } = stored(from)
-  return ciphertext === null || state.length > 0 ? { id, state } : { id, user_id, value: { key_id, ciphertext } }
-}
-
-/** The columns that hold a state. */
-const stateColumns = (state: Sealed | null) => ({
-  provisioner_state: new Uint8Array(),
-  sealed_state_key_id: state?.key_id ?? "",
-  sealed_state: state?.ciphertext ?? null
 })
 
 export const readDetails = (from: object): BuildDetails => ({
@@ -66,10 +49,10 @@ export const layer = service(
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
     const forUpdate = locking(sql, "FOR UPDATE OF b")
     const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
-    const stateList = sql.literal("b.id, b.initiator_id, b.provisioner_state, b.sealed_state_key_id, b.sealed_state")
     const one = (rest: Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
 
     return WorkspaceBuildRepository.of({
+      ...provisionerStates(sql),
       byId: (id) => one(sql`WHERE b.id = ${id}`),
       byNumber: (workspaceId, buildNumber) => one(sql`WHERE b.workspace_id = ${workspaceId} AND b.build_number = ${buildNumber}`),
       latest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1`),
@@ -94,7 +77,6 @@ export const layer = service(
         ),
       parameters: (id) =>
         all(parameter, sql`SELECT name, value FROM workspace_build_parameters WHERE workspace_build_id = ${id} ORDER BY name`),
-      state: (id) => first(readState, sql`SELECT ${stateList} FROM workspace_builds b WHERE b.id = ${id}`),
       hasOutcome: (workspaceId) =>
         Effect.map(
           first(
@@ -131,32 +113,6 @@ export const layer = service(
             updated_at
           })} WHERE id = ${id}`
         ),
-      setState: (id, state, at) =>
-        run(sql`UPDATE workspace_builds SET ${sql.update({ ...stateColumns(state), updated_at: at })} WHERE id = ${id}`),
-      plainStates: (after, limit) =>
-        all(
-          plain,
-          sql`SELECT id, provisioner_state AS state FROM workspace_builds
-            WHERE length(provisioner_state) > 0 AND id > ${after} ORDER BY id LIMIT ${limit}`
-        ),
-      sealState: ({ id, state }, to) =>
-        applied(
-          sql`UPDATE workspace_builds SET ${sql.update(stateColumns(to))} WHERE id = ${id} AND provisioner_state = ${state} RETURNING id`
-        ),
-      statesSealedOtherwise: (keyId, after, limit) =>
-        all(
-          (from) => {
-            const { id, initiator_id: user_id, sealed_state: ciphertext, sealed_state_key_id: key_id } = sealed(from)
-            return { id, user_id, value: { key_id, ciphertext } }
-          },
-          sql`SELECT id, initiator_id, sealed_state_key_id, sealed_state FROM workspace_builds
-            WHERE id > ${after} AND sealed_state_key_id <> ${keyId} AND sealed_state_key_id <> '' ORDER BY id LIMIT ${limit}`
-        ),
-      resealState: (id, from, to) =>
-        applied(
-          sql`UPDATE workspace_builds SET sealed_state_key_id = ${to.key_id}, sealed_state = ${to.ciphertext}
-            WHERE id = ${id} AND sealed_state_key_id = ${from.key_id} AND sealed_state = ${from.ciphertext} RETURNING id`
-        ),
       moveDeadline: (id, from, to, at) =>
         applied(
           sql`UPDATE workspace_builds SET deadline = ${to}, updated_at = ${at}
@@ -180,13 +136,6 @@ export const layer = service(
           sql`UPDATE workspace_builds SET deadline = ${as(sql, "timestamp", sql`value ->> 'deadline'`)},
               max_deadline = ${as(sql, "timestamp", sql`value ->> 'max_deadline'`)}, updated_at = ${at}
             FROM ${items(sql, changes)} WHERE id = ${as(sql, "uuid", sql`value ->> 'id'`)}`
-        ),
-      running: (after, limit) =>
-        all(
-          (from) => ({ workspace_id: running(from).workspace_id, state: readState(from) }),
-          sql`SELECT w.id AS workspace_id, ${stateList}
-            FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
-            WHERE w.latest_status = 'running' AND NOT w.deleted AND w.id > ${after} ORDER BY w.id LIMIT ${limit}`
         )
     })
   })
