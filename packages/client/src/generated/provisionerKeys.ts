@@ -103,6 +103,8 @@ export interface ServeProvisionerDaemonInput {
   readonly version?: string | undefined
   /** At most 1000 items. */
   readonly repeatable?: ReadonlyArray<string> | undefined
+  /** At most 1000 items. */
+  readonly engine?: ReadonlyArray<string> | undefined
 }
 
 /**

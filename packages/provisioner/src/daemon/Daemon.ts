@@ -12,7 +12,7 @@ import {
   Session,
   type SessionEnded
 } from "@atelier/agent-protocol"
-import { type Phase, ProvisionerEngines } from "@atelier/core/provisioning"
+import { type Engine, type Phase, ProvisionerEngines } from "@atelier/core/provisioning"
 import { Clock, Data, Duration, Effect, Either, Option, Random, Redacted, Stream } from "effect"
 import type { Credential, DaemonConfig } from "./DaemonConfig.js"
 import { type Acquired, run as runJob } from "./Job.js"
@@ -57,7 +57,11 @@ const headersOf = ({ brand, credential }: DaemonConfig): Readonly<Record<string,
   return { [named(credentialHeaders[credential.kind])]: Redacted.value(credential.secret), [named("Build-Version")]: version }
 }
 
-const addressOf = ({ name, organization, tags, url }: DaemonConfig, repeatable: ReadonlyArray<Phase>): URL => {
+const addressOf = (
+  { name, organization, tags, url }: DaemonConfig,
+  repeatable: ReadonlyArray<Phase>,
+  engines: ReadonlyArray<Engine>
+): URL => {
   const address = new URL(url)
   address.protocol = url.protocol === "https:" ? "wss:" : "ws:"
   address.pathname = `${url.pathname.replace(/\/+$/, "")}/api/v2/organizations/${encodeURIComponent(organization)}/provisionerdaemons/serve`
@@ -66,6 +70,7 @@ const addressOf = ({ name, organization, tags, url }: DaemonConfig, repeatable: 
     ...provisioners.map((type) => ["provisioner", type]),
     ...tags.map((tag) => ["tag", tag]),
     ...repeatable.map((phase) => ["repeatable", phase]),
+    ...engines.map((engine) => ["engine", engine.name]),
     ["name", name],
     ["version", apiVersion]
   ]).toString()
@@ -106,7 +111,7 @@ const connection = (config: DaemonConfig, stopping: Stopping, onConnected: Effec
     const engines = yield* ProvisionerEngines
     // All engines must be able to repeat a phase: the server does not know which one a job needs
     const repeatable = (["plan", "apply"] as const).filter((phase) => engines.every((engine) => engine.repeatable.has(phase)))
-    const connecting = connect({ url: addressOf(config, repeatable), headers: headersOf(config), traffic: emptyTraffic() })
+    const connecting = connect({ url: addressOf(config, repeatable, engines), headers: headersOf(config), traffic: emptyTraffic() })
     const transport = yield* Effect.raceFirst(connecting, Effect.as(stopping.ending, undefined))
     if (transport === undefined) return
     const session = yield* Session.make(transport, { role: "client" })

@@ -26,6 +26,10 @@ const oldestVersion = "1.0"
 
 const isProvisioner = Schema.is(ProvisionerType)
 
+/** Engines of one daemon, and what their names are made of. */
+const maximumEngines = 64
+const engineName = /^[a-z0-9-]{1,64}$/
+
 const buildPhases = ["plan", "apply"] as const satisfies ReadonlyArray<Phase>
 
 /** Whether a version of the protocol has the same major number and no larger minor one. §7.3. */
@@ -64,6 +68,9 @@ export const daemonAdmission = ({ admittedBy, organizationOf, ids, keys }: Needs
     const provisioners = asked.provisioners.filter(isProvisioner)
     if (provisioners.length === 0 || provisioners.length < asked.provisioners.length) {
       return yield* Invalid.field("provisioner", `must name ${ProvisionerType.literals.join(" or ")}`)
+    }
+    if (asked.engines.length > maximumEngines || !asked.engines.every((name) => engineName.test(name))) {
+      return yield* Invalid.field("engine", `must be at most ${maximumEngines} names of lower-case letters, digits and hyphens`)
     }
     const [tags, key_id, organization] = yield* Effect.gen(function* () {
       switch (credential._tag) {
@@ -136,7 +143,8 @@ export const daemonAdmission = ({ admittedBy, organizationOf, ids, keys }: Needs
       credential._tag === "Key"
         ? Effect.map(Effect.either(keys.authenticate(credential.secret)), ({ _tag }) => _tag === "Right")
         : Effect.succeed(true)
+    const engines = asked.engines.length === 0 ? undefined : new Set(asked.engines)
     const repeatable = new Set(buildPhases.filter((phase) => asked.repeatable.includes(phase)))
-    return { right, daemon, work, isAllowed, repeatable, dismissed: Deferred.await(dismissed) }
+    return { right, daemon, work, isAllowed, repeatable, engines, dismissed: Deferred.await(dismissed) }
   })
 })

@@ -1,16 +1,23 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Duration, Effect, type Option, type Scope } from "effect"
+import { Context, Duration, Effect, Option, type Scope } from "effect"
 import type { Actor } from "../../access/actors/Actor.js"
 import type { StreamRight } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import * as Background from "../../platform/background/Background.js"
 import type { Forbidden, Invalid, Unauthenticated, NotFound } from "../../platform/Errors.js"
-import { listen } from "../../platform/events/EventBus.js"
+import { type EventBus, listen } from "../../platform/events/EventBus.js"
+import type { Transactor } from "../../platform/store/Transactor.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
+import * as Worker from "../../platform/background/Worker.js"
+import { type EngineSelection, makeDaemonSelection } from "../engines/EngineSelection.js"
+import { TemplateSources } from "../engines/TemplateSources.js"
+import type { ProvisionerJob } from "../jobs/ProvisionerJob.js"
 import { makeDaemonGroups } from "../queue/DaemonGroups.js"
+import { tagsContain } from "../queue/ProvisionerTags.js"
+import { noticeInterval, sayRefusals } from "../queue/WaitingJobs.js"
 import { JobClaims } from "../queue/JobClaims.js"
 import { jobPosted } from "../jobs/JobEvents.js"
 import { ModuleArchives, type ModuleArchive } from "../files/ModuleArchives.js"
@@ -44,12 +51,18 @@ export interface NewDaemon {
    * before each apply, which tells that the plan has ended. Other daemons name none, so their builds fail with them.
    */
   readonly repeatable: ReadonlyArray<string>
+  /** The names of its engines; empty if it does not tell, as other programs' daemons do not. */
+  readonly engines: ReadonlyArray<string>
 }
 
 /** How often daemons show that they are alive. §7.1. */
 const seenInterval = Duration.seconds(60)
 
 const startMarking = Background.repeating("provisioner_heartbeat")
+
+/** Whether a daemon could take a job if it had its engine. */
+const canTake = ({ organization_id, provisioners, tags }: ProvisionerDaemon, job: ProvisionerJob): boolean =>
+  organization_id === job.organization_id && provisioners.includes(job.provisioner) && tagsContain(tags, job.tags)
 
 /** A daemon that may connect. */
 export interface AdmittedDaemon {
@@ -58,6 +71,8 @@ export interface AdmittedDaemon {
   /** Whether its credential is still good. */
   readonly isAllowed: Effect.Effect<boolean>
   readonly repeatable: ReadonlySet<Phase>
+  /** The names of its engines; undefined if it has not told them. */
+  readonly engines: ReadonlySet<string> | undefined
 }
 
 /** The admission of a daemon: its right lasts as long as its credential. */
@@ -104,8 +119,30 @@ const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const ids = yield* Ids
 
+  const sources = yield* TemplateSources
+  const services = yield* Effect.context<EventBus | Transactor>()
+
   const groups = makeDaemonGroups()
   yield* listen(jobPosted, groups.heard)
+
+  /** Why each connected daemon that has told its engines leaves a job. */
+  const refusers = new Set<EngineSelection["refusalOf"]>()
+  const refusalOf = (job: ProvisionerJob): Option.Option<string> => Option.firstSomeOf([...refusers].map((refusal) => refusal(job)))
+  const telling = Effect.suspend(() => (refusers.size === 0 ? Effect.void : sayRefusals(refusalOf)))
+  yield* Background.repeat("daemon_refusals", Effect.zipRight(Worker.begun, Effect.zipRight(telling, Effect.sleep(noticeInterval))))
+
+  /** Makes the selection of a daemon that has told its engines. It speaks in the logs of jobs until the scope closes. */
+  const selectionOf = (daemon: ProvisionerDaemon, engines: ReadonlySet<string>) => {
+    const selection = makeDaemonSelection(engines, sources)
+    const refusal = (job: ProvisionerJob) => (canTake(daemon, job) ? selection.refusalOf(job) : Option.none())
+    return Effect.acquireRelease(
+      Effect.sync(() => {
+        refusers.add(refusal)
+        return selection
+      }),
+      () => Effect.sync(() => refusers.delete(refusal))
+    )
+  }
 
   const { admittedBy, organizationOf } = daemonCredentials({ keys, options, organizations })
 
@@ -115,11 +152,16 @@ const make = Effect.gen(function* () {
     connect: (admitted: AdmittedDaemon) =>
       Effect.gen(function* () {
         const daemon = yield* repository.register(admitted.daemon)
-        const turns = yield* groups.join(daemon)
+        const { engines } = admitted
+        const turns = yield* groups.join({ ...daemon, engines })
         const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen([daemon.id], now))
         yield* startMarking(Effect.zipRight(seen, Effect.sleep(seenInterval)))
 
-        const take = Effect.flatMap(admitted.isAllowed, (isAllowed) => (isAllowed ? claims.take(daemon) : noCredential))
+        const claim =
+          engines === undefined
+            ? claims.take(daemon)
+            : Effect.provide(claims.takeSelected(daemon, yield* selectionOf(daemon, engines)), services)
+        const take = Effect.flatMap(admitted.isAllowed, (isAllowed) => (isAllowed ? claim : noCredential))
 
         return {
           /** Waits for a job and hands it over. A job whose handing over fails to end is given back. */
@@ -149,6 +191,7 @@ export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<Re
     ProvisionerKeys.layer,
     JobClaims.layer,
     ModuleArchives.layer,
+    TemplateSources.layer,
     RemoteJobs.layer
   )
 }

@@ -1,4 +1,4 @@
-/** Which jobs the daemons of a server take: those whose sources an engine of the server understands. templates-and-provisioning.md §6.4. */
+/** Which jobs daemons take: those whose sources one of their engines understands. templates-and-provisioning.md §6.4. */
 import { Effect, Option } from "effect"
 import * as Lru from "../../platform/collections/Lru.js"
 import type { FileId } from "../files/File.js"
@@ -6,13 +6,27 @@ import type { JobSelection } from "../queue/JobClaims.js"
 import { JobQueueRepository } from "../queue/JobQueueRepository.js"
 import type { ProvisionerDaemonId } from "../daemons/ProvisionerDaemon.js"
 import type { ProvisionerJob, ProvisionerJobId } from "../jobs/ProvisionerJob.js"
-import { TemplateSources } from "./TemplateSources.js"
+import { type Opinion, TemplateSources } from "./TemplateSources.js"
 
 /** Sources that are left to others; the oldest are judged anew. */
 const maximumLeft = 1_000
 
 /** Jobs that are taken to be failed. */
 const keptRefusals = 100
+
+/** Sources that are left to others, each with the reason. The oldest are forgotten. */
+const leftSources = () => {
+  const left = new Map<FileId, string>()
+  return {
+    left: () => [...left.keys()],
+    reasonOf: (id: FileId): Option.Option<string> => Option.fromNullable(left.get(id)),
+    leave: (id: FileId, reason: string): void => {
+      left.set(id, reason)
+      const [oldest] = left.keys()
+      if (left.size > maximumLeft && oldest !== undefined) left.delete(oldest)
+    }
+  }
+}
 
 export interface EngineSelection extends JobSelection {
   /** Why the job is left to others; None where it is not, as far as is known. */
@@ -28,17 +42,11 @@ export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
     const sources = yield* TemplateSources
     const queue = yield* JobQueueRepository
     const own = new Set(ids)
-    const left = new Map<FileId, string>()
+    const { leave, left, reasonOf } = leftSources()
     const refused = Lru.make<ProvisionerJobId, true>(keptRefusals)
 
-    const leave = (id: FileId, reason: string): void => {
-      left.set(id, reason)
-      const [oldest] = left.keys()
-      if (left.size > maximumLeft && oldest !== undefined) left.delete(oldest)
-    }
-
     const selection: EngineSelection = {
-      left: () => [...left.keys()],
+      left,
       isTaken: ({ file_id, id }) =>
         Option.exists(sources.opinionOf(file_id), ({ refusal }) => refusal === undefined || refused.get(id) === true),
       judge: ({ file_id, id }) =>
@@ -53,7 +61,27 @@ export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
           else refused.set(id, true)
           return !isLeft
         }),
-      refusalOf: ({ file_id }) => Option.fromNullable(left.get(file_id))
+      refusalOf: ({ file_id }) => reasonOf(file_id)
     }
     return selection
   })
+
+/**
+ * Makes the selection of a daemon in another process that has told its engines. It leaves a source that another engine runs, as far as this process
+ * knows: by an engine of its own. Any other source is given to the daemon, which knows best.
+ */
+export const makeDaemonSelection = (engines: ReadonlySet<string>, sources: TemplateSources["Type"]): EngineSelection => {
+  const { leave, left, reasonOf } = leftSources()
+  const isRun = ({ engine }: Opinion): boolean => engine === undefined || engines.has(engine)
+  return {
+    left,
+    isTaken: ({ file_id }) => Option.exists(sources.opinionOf(file_id), isRun),
+    judge: ({ file_id }) =>
+      Effect.map(sources.judge(file_id), (opinion) => {
+        if (isRun(opinion)) return true
+        leave(file_id, `A daemon with the tags of this job is connected, but it does not have the engine ${opinion.engine}.`)
+        return false
+      }),
+    refusalOf: ({ file_id }) => reasonOf(file_id)
+  }
+}

@@ -37,12 +37,13 @@ export const engineFor = (engines: ReadonlyArray<Engine>, source: SourceFiles): 
 /** Sources that were read last, at least. A file never changes, and the jobs of a template read the same one. */
 const keptSources = 32
 
-/** Why no engine of a process runs a source; undefined where one does. */
+/** What a process finds of a source. */
 export interface Opinion {
+  /** Why none of its engines runs the source; undefined where one does. */
   readonly refusal: string | undefined
+  /** The name of its engine that runs the source; undefined where none does, and where the source cannot be read. */
+  readonly engine: string | undefined
 }
-
-const understood: Opinion = { refusal: undefined }
 
 /** Sources that a process has compared with its engines. */
 const keptOpinions = 1_000
@@ -130,7 +131,9 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const outline = yield* Effect.option(Effect.flatMap(read(id), archives.outline))
         const engine = Option.isNone(outline) ? Either.right(undefined) : yield* Effect.either(engineFor(engines, outline.value))
-        const opinion: Opinion = Either.isRight(engine) ? understood : { refusal: engine.left.message }
+        const opinion: Opinion = Either.isRight(engine)
+          ? { refusal: undefined, engine: engine.right?.name }
+          : { refusal: engine.left.message, engine: undefined }
         opinions.set(id, opinion)
         return opinion
       }),

@@ -7,7 +7,10 @@ import type { ProvisionerDaemon } from "../daemons/ProvisionerDaemon.js"
 import { canonicalTags, tagsContain } from "./ProvisionerTags.js"
 
 /** What decides which jobs a daemon can take. */
-export type DaemonCapabilities = Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners">
+export interface DaemonCapabilities extends Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners"> {
+  /** Absent for a daemon that has not told its engines. */
+  readonly engines?: ReadonlySet<string> | undefined
+}
 
 interface Group {
   readonly capabilities: DaemonCapabilities
@@ -34,8 +37,10 @@ export const makeDaemonGroups = (): DaemonGroups => {
   }
 
   return {
-    join: ({ organization_id, provisioners, tags }) => {
-      const name = [organization_id, ...provisioners.toSorted(), canonicalTags(tags)].join(" ")
+    join: ({ engines, organization_id, provisioners, tags }) => {
+      // Of daemons with other engines, one may find nothing where another finds a job
+      const known = engines === undefined ? "any" : JSON.stringify([...engines].toSorted())
+      const name = [organization_id, ...provisioners.toSorted(), known, canonicalTags(tags)].join(" ")
       return Effect.acquireRelease(
         Effect.sync(() => enter(name, { organization_id, provisioners, tags })),
         (group) =>

@@ -13,6 +13,7 @@ it.scoped("daemons that take the same jobs share turns until the last one leaves
     const turns = yield* Scope.extend(groups.join(daemon), first)
     expect(yield* Scope.extend(groups.join({ ...daemon }), second)).toBe(turns)
     expect(yield* groups.join({ ...daemon, tags: { ...untagged, site: "a" } })).not.toBe(turns)
+    expect(yield* groups.join({ ...daemon, engines: new Set(["local"]) })).not.toBe(turns)
     yield* Scope.close(first, Exit.void)
     expect(yield* groups.join(daemon)).toBe(turns)
     yield* Scope.close(second, Exit.void)

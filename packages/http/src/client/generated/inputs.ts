@@ -2025,6 +2025,8 @@ export interface Inputs {
         readonly version?: string | undefined
         /** At most 1000 items. */
         readonly repeatable?: ReadonlyArray<string> | undefined
+        /** At most 1000 items. */
+        readonly engine?: ReadonlyArray<string> | undefined
       } | undefined
     }
   }

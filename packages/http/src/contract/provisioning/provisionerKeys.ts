@@ -93,7 +93,9 @@ export const provisionerKeys = HttpApiGroup.make("provisionerKeys")
           tag: listOf(Schema.String),
           name: firstText,
           version: firstText,
-          repeatable: listOf(Schema.String)
+          repeatable: listOf(Schema.String),
+          /** The names of the daemon's engines. It gets no job whose template another engine of the server builds. */
+          engine: listOf(Schema.String)
         })
       )
       .addSuccess(HttpApiSchema.Empty(101))

@@ -73,7 +73,7 @@ export const provisionerKeys = Handlers.group(contract.provisionerKeys, (handler
           return keyView(yield* keys.authenticate(Redacted.make(secret)))
         })
       )
-      .handle("serveProvisionerDaemon", ({ path, request, urlParams: { name, provisioner, repeatable, tag, version } }) =>
+      .handle("serveProvisionerDaemon", ({ path, request, urlParams: { engine, name, provisioner, repeatable, tag, version } }) =>
         Effect.gen(function* () {
           const header = (named: string) => request.headers[named.toLowerCase()]
           const admitted = yield* daemons.admit(
@@ -89,7 +89,8 @@ export const provisionerKeys = Handlers.group(contract.provisionerKeys, (handler
               }),
               version: header(buildVersionHeader) ?? "",
               api_version: version,
-              repeatable
+              repeatable,
+              engines: engine
             }
           )
           return yield* byteStreamSocket(request, admitted.right, (transport) =>

@@ -207,6 +207,24 @@ describeAgents(
       await Effect.runPromise(daemon.calls.FailJob({ job_id: again.job_id, error: "enough" }))
     })
 
+    it("may name its engines, and is refused with an invalid name", async () => {
+      const key = await newKey("engines", { site: "engines" })
+      const refused = await fetch(
+        `${server().url}/api/v2/organizations/default/provisionerdaemons/serve?provisioner=terraform&engine=A%20B`,
+        {
+          headers: { [header]: key }
+        }
+      )
+      expect(refused.status).toBe(400)
+      // This server has no engine, so it cannot tell which daemon fits
+      const naming = await aDaemon(server().url, { [header]: key }, "&name=naming&engine=a&engine=b")
+      const version = await aVersion(server(), {}, { provisioner: "terraform", tags: { site: "engines" } })
+      const { job_id } = await naming.acquire()
+      expect(job_id).toBe(version.job.id)
+      await Effect.runPromise(naming.calls.FailJob({ job_id, error: "enough" }))
+      await naming.close()
+    })
+
     it("cannot end or charge the job of another daemon, nor write its log", async () => {
       const liar = await aDaemon(server().url, { [header]: secret }, "&name=liar")
       const version = await anImport()

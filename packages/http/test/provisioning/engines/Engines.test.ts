@@ -2,7 +2,7 @@
 import { BuildResources } from "@atelier/core/agents"
 import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
-import { EventBus, Ids, publish, Timestamp } from "@atelier/core/platform"
+import { EventBus, Ids, publish, Timestamp, type Uuid } from "@atelier/core/platform"
 import {
   type ClaimedJob,
   DaemonStatus,
@@ -12,11 +12,16 @@ import {
   jobPosted,
   JobRunner,
   jobStatus,
+  ModuleArchives,
+  type Phase,
   ProvisionerDaemonRepository,
   ProvisionerEngines,
   type ProvisionerJob,
   ProvisionerJobRepository,
   ProvisionerJobs,
+  ProvisionerKeys,
+  RemoteDaemons,
+  RemoteJobs,
   TemplateSources,
   unmatchedJobs,
   userKeyId,
@@ -29,11 +34,13 @@ import { Chunk, Deferred, Effect, Layer, Option, Stream, TestClock } from "effec
 import { aTar } from "../../../../../test/records/archives.js"
 import { postgres, sqlite } from "../../../../../test/store/databases.js"
 import { testEngines } from "../../../../../test/outside/engine.js"
-import { aDaemon, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
 import { runtime } from "../../../../../test/store/services.js"
 
 const servicesWith = (engines: Layer.Layer<ProvisionerEngines>) =>
-  JobRunner.layer.pipe(
+  RemoteDaemons.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(RemoteJobs.layer, ProvisionerKeys.layer, ModuleArchives.layer)),
+    Layer.provideMerge(JobRunner.layer),
     Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
     Layer.provideMerge(
       Layer.mergeAll(
@@ -51,13 +58,13 @@ const servicesWith = (engines: Layer.Layer<ProvisionerEngines>) =>
   )
 
 /** A posted import of a source with one file. */
-const anImportOf = (path: string) =>
+const anImportOf = (path: string, organization?: Uuid.Uuid) =>
   Effect.gen(function* () {
     const id = yield* (yield* Ids).next
     const content = yield* Effect.promise(() => aTar({ [path]: "{}" }))
     const file = { id, hash: id, created_at: yield* Timestamp.now, created_by: id, mimetype: "application/x-tar", size: content.length }
     yield* Effect.orDie((yield* FileRepository).insert(file, content, 1e9))
-    const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+    const organization_id = organization ?? (yield* (yield* Organizations).ensureDefault).id
     const job = yield* aWaitingJob({ organization_id, file_id: id })
     yield* publish(jobPosted, { organization_id, type: job.provisioner, tags: job.tags })
     return job
@@ -132,6 +139,45 @@ for (const [name, database] of [
         const taken = yield* (yield* JobClaims).take(other)
         expect(Option.map(taken, ({ attempts, id }) => [id, attempts])).toStrictEqual(Option.some([foreign.id, 1]))
       }).pipe(Effect.scoped)
+    )
+  })
+}
+
+/** Connects a daemon with engines, or one that does not tell them, in a new organization. */
+const connected = (organization_id: Uuid.Uuid, engines: ReadonlySet<string> | undefined) =>
+  Effect.gen(function* () {
+    const daemon = yield* aDaemon({ organization_id, key_id: userKeyId })
+    const admitted = { daemon, work: { running: 0, ended: () => undefined }, isAllowed: Effect.succeed(true), repeatable: new Set<Phase>() }
+    const { acquire } = yield* (yield* RemoteDaemons).connect({ ...admitted, engines })
+    return Effect.map(acquire(Effect.succeed), ({ job }) => job.id)
+  })
+
+for (const [name, database] of [
+  ["SQLite", sqlite],
+  ["PostgreSQL", postgres]
+] as const) {
+  layer(servicesWith(testEngines).pipe(Layer.provideMerge(database)))(`a daemon in another process on ${name}`, (it) => {
+    it.scoped("leaves a job whose engine it has not named, and the job's log says so", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const left = yield* anImportOf("template.json", organization_id)
+        const unknown = yield* anImportOf("main.tf", organization_id)
+        // Which engine runs the second source, this server cannot tell
+        expect(yield* yield* connected(organization_id, new Set(["other"]))).toBe(unknown.id)
+        expect(yield* firstLine(left)).toStrictEqual([
+          "A daemon with the tags of this job is connected, but it does not have the engine test. The job waits for another daemon."
+        ])
+        expect(yield* yield* connected(organization_id, new Set(["other", "test"]))).toBe(left.id)
+      })
+    )
+
+    it.scoped("takes any job if it does not name its engines", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const jobs = [yield* anImportOf("template.json", organization_id), yield* anImportOf("main.tf", organization_id)]
+        const take = yield* connected(organization_id, undefined)
+        expect([yield* take, yield* take]).toStrictEqual(jobs.map(({ id }) => id))
+      })
     )
   })
 }

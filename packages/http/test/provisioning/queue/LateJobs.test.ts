@@ -70,8 +70,8 @@ const builds = Layer.succeed(WorkspaceBuildJobs, {
 
 /** Sources that a daemon of the server itself waits for. */
 const sources = Layer.succeed(TemplateSources, {
-  opinionOf: () => Option.some({ refusal: undefined }),
-  judge: () => Effect.succeed({ refusal: undefined }),
+  opinionOf: () => Option.some({ refusal: undefined, engine: "test" }),
+  judge: () => Effect.succeed({ refusal: undefined, engine: "test" }),
   open: () => Effect.never,
   openVersion: () => Effect.never,
   read: () => Effect.never
@@ -122,7 +122,8 @@ layer(services.pipe(Layer.provideMerge(late), Layer.provideMerge(sqlite)))("a da
         daemon,
         work: { running: 0, ended: () => undefined },
         isAllowed: Effect.succeed(true),
-        repeatable: new Set(["plan"] as const)
+        repeatable: new Set(["plan"] as const),
+        engines: undefined
       }
       const connection = yield* (yield* RemoteDaemons).connect(admitted)
       let handedOver = 0
