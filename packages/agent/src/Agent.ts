@@ -94,8 +94,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
       yield* connection.hurry
       yield* lifecycle.enter("SHUTTING_DOWN")
       yield* lifecycle.enter(Lifecycle.after.stop[scripts === undefined ? "ok" : yield* scripts.stop])
-      yield* terminals.end
-      yield* processes.end
+      yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts?.drain ?? Effect.void, lifecycle.drain], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), flushWithin)
@@ -115,8 +114,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
         } else {
           yield* Effect.logInfo("The workspace has been handed over to its owner")
           // They were opened before there was an owner, and have the environment of that time
-          yield* terminals.end
-          yield* processes.end
+          yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
           yield* own.start(begunBy(before))
         }
         yield* own.schedule

@@ -7,17 +7,23 @@ export interface Marks {
   readonly next: () => readonly [name: string, value: string]
   /** Whether an entry of a process's environment is a mark of this agent. */
   readonly isMark: (entry: string) => boolean
+  /** Marks of their own for some of the processes, which are marks of the agent too. */
+  readonly within: () => Marks
 }
 
 export const make = (brand: Brand): Marks => {
   const name = `${brand.environmentName}_AGENT_RUN`
-  const agent = randomUUID()
-  let runs = 0
-  return {
-    next: () => {
+  const beginningWith = (prefix: string): Marks => {
+    let runs = 0
+    const next = (): string => {
       runs += 1
-      return [name, `${agent}.${runs}`]
-    },
-    isMark: (entry) => entry.startsWith(`${name}=${agent}.`)
+      return `${prefix}.${runs}`
+    }
+    return {
+      next: () => [name, next()],
+      isMark: (entry) => entry.startsWith(`${name}=${prefix}.`),
+      within: () => beginningWith(next())
+    }
   }
+  return beginningWith(randomUUID())
 }

@@ -102,6 +102,13 @@ export const marked = async (isMark: Family["isMark"]): Promise<ReadonlyArray<nu
   return among(processes.flat(), undefined)
 }
 
+/** The marks that living processes have, on Linux. Other work goes on while they are read. */
+export const marksOfLiving = async (isMark: Family["isMark"]): Promise<ReadonlySet<string>> => {
+  const ids = (await readdir("/proc")).filter(isProcess)
+  const environments = await Promise.all(ids.map((id) => read(id, "environ")))
+  return new Set(environments.flatMap((environment = "") => environment.split("\0").filter(isMark)))
+}
+
 /** Whether the signal reached the process: it exists and is ours. */
 const signal = (id: number, name: NodeJS.Signals | 0): boolean => Either.isRight(Either.try(() => process.kill(id, name)))
 

@@ -4,6 +4,7 @@ import { Pty, StreamReset, type ByteStream, type StreamError } from "@atelier/ag
 import { Clock, Duration, Effect, Either, Option, type Scope } from "effect"
 import * as Loop from "../Loop.js"
 import type { Marks } from "../scripts/Marks.js"
+import * as ProcessTree from "../scripts/ProcessTree.js"
 import type { Place } from "../environment/Place.js"
 
 /** Terminals at a time. */
@@ -83,7 +84,7 @@ const show = (terminal: Terminal, chunk: Uint8Array): void => {
 export interface Terminals {
   /** Serves one connection: its first bytes name the terminal, which is started where it does not exist. */
   readonly serve: (stream: ByteStream) => Effect.Effect<void, StreamError>
-  /** Ends all terminals, which tells their viewers. */
+  /** Ends all terminals that were started before, which tells their viewers, and all that their programs have started. */
   readonly end: Effect.Effect<void>
 }
 
@@ -92,6 +93,7 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
   Effect.gen(function* () {
     const terminals = new Map<string, Terminal>()
     const clock = yield* Effect.clock
+    let own = marks.within()
 
     const end = (id: string, terminal: Terminal): void => {
       if (terminals.get(id) === terminal) terminals.delete(id)
@@ -121,7 +123,7 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
         if (known !== undefined) return known
         if (terminals.size >= maximumTerminals) return yield* broken(`At most ${maximumTerminals} terminals may be open.`)
         // So that the programs it leaves behind are found when the workspace stops
-        const [mark, run] = marks.next()
+        const [mark, run] = own.next()
         const args = init.Command === "" ? ["-l"] : ["-c", init.Command]
         const pty = yield* Effect.try({
           try: () =>
@@ -222,7 +224,11 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
       })
 
     return {
-      end: endAll,
+      end: Effect.suspend(() => {
+        const { isMark } = own
+        own = marks.within()
+        return Effect.zipRight(endAll, ProcessTree.terminate({ root: undefined, isMark }))
+      }),
       serve: (stream) =>
         Effect.gen(function* () {
           const { init, rest } = yield* described(stream)

@@ -1,19 +1,10 @@
 import { realpathSync } from "node:fs"
-import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { folder, runAgent, serve } from "../TestServer.js"
 import { call } from "./machineClient.js"
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+import { isAlive, numberIn, untilGone } from "./processes.js"
 
 /** The session with an agent, and the folder of its user. */
 const anAgent = Effect.gen(function* () {
@@ -23,16 +14,6 @@ const anAgent = Effect.gen(function* () {
   yield* server.until(() => server.states().includes("READY"))
   return { session: yield* Effect.fromNullable(server.session()), home }
 })
-
-/** The number in a file, once it is there. */
-const numberIn = (file: string): Effect.Effect<number> =>
-  Effect.flatMap(
-    Effect.promise(() => readFile(file, "utf8").catch(() => "")),
-    (text) => (text.endsWith("\n") ? Effect.succeed(Number(text)) : Effect.delay(numberIn(file), "10 millis"))
-  )
-
-const untilGone = (pid: number): Effect.Effect<void> =>
-  Effect.suspend(() => (isAlive(pid) ? Effect.delay(untilGone(pid), "10 millis") : Effect.void))
 
 it.scopedLive("a command runs where and with what a login would", () =>
   Effect.gen(function* () {
@@ -147,5 +128,19 @@ it.scopedLive("processes beyond the server's limit are refused, until one ends",
     const [first] = started.filter(({ status }) => status === 201)
     yield* call(session, "DELETE", `/processes/${(first as { readonly body: { readonly id: string } }).body.id}`)
     expect(yield* call(session, "POST", "/exec", { program: "true" }, limit)).toMatchObject({ status: 200 })
+  })
+)
+
+it.scopedLive("a command whose process goes on in the background keeps its place until that ends", () =>
+  Effect.gen(function* () {
+    const { session } = yield* anAgent
+    const exec = (body: object) => call(session, "POST", "/exec", body, { "x-limit-processes": "1" })
+    const { body } = yield* exec({ command: "setsid sleep 1000 >/dev/null 2>&1 & echo $!" })
+    const pid = Number((body as { stdout: string }).stdout)
+    expect((yield* exec({ program: "true" })).status).toBe(429)
+    process.kill(pid, "SIGKILL")
+    yield* untilGone(pid)
+    expect((yield* exec({ program: "true" })).status).toBe(200)
+    expect((yield* exec({ program: "true" })).status).toBe(200)
   })
 )

@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { runAgent, serve } from "../TestServer.js"
 import { call, open } from "./machineClient.js"
+import { isAlive, untilGone } from "./processes.js"
 
 interface Process {
   readonly id: string
@@ -139,5 +140,38 @@ it.scopedLive("a process ends with its time, and with the workspace", () =>
     const { pid } = yield* start({ command: "sleep 1000 & wait" })
     yield* stop
     expect(() => process.kill(-pid, 0)).toThrow("ESRCH")
+  })
+)
+
+it.scopedLive("the removal of an ended process ends those with its mark, and signals no others of its group", () =>
+  Effect.gen(function* () {
+    const { session, start } = yield* anAgent
+    const others = "sleep 1000 >/dev/null 2>&1 & echo $!; env -i sleep 1000 >/dev/null 2>&1 & echo $!"
+    const { id } = yield* start({ program: "sh", args: ["-c", others] })
+    const { ended, outputs } = yield* open(session, id)
+    yield* ended
+    const pids = outputs
+      .map(({ text }) => text)
+      .join("")
+      .trim()
+      .split("\n")
+      .map(Number)
+    const [marked = 0, stranger = 0] = pids
+    expect([marked, stranger].map(isAlive)).toStrictEqual([true, true])
+    expect((yield* call(session, "DELETE", `/processes/${id}`)).status).toBe(204)
+    yield* untilGone(marked)
+    expect(isAlive(stranger)).toBe(true)
+    process.kill(stranger, "SIGKILL")
+  })
+)
+
+it.scopedLive("a signal on a stream does not wait for input that the process does not read", () =>
+  Effect.gen(function* () {
+    const { session, start } = yield* anAgent
+    const { id } = yield* start({ program: "sleep", args: ["1000"] })
+    const { ended, socket, type } = yield* open(session, id)
+    type("x".repeat(250_000))
+    socket.send(JSON.stringify({ type: "signal", signal: "SIGTERM" }))
+    expect(yield* ended).toStrictEqual({ type: "exit", exit_code: null, signal: "SIGTERM" })
   })
 )

@@ -3,7 +3,6 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { stat } from "node:fs/promises"
 import { Deferred, Duration, Effect, Either, FiberId } from "effect"
 import { Refused } from "../Route.js"
-import type { Mark } from "./Group.js"
 import type { Program } from "./Order.js"
 import type { Place } from "./Running.js"
 
@@ -16,6 +15,8 @@ export interface End {
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams
   readonly pid: number
+  /** The id of its group, while it runs. */
+  readonly leader: () => number | undefined
   /** The end of the process itself. Others of its group may go on. */
   readonly ended: Deferred.Deferred<End>
   /** No process has its output open any more. */
@@ -40,10 +41,11 @@ export const startRefusal = (error: NodeJS.ErrnoException, { directory, file }: 
 const errorOf = (cause: unknown): NodeJS.ErrnoException => (cause instanceof Error ? cause : new Error(String(cause)))
 
 /** Starts a program in a place, which it leaves at its end. */
-export const start = (program: Program, [name, value]: Mark, place: Place): Effect.Effect<Child, Refused> =>
+export const start = (program: Program, place: Place): Effect.Effect<Child, Refused> =>
   Effect.suspend(() => {
     const ended = Deferred.unsafeMake<End>(FiberId.none)
     const closed = Deferred.unsafeMake<void>(FiberId.none)
+    const [name, value] = place.mark
     const started = Either.try({
       try: () =>
         spawn(program.file, program.args, {
@@ -64,14 +66,16 @@ export const start = (program: Program, [name, value]: Mark, place: Place): Effe
         (error) => startRefusal(error, program)
       )
     }
-    place.started(child.pid)
+    const { pid } = child
+    place.started(pid)
     child.on("error", () => undefined)
     child.once("exit", (exit_code, signal) => {
       place.leave()
       Deferred.unsafeDone(ended, Effect.succeed({ exit_code, signal }))
     })
     child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
-    return Effect.succeed({ process: child, pid: child.pid, ended, closed })
+    const leader = () => (child.exitCode === null && child.signalCode === null ? pid : undefined)
+    return Effect.succeed({ process: child, pid, leader, ended, closed })
   }).pipe(Effect.tapError(() => Effect.sync(place.leave)))
 
 /** The end of a process, once its output is read, or may only come from others that it has left behind. */

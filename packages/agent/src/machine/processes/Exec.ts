@@ -3,7 +3,6 @@ import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { Clock, Deferred, Duration, Effect, Option } from "effect"
 import type { Place } from "../../environment/Place.js"
-import type { Marks } from "../../scripts/Marks.js"
 import { limitOf, readBody, Refused, type Route, send } from "../Route.js"
 import { type Child, completed, start } from "./Child.js"
 import { endGroup } from "./Group.js"
@@ -22,17 +21,23 @@ interface Collected {
   readonly isCut: boolean
 }
 
-/** Keeps the beginning of an output, and reads the rest to nowhere, so that its program goes on. */
+/** Keeps the beginning of an output until it is asked for, and reads the rest to nowhere, so that its program goes on. */
 const collect = (output: Readable, most: number): (() => Collected) => {
   const parts: Array<Buffer> = []
   let room = most
   let isCut = false
-  output.on("data", (part: Buffer) => {
+  const take = (part: Buffer): void => {
     if (part.length > room) isCut = true
     if (room > 0) parts.push(part.length > room ? part.subarray(0, room) : part)
     room = Math.max(0, room - part.length)
-  })
-  return () => ({ bytes: Buffer.concat(parts), isCut })
+  }
+  output.on("data", take)
+  return () => {
+    // A process in the background may hold the output open as long as it runs
+    output.off("data", take)
+    output.resume()
+    return { bytes: Buffer.concat(parts), isCut }
+  }
 }
 
 /** An output as text. A character that was cut is left out. */
@@ -47,7 +52,7 @@ const within = (child: Child, milliseconds: number, end: Effect.Effect<void>) =>
     return { ...(yield* completed(child)), timed_out: Option.isNone(inTime) }
   })
 
-export const execRoute = (place: Effect.Effect<Place>, marks: Marks, running: Running): Route => ({
+export const execRoute = (place: Effect.Effect<Place>, running: Running): Route => ({
   method: "POST",
   path: "/exec",
   handle: ({ request, response }) =>
@@ -58,14 +63,17 @@ export const execRoute = (place: Effect.Effect<Place>, marks: Marks, running: Ru
       if (timeout_ms > longest) return yield* Refused.field("timeout_ms", `must be at most ${longest}`)
       if (max_output_bytes > maximumOutput) return yield* Refused.field("max_output_bytes", `must be at most ${maximumOutput}`)
       const program = yield* programOf(command, yield* place)
-      const mark = marks.next()
       const startedAt = yield* Clock.currentTimeMillis
-      const starting = Effect.flatMap(running.enter(request, mark), (place) => start(program, mark, place))
-      const child = yield* Effect.acquireRelease(starting, ({ pid }, exit) => (exit._tag === "Failure" ? endGroup(pid, mark) : Effect.void))
+      const starting = Effect.flatMap(running.enter(request), (place) =>
+        Effect.map(start(program, place), (child) => ({ child, end: Effect.suspend(() => endGroup(child.leader(), place.mark)) }))
+      )
+      const { child, end: endChild } = yield* Effect.acquireRelease(starting, ({ end }, exit) =>
+        exit._tag === "Failure" ? end : Effect.void
+      )
       const stdout = collect(child.process.stdout, max_output_bytes)
       const stderr = collect(child.process.stderr, max_output_bytes)
       child.process.stdin.end(stdin, encoding)
-      const end = yield* within(child, timeout_ms, endGroup(child.pid, mark))
+      const end = yield* within(child, timeout_ms, endChild)
       const [out, err] = [stdout(), stderr()]
       send(response, 200, {
         exit_code: end.exit_code,

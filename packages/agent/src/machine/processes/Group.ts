@@ -19,13 +19,28 @@ export const signalOf = (number: number): string | null =>
 /** How often a group that was asked to end is looked at. */
 const lookEvery = Duration.millis(20)
 
-/** Asks a group to end, kills it after a time, and kills what has left the group. */
-export const endGroup = (pid: number, [name, value]: Mark): Effect.Effect<void> =>
+/** The entry of a mark in an environment. */
+export const entryOf = ([name, value]: Mark): string => `${name}=${value}`
+
+/** Asks a group whose leader runs to end, kills it after a time, and kills what has left the group. */
+const endLed = (pid: number, family: ProcessTree.Family): Effect.Effect<void> =>
   Effect.gen(function* () {
     // No race: where nothing is interrupted, a race waits for its loser too
     const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(ProcessTree.grace)
-    signalGroup(pid, "SIGTERM")
-    while (signalGroup(pid, 0) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(lookEvery)
-    signalGroup(pid, "SIGKILL")
-    ProcessTree.kill({ root: undefined, isMark: (entry) => entry === `${name}=${value}` })
+    let isThere = signalGroup(pid, "SIGTERM")
+    while (isThere && (yield* Clock.currentTimeMillis) < until) {
+      yield* Effect.sleep(lookEvery)
+      isThere = signalGroup(pid, 0)
+    }
+    if (isThere) signalGroup(pid, "SIGKILL")
+    ProcessTree.kill(family)
   })
+
+/**
+ * Ends a process with a mark, and all that it has started. The process is the leader of its group while it runs; once it has ended, its id may be that of a
+ * stranger, so the others are found by the mark alone.
+ */
+export const endGroup = (leader: number | undefined, mark: Mark): Effect.Effect<void> => {
+  const family = { root: undefined, isMark: (entry: string) => entry === entryOf(mark) }
+  return leader === undefined ? ProcessTree.terminate(family) : endLed(leader, family)
+}

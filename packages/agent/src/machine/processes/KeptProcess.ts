@@ -62,15 +62,18 @@ export class KeptProcess {
 
   /** Takes output of the process. */
   readonly output = (channel: Channel, bytes: Buffer): void => {
+    // Of a process in the background, which viewers were told the end before
+    if (this.isOver) return
     this.ring.add(channel, bytes)
     this.wake()
     this.balance()
   }
 
-  /** The process has ended, at a time. Output may follow. */
+  /** The process has ended, at a time. Output may follow: what it has left in its pipes, which is kept whole and no longer waits for viewers. */
   exited(end: End, at: string): void {
     this.end = end
     this.endedAt = at
+    this.balance()
   }
 
   /** No output follows. */
@@ -164,7 +167,7 @@ export class KeptProcess {
   /** Lets the process wait while no viewer keeps up with it. Without a viewer it goes on, and its oldest output is lost. */
   private balance(): void {
     const furthest = Math.max(...Array.from(this.viewers, ({ next }) => next))
-    const shouldPause = this.viewers.size > 0 && this.ring.end - furthest > pauseAbove
+    const shouldPause = this.end === undefined && this.viewers.size > 0 && this.ring.end - furthest > pauseAbove
     if (shouldPause === this.isPaused) return
     this.isPaused = shouldPause
     this.source?.pause(shouldPause)

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { Duration, Effect, Scope } from "effect"
 import type { Place } from "../../environment/Place.js"
-import type { Marks } from "../../scripts/Marks.js"
 import { Refused } from "../Route.js"
 import { endGroup, type Mark } from "./Group.js"
 import { KeptProcess } from "./KeptProcess.js"
@@ -27,10 +26,12 @@ export interface KeptProcesses {
 
 const missing = new Refused({ status: 404, message: "There is no such process, or it has ended and was forgotten." })
 
+const endOf = ({ leader }: Source, mark: Mark): Effect.Effect<void> => Effect.suspend(() => endGroup(leader(), mark))
+
 const now = (): string => new Date().toISOString()
 
 /** Makes what keeps processes. What it waits for ends with the scope. */
-export const make = (place: Effect.Effect<Place>, marks: Marks, running: Running): Effect.Effect<KeptProcesses, never, Scope.Scope> =>
+export const make = (place: Effect.Effect<Place>, running: Running): Effect.Effect<KeptProcesses, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const processes = new Map<string, { readonly kept: KeptProcess; readonly mark: Mark }>()
 
@@ -51,7 +52,7 @@ export const make = (place: Effect.Effect<Place>, marks: Marks, running: Running
       Effect.gen(function* () {
         const ended = Effect.map(source.ended, (end) => kept.exited(end, now()))
         if (timeout === undefined) yield* ended
-        else yield* Effect.raceFirst(ended, Effect.delay(Effect.zipRight(endGroup(source.pid, mark), ended), Duration.millis(timeout)))
+        else yield* Effect.raceFirst(ended, Effect.delay(Effect.zipRight(endOf(source, mark), ended), Duration.millis(timeout)))
         kept.over(yield* source.completed)
         forget()
       }).pipe(Effect.interruptible, Effect.forkIn(scope))
@@ -61,11 +62,11 @@ export const make = (place: Effect.Effect<Place>, marks: Marks, running: Running
         const program = yield* programOf(order, yield* place)
         const { args, directory, file } = program
         const kept = new KeptProcess({ id: randomUUID(), program: file, args, cwd: directory, started_at: now() })
-        const mark = marks.next()
-        const entered = yield* running.enter(request, mark)
+        const entered = yield* running.enter(request)
+        const { mark } = entered
         const source = yield* order.pty === undefined
-          ? onPipes(program, mark, entered, kept.output)
-          : onTerminal(program, order.pty, mark, entered, kept.output)
+          ? onPipes(program, entered, kept.output)
+          : onTerminal(program, order.pty, entered, kept.output)
         kept.source = source
         if (order.stdin === false) source.closeInput()
         processes.set(kept.id, { kept, mark })
@@ -87,7 +88,7 @@ export const make = (place: Effect.Effect<Place>, marks: Marks, running: Running
         Effect.gen(function* () {
           const { kept, mark } = yield* found(id)
           processes.delete(kept.id)
-          if (kept.source !== undefined) yield* endGroup(kept.source.pid, mark)
+          if (kept.source !== undefined) yield* endOf(kept.source, mark)
         }).pipe(Effect.uninterruptible)
     }
   })

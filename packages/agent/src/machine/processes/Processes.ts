@@ -107,17 +107,17 @@ const streamRoute = ({ get }: KeptProcesses.KeptProcesses): SocketRoute => ({
 })
 
 export interface Processes extends Served {
-  /** Ends all processes that run. */
+  /** Ends all processes that were started before, and all that they have started. */
   readonly end: Effect.Effect<void>
 }
 
 /** The routes of processes. What they follow ends with the scope. */
 export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<Processes, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const running = Running.make()
-    const kept = yield* KeptProcesses.make(place, marks, running)
+    const running = Running.make(marks)
+    const kept = yield* KeptProcesses.make(place, running)
     return {
-      routes: [execRoute(place, marks, running), ...keptRoutes(kept)],
+      routes: [execRoute(place, running), ...keptRoutes(kept)],
       sockets: [streamRoute(kept)],
       end: running.end
     }

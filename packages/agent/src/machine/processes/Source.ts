@@ -3,13 +3,15 @@ import { Deferred, Effect, FiberId } from "effect"
 import { load } from "../../streams/Pseudoterminal.js"
 import { Refused } from "../Route.js"
 import { completed, type End, start } from "./Child.js"
-import { type Mark, signalOf } from "./Group.js"
+import { signalOf } from "./Group.js"
 import type { Program, TerminalSize } from "./Order.js"
 import type { Channel } from "./Ring.js"
 import type { Place } from "./Running.js"
 
 export interface Source {
   readonly pid: number
+  /** The id of the process's group, while the process runs. */
+  readonly leader: () => number | undefined
   readonly isTerminal: boolean
   /** The end of the process itself. */
   readonly ended: Effect.Effect<End>
@@ -29,13 +31,14 @@ type Output = (channel: Channel, bytes: Buffer) => void
 const endOfFile = "\x04"
 
 /** Starts a program on pipes. */
-export const onPipes = (program: Program, mark: Mark, place: Place, output: Output): Effect.Effect<Source, Refused> =>
-  Effect.map(start(program, mark, place), (child) => {
+export const onPipes = (program: Program, place: Place, output: Output): Effect.Effect<Source, Refused> =>
+  Effect.map(start(program, place), (child) => {
     const { stderr, stdin, stdout } = child.process
     stdout.on("data", (bytes: Buffer) => output(1, bytes))
     stderr.on("data", (bytes: Buffer) => output(2, bytes))
     return {
       pid: child.pid,
+      leader: child.leader,
       isTerminal: false,
       ended: Deferred.await(child.ended),
       completed: completed(child),
@@ -55,15 +58,10 @@ export const onPipes = (program: Program, mark: Mark, place: Place, output: Outp
   })
 
 /** Starts a program on a terminal. */
-export const onTerminal = (
-  program: Program,
-  size: TerminalSize,
-  [name, value]: Mark,
-  place: Place,
-  output: Output
-): Effect.Effect<Source, Refused> =>
+export const onTerminal = (program: Program, size: TerminalSize, place: Place, output: Output): Effect.Effect<Source, Refused> =>
   Effect.gen(function* () {
     const open = yield* load
+    const [name, value] = place.mark
     const { onOutput, pty } = yield* open({ ...program, environment: { ...program.environment, [name]: value }, ...size })
     place.started(pty.pid)
     const ended = Deferred.unsafeMake<End>(FiberId.none)
@@ -77,6 +75,7 @@ export const onTerminal = (
     const whileOpen = (act: () => void) => Effect.flatMap(isOver, (over) => (over ? Effect.void : Effect.sync(act)))
     return {
       pid: pty.pid,
+      leader: () => (Effect.runSync(isOver) ? undefined : pty.pid),
       isTerminal: true,
       ended: Deferred.await(ended),
       completed: Deferred.await(ended),

@@ -48,34 +48,40 @@ const show = (socket: WebSocket, kept: KeptProcess, viewer: Viewer): Effect.Effe
     }
   })
 
-/** Does what a message asks for. Those of another form are left out. */
-const act = (kept: KeptProcess, message: Buffer, isBinary: boolean): Effect.Effect<void> => {
-  const source = kept.running
-  if (source === undefined) return Effect.void
-  if (isBinary) return message[0] === 0 ? source.write(message.subarray(1)) : Effect.void
+/** What a message gives to the process's input: bytes, or its end. */
+type Input = Buffer | "end"
+
+/** Does what a message asks for at once, or returns the input that it has. Those of another form are left out. */
+const act = ({ running: source }: KeptProcess, message: Buffer, isBinary: boolean): Input | undefined => {
+  if (isBinary) return message[0] === 0 ? message.subarray(1) : undefined
   const order = decode(message.toString("utf8"))
-  if (Either.isLeft(order)) return Effect.void
+  if (source === undefined || Either.isLeft(order)) return undefined
   const asked = order.right
-  return Effect.sync(() => {
-    if (asked.type === "close_stdin") source.closeInput()
-    else if (asked.type === "resize") source.resize(asked)
-    else if (isSignal(asked.signal)) signalGroup(source.pid, asked.signal)
-  })
+  if (asked.type === "close_stdin") return "end"
+  if (asked.type === "resize") source.resize(asked)
+  else if (isSignal(asked.signal)) signalGroup(source.pid, asked.signal)
+  return undefined
+}
+
+const give = ({ running: source }: KeptProcess, input: Input): Effect.Effect<void> => {
+  if (source === undefined) return Effect.void
+  return input === "end" ? Effect.sync(source.closeInput) : source.write(input)
 }
 
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
 
-/** Takes the messages of a client one after the other. The client waits while its process does not read. */
+/** Takes the messages of a client. Signals and sizes do not wait for input that the process does not read; beyond a bound the client waits. */
 const take = (socket: WebSocket, kept: KeptProcess): Effect.Effect<never> =>
   Effect.gen(function* () {
-    const waiting: Array<readonly [Buffer, boolean]> = []
+    const waiting: Array<Input> = []
     const isGiven = Effect.unsafeMakeLatch()
     let size = 0
     socket.on("message", (data: RawData, isBinary) => {
-      const bytes = bytesOf(data)
-      waiting.push([bytes, isBinary])
-      size += bytes.length
+      const input = act(kept, bytesOf(data), isBinary)
+      if (input === undefined) return
+      waiting.push(input)
+      size += input.length
       if (size > maximumWaiting) socket.pause()
       isGiven.unsafeOpen()
     })
@@ -86,8 +92,8 @@ const take = (socket: WebSocket, kept: KeptProcess): Effect.Effect<never> =>
         yield* isGiven.await
         continue
       }
-      yield* act(kept, ...first)
-      size -= first[0].length
+      yield* give(kept, first)
+      size -= first.length
       if (size <= maximumWaiting && socket.isPaused) socket.resume()
     }
   })
