@@ -3,14 +3,14 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import type { Entitlements } from "../deployment/licenses/Entitlements.js"
-import { Forbidden } from "../platform/Errors.js"
+import { Conflict, Forbidden } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { effectiveTemplate } from "../templates/settings/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
 import type { TemplateRepository } from "../templates/TemplateRepository.js"
 import { lockedTemplate } from "./LockedTemplate.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
-import { missingWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
+import { isPrebuild, missingWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
 import { workspaceSubject } from "./WorkspaceAudit.js"
 import type { WorkspaceRepository } from "./WorkspaceRepository.js"
 
@@ -20,6 +20,11 @@ export interface Subject {
   readonly template: Template
   readonly now: Timestamp.Timestamp
 }
+
+const prebuilt = new Conflict({ message: "A prebuilt workspace is changed by its template alone." })
+
+/** Refuses changes by hand of a prebuilt workspace. */
+export const requireClaimed = ({ workspace }: Subject) => (isPrebuild(workspace) ? prebuilt : Effect.void)
 
 interface Needs {
   readonly workspaces: WorkspaceRepository["Type"]

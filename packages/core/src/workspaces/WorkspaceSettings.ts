@@ -1,19 +1,16 @@
-import { Context, Effect, Either, Option } from "effect"
+import { Context, Effect, Either } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { Entitlements } from "../deployment/licenses/Entitlements.js"
-import { Conflict, Forbidden, Invalid, NotModified, type NotFound } from "../platform/Errors.js"
+import { type Conflict, Forbidden, type Invalid, NotModified, type NotFound } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
-import { isActive, jobStatus } from "../provisioning/jobs/ProvisionerJob.js"
 import { effectiveTemplate } from "../templates/settings/EffectiveTemplate.js"
 import { resolveParameters } from "../templates/parameters/Parameters.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/versions/TemplateVersionRepository.js"
 import { asleep, isDormant, woken } from "./lifecycle/Dormancy.js"
-import { endOfLife } from "./lifecycle/Lifetime.js"
-import { nextScheduledStart } from "./schedule/NextScheduledStart.js"
-import { isPrebuild, missingWorkspace, neverStarts, validAutomaticUpdates, validSchedule, validTtl, type WorkspaceId } from "./Workspace.js"
+import { isPrebuild, missingWorkspace, validAutomaticUpdates, type WorkspaceId } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./builds/WorkspaceBuildRepository.js"
 import { WorkspaceNotifications } from "./notifications/WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -22,11 +19,8 @@ import * as Traced from "../platform/wiring/Traced.js"
 import type { Auditing } from "../audit/Audit.js"
 import type { WorkspaceView } from "./views/WorkspaceView.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-import { type Subject, settingChange } from "./SettingChange.js"
-
-const prebuilt = new Conflict({ message: "A prebuilt workspace is changed by its template alone." })
-
-const requireClaimed = ({ workspace }: Subject) => (isPrebuild(workspace) ? prebuilt : Effect.void)
+import { requireClaimed, settingChange } from "./SettingChange.js"
+import { timeSettings } from "./schedule/TimeSettings.js"
 
 /** The methods of {@link WorkspaceSettings}. */
 export interface WorkspaceSettingsService {
@@ -95,6 +89,7 @@ const make = Effect.gen(function* () {
   const features = yield* Entitlements
 
   const { readable, change } = settingChange({ workspaces, templates, features })
+  const { withTimeout, withTtl, withSchedule } = timeSettings(builds)
 
   const viewOf = (id: WorkspaceId) =>
     Effect.gen(function* () {
@@ -116,51 +111,15 @@ const make = Effect.gen(function* () {
 
   return {
     setAutostart: Traced.fn("WorkspaceSettings.setAutostart")(function* (id: WorkspaceId, schedule: string) {
-      yield* change(id, (subject) =>
-        Effect.gen(function* () {
-          yield* requireClaimed(subject)
-          const { now, template, workspace } = subject
-          yield* validSchedule(schedule)
-          if (!template.allow_user_autostart)
-            return yield* Invalid.field("schedule", "the template does not let users set when workspaces start")
-          const scheduled = { ...workspace, autostart_schedule: schedule === "" ? null : schedule }
-          if (schedule !== "" && nextScheduledStart({ ...scheduled, dormant_at: null }, template, now) === null) {
-            return yield* neverStarts
-          }
-          return { ...scheduled, next_start_at: nextScheduledStart(scheduled, template, now) }
-        })
-      )
+      yield* change(id, (subject) => withSchedule(subject, schedule))
     }),
 
     setTtl: Traced.fn("WorkspaceSettings.setTtl")(function* (id: WorkspaceId, ttl: number) {
-      yield* change(id, (subject) =>
-        Effect.gen(function* () {
-          yield* requireClaimed(subject)
-          const { now, template, workspace } = subject
-          if (!template.allow_user_autostop)
-            return yield* Invalid.field("ttl_ms", "the template does not let users set when workspaces stop")
-          if (ttl !== 0) return { ...workspace, ttl_ms: yield* validTtl(ttl) }
-          const latest = Option.getOrUndefined(yield* builds.latest(id))
-          if (latest?.transition === "start") {
-            yield* builds.setDeadlines([{ id: latest.id, deadline: latest.max_deadline, max_deadline: latest.max_deadline }], now)
-          }
-          return { ...workspace, ttl_ms: null }
-        })
-      )
+      yield* change(id, (subject) => withTtl(subject, ttl))
     }),
 
     setTimeout: Traced.fn("WorkspaceSettings.setTimeout")(function* (id: WorkspaceId, timeout: number | null) {
-      yield* change(id, (subject) =>
-        Effect.gen(function* () {
-          yield* requireClaimed(subject)
-          const { now, workspace } = subject
-          yield* Access.authorize("delete", AccessObjects.workspace(workspace))
-          const latest = Option.getOrUndefined(yield* builds.latest(id))
-          const isEnding = latest?.transition === "delete" && isActive(jobStatus(latest.job))
-          if (workspace.deleted || isEnding) return yield* new Conflict({ message: "The workspace is deleted or being deleted." })
-          return { ...workspace, expires_at: yield* endOfLife(timeout, now) }
-        })
-      )
+      yield* change(id, (subject) => withTimeout(subject, timeout))
       return yield* viewOf(id)
     }),
 

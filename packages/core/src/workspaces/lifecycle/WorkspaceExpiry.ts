@@ -1,29 +1,20 @@
 /** Deletes workspaces whose time has ended. */
-import { Cause, Context, Duration, Effect, Option } from "effect"
-import * as Access from "../../access/Access.js"
-import { SystemActor } from "../../access/actors/SystemActor.js"
+import { Context, Duration, Effect, Option } from "effect"
 import type { Auditing } from "../../audit/Audit.js"
-import { Entitlements } from "../../deployment/licenses/Entitlements.js"
-import { UserRepository } from "../../identity/users/UserRepository.js"
 import { Conflict, type ExpectationMismatch, type Invalid, type NotFound } from "../../platform/Errors.js"
 import * as Background from "../../platform/background/Background.js"
 import { hurriedTransaction, publish } from "../../platform/store/Transactor.js"
-import type { Uuid } from "../../platform/texts/Uuid.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
-import { TemplateRepository } from "../../templates/TemplateRepository.js"
-import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildOrders, type PreparedBuild } from "../builds/BuildOrders.js"
-import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
 import { buildEnds, publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import type { WorkspaceId } from "../Workspace.js"
-import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import { lifeCycleTarget } from "./AutomaticActions.js"
+import { actingForOwner, automaticWork, failureOf } from "./AutomaticWork.js"
 import { endAction } from "./Lifetime.js"
 import { itemTime, page } from "./StopReminders.js"
-import { WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
 import type { Worker } from "../../platform/background/Worker.js"
 
 const concurrency = 10
@@ -42,27 +33,16 @@ const moved = new Conflict({ message: "The workspace has changed since its end w
 const asConflict = <A, R>(canceled: Effect.Effect<A, Conflict | ExpectationMismatch | Invalid | NotFound, R>) =>
   Effect.mapError(canceled, () => moved)
 
-/** The address of builds that no request caused. */
-const ownAddress = "127.0.0.1"
-
 /** The methods of {@link WorkspaceExpiry}. */
 export interface WorkspaceExpiryService {
   readonly worker: Worker<Auditing>
 }
 
 const make = Effect.gen(function* () {
-  const repository = yield* WorkspaceLifeCycleRepository
-  const workspaces = yield* WorkspaceRepository
-  const builds = yield* WorkspaceBuildRepository
-  const templates = yield* TemplateRepository
-  const versions = yield* TemplateVersionRepository
-  const users = yield* UserRepository
-  const jobs = yield* ProvisionerJobs
-  const orders = yield* BuildOrders
-  const notifications = yield* WorkspaceNotifications
-  const features = yield* Entitlements
+  const work = yield* automaticWork
+  const { builds, canBuild, jobs, notifications, orders, repository, templates, workspaces } = work
 
-  const targetOf = lifeCycleTarget({ workspaces, templates, users, features })
+  const targetOf = lifeCycleTarget(work)
   type Target = NonNullable<Effect.Effect.Success<ReturnType<typeof targetOf>>>
 
   /** The workspace under its lock; undefined if it has another build than it was read with. */
@@ -103,13 +83,6 @@ const make = Effect.gen(function* () {
     )
 
   /** Without a daemon that could delete it, a workspace waits for one. */
-  const canBuild = (versionId: Uuid) =>
-    Effect.gen(function* () {
-      const version = Option.getOrUndefined(yield* versions.byId(versionId))
-      if (version === undefined) return false
-      return ((yield* jobs.matchedProvisioners([version.job_id])).get(version.job_id)?.available ?? 0) > 0
-    })
-
   const remove = (target: Target) =>
     Effect.gen(function* () {
       if (!(yield* canBuild(target.previous.template_version_id))) return
@@ -124,7 +97,7 @@ const make = Effect.gen(function* () {
       yield* (wanted === "cancel" ? asConflict(cancel(target)) : remove(target)).pipe(
         // A caller was faster
         Effect.catchTag("Conflict", () => Effect.void),
-        Access.actingAs({ ...SystemActor.autostart, userId: owner.id, ip: ownAddress })
+        actingForOwner(owner.id)
       )
     })
 
@@ -158,12 +131,9 @@ const make = Effect.gen(function* () {
           const pause = Duration.min(Duration.times(firstPause, 2 ** Math.min(attempts, 16)), longestPause)
           refusedNow.set(id, { attempts: attempts + 1, until: Timestamp.plus(now, pause) })
           if (attempts > 0) return Effect.void
-          const reason = Option.getOrElse(Cause.failureOption(cause), () => cause)
           return Effect.annotateLogs(
-            Effect.logWarning("a workspace whose time has ended could not be deleted and is tried again", reason),
-            {
-              workspace: id
-            }
+            Effect.logWarning("a workspace whose time has ended could not be deleted and is tried again", failureOf(cause)),
+            { workspace: id }
           )
         }
       })

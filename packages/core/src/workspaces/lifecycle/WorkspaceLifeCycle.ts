@@ -1,36 +1,23 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
-import { Cause, Context, Effect, Option } from "effect"
-import * as Access from "../../access/Access.js"
-import { SystemActor } from "../../access/actors/SystemActor.js"
+import { Context, Effect } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/licenses/Entitlements.js"
-import { UserRepository } from "../../identity/users/UserRepository.js"
 import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
-import { TemplateRepository } from "../../templates/TemplateRepository.js"
-import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildOrders } from "../builds/BuildOrders.js"
 import { tickOf } from "./LifeCycleRules.js"
 import type { WorkspaceId } from "../Workspace.js"
-import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
-import { type DueTimes, WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
+import type { DueTimes } from "./WorkspaceLifeCycleRepository.js"
 import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
-import { WorkspaceRepository } from "../WorkspaceRepository.js"
 import type { Auditing } from "../../audit/Audit.js"
 import { actionOf, recordFailedDormancy, automaticActions } from "./AutomaticActions.js"
+import { actingForOwner, automaticWork, failureOf } from "./AutomaticWork.js"
 import { page, itemTime, stopReminders } from "./StopReminders.js"
 import type { Worker } from "../../platform/background/Worker.js"
 
 const concurrency = 10
-
-/** The address of builds that no request caused. */
-const ownAddress = "127.0.0.1"
-
-/** A refusal is logged as itself, and anything else with all that is known of it. */
-const failureOf = (cause: Cause.Cause<unknown>): unknown => Option.getOrElse(Cause.failureOption(cause), () => cause)
 
 /** The methods of {@link WorkspaceLifeCycle}. */
 export interface WorkspaceLifeCycleService {
@@ -38,16 +25,8 @@ export interface WorkspaceLifeCycleService {
 }
 
 const make = Effect.gen(function* () {
-  const repository = yield* WorkspaceLifeCycleRepository
-  const workspaces = yield* WorkspaceRepository
-  const builds = yield* WorkspaceBuildRepository
-  const templates = yield* TemplateRepository
-  const versions = yield* TemplateVersionRepository
-  const users = yield* UserRepository
-  const jobs = yield* ProvisionerJobs
-  const orders = yield* BuildOrders
-  const notifications = yield* WorkspaceNotifications
-  const features = yield* Entitlements
+  const work = yield* automaticWork
+  const { features, repository } = work
   const { autobuildPollInterval } = yield* DeploymentOptions
 
   const dueTimes = (tick: Timestamp.Timestamp): Effect.Effect<DueTimes> =>
@@ -69,22 +48,16 @@ const make = Effect.gen(function* () {
   const failed = (id: WorkspaceId, error: unknown) =>
     failing.has(id) ? Effect.void : Effect.logWarning("a workspace's automatic action failed and is tried again at each tick", error)
 
-  const { remind } = stopReminders({ repository, workspaces, notifications })
+  const { remind } = stopReminders(work)
 
-  const { targetOf, schedule, carryOut } = automaticActions({ workspaces, templates, users, features, notifications, orders, builds })
+  const { targetOf, schedule, carryOut } = automaticActions(work)
 
   const tick = Effect.gen(function* () {
     const now = yield* Timestamp.now
     const failedNow = new Set<WorkspaceId>()
 
-    /** Whether a daemon that could build the template's active version was seen lately; each version is asked for once a tick. */
-    const canBuild = yield* Effect.cachedFunction((versionId: Uuid) =>
-      Effect.gen(function* () {
-        const version = Option.getOrUndefined(yield* versions.byId(versionId))
-        if (version === undefined) return false
-        return ((yield* jobs.matchedProvisioners([version.job_id])).get(version.job_id)?.available ?? 0) > 0
-      })
-    )
+    /** Each version is asked for once a tick. */
+    const canBuild = yield* Effect.cachedFunction(work.canBuild)
 
     const act = (id: WorkspaceId) =>
       Effect.gen(function* () {
@@ -98,7 +71,7 @@ const make = Effect.gen(function* () {
           // A caller was faster
           Effect.catchTag("Conflict", () => Effect.void),
           Effect.tapErrorCause(() => (action.dormant && !failing.has(id) ? recordFailedDormancy(workspace) : Effect.void)),
-          Access.actingAs({ ...SystemActor.autostart, userId: owner.id, ip: ownAddress }),
+          actingForOwner(owner.id),
           Effect.annotateLogs({ workspace: id })
         )
       })

@@ -20,6 +20,7 @@ import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { visibleTemplate } from "../../templates/VisibleTemplate.js"
 import { PrebuildRepository, type PresetNames } from "./PrebuildRepository.js"
 import { PrebuiltWorkspaces } from "./PrebuiltWorkspaces.js"
+import { ownAddress } from "../builds/OwnAddress.js"
 import { WorkspaceBuildCreation } from "../builds/WorkspaceBuildCreation.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
@@ -29,9 +30,6 @@ import type { Worker } from "../../platform/background/Worker.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
-
-/** The address of builds that no request caused. */
-const ownAddress = "127.0.0.1"
 
 const cycleSeconds = Measure.histogram(
   "prebuilds_reconciliation_duration_seconds",
