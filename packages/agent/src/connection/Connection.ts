@@ -1,7 +1,6 @@
 import { Cause, Clock, Deferred, Duration, Effect, ExecutionStrategy, Fiber, Option, Redacted, Scope } from "effect"
 import {
   AgentService,
-  CallFailed,
   DrpcClient,
   ReverseStream,
   Session,
@@ -14,22 +13,16 @@ import {
 } from "@atelier/agent-protocol"
 import type { AgentConfig } from "../AgentConfig.js"
 import * as Backoff from "./Backoff.js"
+import * as Calls from "./Calls.js"
+import { answeredInTime, type Use } from "./Calls.js"
 import * as OutageReport from "./OutageReport.js"
 import * as ReverseStreams from "../streams/ReverseStreams.js"
 import { rpcVersion } from "../Version.js"
 import * as Tokens from "./Tokens.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
-/** Milliseconds between attempts of a call, at most. */
-const maximumPause = 10_000
-
 /** How a server answers a token that it does not take. */
 const unauthorized = 401
-
-/** How long the server may take to answer a call. Slower answers count as none. */
-const answerWithin = Duration.seconds(60)
-
-type Use<A> = (client: AgentClient) => Effect.Effect<A, DrpcClient.ClientError>
 
 /** The agent's way to the server, which comes and goes. */
 export interface Connection {
@@ -63,6 +56,21 @@ const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): 
 /** How long the connection of the token before is kept after the server has been told of the new one's. */
 const lingering = Duration.seconds(5)
 
+/** Connects with the first token that the server does not refuse. */
+const accepted = (tokens: Tokens.Tokens, transportWith: (token: Redacted.Redacted) => ReturnType<typeof connect>) =>
+  Effect.gen(function* () {
+    const [own, ...offered] = tokens.candidates()
+    let attempt = Effect.map(transportWith(own), (transport) => ({ transport, token: own }))
+    for (const token of offered) {
+      attempt = Effect.catchIf(
+        attempt,
+        ({ status }) => status === unauthorized,
+        () => Effect.map(transportWith(token), (transport) => ({ transport, token }))
+      )
+    }
+    return yield* attempt
+  })
+
 /**
  * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first, with the token
  * that the server has accepted; when it fails, the connection is given up.
@@ -88,27 +96,13 @@ export const make = (
     const transportWith = (token: Redacted.Redacted) =>
       connect({ url: addressOf(config.url), headers: { [config.brand.sessionHeader]: Redacted.value(token) }, traffic })
 
-    /** Connects with the first token that the server does not refuse. */
-    const accepted = Effect.gen(function* () {
-      const [own, ...offered] = tokens.candidates()
-      let attempt = Effect.map(transportWith(own), (transport) => ({ transport, token: own }))
-      for (const token of offered) {
-        attempt = Effect.catchIf(
-          attempt,
-          ({ status }) => status === unauthorized,
-          () => Effect.map(transportWith(token), (transport) => ({ transport, token }))
-        )
-      }
-      return yield* attempt
-    })
-
     /** Serves the server's offer of another token. */
     const takeToken = (stream: ByteStream): Effect.Effect<void, StreamError> =>
       TokenOffer.take(stream, { keep: (token) => Effect.sync(() => tokens.keep(token)), use: (token) => use(token) })
 
     const once = (replaces: Effect.Effect<void>): Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> =>
       Effect.gen(function* () {
-        const { token, transport } = yield* accepted
+        const { token, transport } = yield* accepted(tokens, transportWith)
         tokens.accept(token)
         const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
         const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken }))
@@ -180,45 +174,10 @@ export const make = (
         yield* Effect.forkIn(Effect.delay(Fiber.interrupt(before), lingering), scope)
       })
 
-    const call = <A>(use: Use<A>): Effect.Effect<A, RpcError> => {
-      const attempting = (attempt: number): Effect.Effect<A, RpcError> =>
-        Effect.suspend(() => {
-          const client = current
-          if (client === undefined) return Effect.zipRight(connected.await, attempting(attempt))
-          return answeredInTime(use(client)).pipe(
-            Effect.catchTag("CallFailed", (error) =>
-              Effect.logDebug(`A call is made again: ${error.message}`).pipe(
-                // Where the connection lives on, the call would fail again at once.
-                Effect.zipRight(client === current ? Backoff.wait(attempt, maximumPause) : Effect.void),
-                Effect.zipRight(attempting(attempt + 1))
-              )
-            )
-          )
-        })
-      return attempting(0)
-    }
-
-    const deliver = <A>(what: string, use: Use<A>): Effect.Effect<A> => {
-      const attempting = (attempt: number): Effect.Effect<A> =>
-        Effect.catchTag(call(use), "RpcError", (error) =>
-          Effect.logWarning(`The server does not take ${what}: ${error.message}`).pipe(
-            Effect.zipRight(Backoff.wait(attempt, maximumPause)),
-            Effect.zipRight(attempting(attempt + 1))
-          )
-        )
-      return attempting(0)
-    }
-
     const hurry = Effect.suspend(() => {
       isHurried = true
       return pausing.release
     })
 
-    return { call, deliver, hurry, refused: refused.await, traffic }
-  })
-
-const answeredInTime = <A>(answer: Effect.Effect<A, DrpcClient.ClientError>) =>
-  Effect.timeoutFail(answer, {
-    duration: answerWithin,
-    onTimeout: () => new CallFailed({ reason: "connection", message: "The server did not answer in time" })
+    return { ...Calls.make({ connected, current: () => current }), hurry, refused: refused.await, traffic }
   })

@@ -81,6 +81,70 @@ const show = (terminal: Terminal, chunk: Uint8Array): void => {
   balance(terminal)
 }
 
+const view = (terminal: Terminal): Effect.Effect<Viewer, StreamError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend(() => {
+      if (terminal.viewers.size >= maximumViewers) return broken(`At most ${maximumViewers} viewers may be at one terminal.`)
+      const chunks = terminal.replay.length === 0 ? [] : [Buffer.concat(terminal.replay)]
+      const viewer: Viewer = { chunks, unread: terminal.replaySize, more: Effect.unsafeMakeLatch(), over: "no" }
+      terminal.viewers.add(viewer)
+      terminal.idleSince = undefined
+      return Effect.succeed(viewer)
+    }),
+    (viewer) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        terminal.viewers.delete(viewer)
+        if (terminal.viewers.size === 0) terminal.idleSince = now
+        balance(terminal)
+      })
+  )
+
+/** Sends what the terminal shows, until it ends. */
+const output = (stream: ByteStream, terminal: Terminal, viewer: Viewer): Effect.Effect<void, StreamError> =>
+  Effect.gen(function* () {
+    for (;;) {
+      viewer.more.unsafeClose()
+      if (viewer.over === "slow") return yield* broken("The viewer does not keep up with the terminal.")
+      const chunk = viewer.chunks.shift()
+      if (chunk === undefined && viewer.over === "ended") return yield* stream.finish
+      if (chunk === undefined) yield* viewer.more.await
+      else {
+        yield* stream.write(chunk)
+        viewer.unread -= chunk.length
+        balance(terminal)
+      }
+    }
+  })
+
+const handle = ({ pty }: Terminal, { data, height, width }: Pty.Request): void => {
+  if (height && width) pty.resize(width, height)
+  if (data) pty.write(data)
+}
+
+/** Reads what a viewer types, until it goes or sends what is no request. */
+const input = (stream: ByteStream, terminal: Terminal, rest: Uint8Array): Effect.Effect<void, StreamError> =>
+  Effect.gen(function* () {
+    const decoder = new Pty.RequestDecoder()
+    let chunk: Option.Option<Uint8Array> = Option.some(rest)
+    for (; Option.isSome(chunk); chunk = yield* stream.read) {
+      for (const request of decoder.decode(chunk.value)) {
+        if (Either.isLeft(request)) return yield* stream.finish
+        handle(terminal, request.right)
+      }
+    }
+  })
+
+const described = (stream: ByteStream) =>
+  Effect.gen(function* () {
+    const decoder = new Pty.InitDecoder()
+    for (;;) {
+      const chunk = yield* stream.read
+      if (Option.isNone(chunk)) return yield* broken("The stream ended before its terminal was named.")
+      const decoded = yield* Effect.mapError(decoder.decode(chunk.value), ({ message }) => broken(message))
+      if (Option.isSome(decoded)) return decoded.value
+    }
+  })
+
 export interface Terminals {
   /** Serves one connection: its first bytes name the terminal, which is started where it does not exist. */
   readonly serve: (stream: ByteStream) => Effect.Effect<void, StreamError>
@@ -157,70 +221,6 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
           }
         })
         return terminal
-      })
-
-    const view = (terminal: Terminal): Effect.Effect<Viewer, StreamError, Scope.Scope> =>
-      Effect.acquireRelease(
-        Effect.suspend(() => {
-          if (terminal.viewers.size >= maximumViewers) return broken(`At most ${maximumViewers} viewers may be at one terminal.`)
-          const chunks = terminal.replay.length === 0 ? [] : [Buffer.concat(terminal.replay)]
-          const viewer: Viewer = { chunks, unread: terminal.replaySize, more: Effect.unsafeMakeLatch(), over: "no" }
-          terminal.viewers.add(viewer)
-          terminal.idleSince = undefined
-          return Effect.succeed(viewer)
-        }),
-        (viewer) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            terminal.viewers.delete(viewer)
-            if (terminal.viewers.size === 0) terminal.idleSince = now
-            balance(terminal)
-          })
-      )
-
-    /** Sends what the terminal shows, until it ends. */
-    const output = (stream: ByteStream, terminal: Terminal, viewer: Viewer): Effect.Effect<void, StreamError> =>
-      Effect.gen(function* () {
-        for (;;) {
-          viewer.more.unsafeClose()
-          if (viewer.over === "slow") return yield* broken("The viewer does not keep up with the terminal.")
-          const chunk = viewer.chunks.shift()
-          if (chunk === undefined && viewer.over === "ended") return yield* stream.finish
-          if (chunk === undefined) yield* viewer.more.await
-          else {
-            yield* stream.write(chunk)
-            viewer.unread -= chunk.length
-            balance(terminal)
-          }
-        }
-      })
-
-    const handle = ({ pty }: Terminal, { data, height, width }: Pty.Request): void => {
-      if (height && width) pty.resize(width, height)
-      if (data) pty.write(data)
-    }
-
-    /** Reads what a viewer types, until it goes or sends what is no request. */
-    const input = (stream: ByteStream, terminal: Terminal, rest: Uint8Array): Effect.Effect<void, StreamError> =>
-      Effect.gen(function* () {
-        const decoder = new Pty.RequestDecoder()
-        let chunk: Option.Option<Uint8Array> = Option.some(rest)
-        for (; Option.isSome(chunk); chunk = yield* stream.read) {
-          for (const request of decoder.decode(chunk.value)) {
-            if (Either.isLeft(request)) return yield* stream.finish
-            handle(terminal, request.right)
-          }
-        }
-      })
-
-    const described = (stream: ByteStream) =>
-      Effect.gen(function* () {
-        const decoder = new Pty.InitDecoder()
-        for (;;) {
-          const chunk = yield* stream.read
-          if (Option.isNone(chunk)) return yield* broken("The stream ended before its terminal was named.")
-          const decoded = yield* Effect.mapError(decoder.decode(chunk.value), ({ message }) => broken(message))
-          if (Option.isSome(decoded)) return decoded.value
-        }
       })
 
     return {

@@ -84,6 +84,69 @@ export interface HandOversService {
   readonly affords: (workspace: Workspace, ready: PreparedHandOver) => Effect.Effect<boolean>
 }
 
+/** The ready workspaces that callers of this process are given, each one to one caller at a time. */
+const reservations = (repository: PrebuildRepository["Type"]) => {
+  /** Workspaces that creations of this process are prepared with. */
+  const reserved = new Set<Uuid>()
+
+  const reserve = (presetId: Uuid) =>
+    Effect.flatMap(repository.ready(presetId, candidates), (ready) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const free = ready.find(({ id }) => !reserved.has(id))
+          if (free !== undefined) reserved.add(free.id)
+          return free
+        }),
+        (free) => Effect.sync(() => void (free !== undefined && reserved.delete(free.id)))
+      )
+    )
+
+  return { reserve, reserved }
+}
+
+interface InputNeeds {
+  readonly builds: WorkspaceBuildRepository["Type"]
+  readonly versions: TemplateVersionRepository["Type"]
+  readonly inputs: BuildInputs["Type"]
+  readonly credentials: BuildCredentials["Type"]
+  readonly states: BuildStates["Type"]
+}
+
+/** The input of the build that would claim the workspace. */
+const claimInput =
+  ({ builds, credentials, inputs, states, versions }: InputNeeds) =>
+  ({ parameters, target, version }: PreparedBuild, workspace: WorkspaceDetails, id: Uuid) =>
+    Effect.gen(function* () {
+      const { owner, template } = target
+      const given = yield* credentials.prepare({ template_version_id: version.id }, workspace, owner)
+      const input: PlanInput = {
+        metadata: {
+          ...(yield* inputs.metadata({ id, transition: "start", workspace, owner, template, version })),
+          ...given.metadata,
+          prebuilt_workspace_stage: "claim"
+        },
+        external_auth: given.external_auth,
+        variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
+        parameters,
+        previous_parameters: yield* builds.parameters(workspace.latest_build.id),
+        state: yield* states.of(workspace.latest_build.id)
+      }
+      return { input, storeCredentials: given.store }
+    })
+
+/** Tells both owners of the hand-over, once the agents work with their new tokens. */
+const told = (before: WorkspaceDetails, owner_id: Uuid, use: ReadonlyArray<Effect.Effect<boolean>>) =>
+  Effect.gen(function* () {
+    const used = yield* Effect.timeoutOption(Effect.all(use, { concurrency: "unbounded" }), usedWithin)
+    if (!Option.exists(used, (all) => all.every((isUsed) => isUsed))) {
+      yield* Effect.logWarning("an agent has not said that it works for its new owner; it does when it connects again")
+    }
+    // Not before: it ends the connections that were made with the old tokens
+    for (const owner of [before.owner_id, owner_id]) {
+      yield* publishWorkspaceEvent(owner, { kind: "state_change", workspace_id: before.id })
+    }
+  })
+
 const make = Effect.gen(function* () {
   const repository = yield* PrebuildRepository
   const workspaces = yield* WorkspaceRepository
@@ -103,40 +166,8 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const services = yield* Effect.context<EventBus | Transactor>()
 
-  /** Workspaces that creations of this process are prepared with. */
-  const reserved = new Set<Uuid>()
-
-  const reserve = (presetId: Uuid) =>
-    Effect.flatMap(repository.ready(presetId, candidates), (ready) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const free = ready.find(({ id }) => !reserved.has(id))
-          if (free !== undefined) reserved.add(free.id)
-          return free
-        }),
-        (free) => Effect.sync(() => void (free !== undefined && reserved.delete(free.id)))
-      )
-    )
-
-  /** The input of the build that would claim the workspace. */
-  const inputOf = ({ parameters, target, version }: PreparedBuild, workspace: WorkspaceDetails, id: Uuid) =>
-    Effect.gen(function* () {
-      const { owner, template } = target
-      const given = yield* credentials.prepare({ template_version_id: version.id }, workspace, owner)
-      const input: PlanInput = {
-        metadata: {
-          ...(yield* inputs.metadata({ id, transition: "start", workspace, owner, template, version })),
-          ...given.metadata,
-          prebuilt_workspace_stage: "claim"
-        },
-        external_auth: given.external_auth,
-        variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
-        parameters,
-        previous_parameters: yield* builds.parameters(workspace.latest_build.id),
-        state: yield* states.of(workspace.latest_build.id)
-      }
-      return { input, storeCredentials: given.store }
-    })
+  const { reserve, reserved } = reservations(repository)
+  const inputOf = claimInput({ builds, versions, inputs, credentials, states })
 
   const offer = (workspace_id: Uuid, kept: ReadonlyArray<KeptResource>) =>
     Effect.forEach(
@@ -144,18 +175,6 @@ const make = Effect.gen(function* () {
       ({ stored, token }) => tokens.offer({ agent_id: stored.id, workspace_id }, Redacted.make(token)),
       { concurrency: "unbounded" }
     ).pipe(Effect.map(Option.all))
-
-  const told = (before: WorkspaceDetails, owner_id: Uuid, use: ReadonlyArray<Effect.Effect<boolean>>) =>
-    Effect.gen(function* () {
-      const used = yield* Effect.timeoutOption(Effect.all(use, { concurrency: "unbounded" }), usedWithin)
-      if (!Option.exists(used, (all) => all.every((isUsed) => isUsed))) {
-        yield* Effect.logWarning("an agent has not said that it works for its new owner; it does when it connects again")
-      }
-      // Not before: it ends the connections that were made with the old tokens
-      for (const owner of [before.owner_id, owner_id]) {
-        yield* publishWorkspaceEvent(owner, { kind: "state_change", workspace_id: before.id })
-      }
-    })
 
   const preparation = (prepared: PreparedBuild, wanted: Workspace) =>
     Effect.gen(function* () {

@@ -73,6 +73,32 @@ export interface PrebuiltWorkspacesService {
   ) => Effect.Effect<Claimed | undefined, Conflict, CurrentActor | EventBus>
 }
 
+/** A prebuilt workspace as it is stored before its first build. */
+const newPrebuild = (
+  preset: PrebuildPreset,
+  { id, now, suffix }: { readonly id: Uuid; readonly now: Timestamp.Timestamp; readonly suffix: string }
+): Workspace => ({
+  ...awake,
+  id,
+  created_at: now,
+  updated_at: now,
+  owner_id,
+  organization_id: preset.organization_id,
+  template_id: preset.template_id,
+  deleted: false,
+  name: `prebuild-${suffix}`,
+  autostart_schedule: null,
+  next_start_at: null,
+  ttl_ms: null,
+  expires_at: null,
+  automatic_updates: "never",
+  last_used_at: now,
+  favorite: false,
+  user_acl: {},
+  group_acl: {},
+  task_id: null
+})
+
 const make = Effect.gen(function* () {
   const repository = yield* PrebuildRepository
   const workspaces = yield* WorkspaceRepository
@@ -130,27 +156,7 @@ const make = Effect.gen(function* () {
         const owner = Option.getOrUndefined(yield* users.byId(owner_id))
         if (stored === undefined || owner === undefined) return
         const now = yield* Timestamp.now
-        const workspace: Workspace = {
-          ...awake,
-          id: yield* ids.next,
-          created_at: now,
-          updated_at: now,
-          owner_id,
-          organization_id: preset.organization_id,
-          template_id: preset.template_id,
-          deleted: false,
-          name: `prebuild-${randomSuffix(yield* cryptography.randomBytes(9))}`,
-          autostart_schedule: null,
-          next_start_at: null,
-          ttl_ms: null,
-          expires_at: null,
-          automatic_updates: "never",
-          last_used_at: now,
-          favorite: false,
-          user_acl: {},
-          group_acl: {},
-          task_id: null
-        }
+        const workspace = newPrebuild(preset, { id: yield* ids.next, suffix: randomSuffix(yield* cryptography.randomBytes(9)), now })
         const prepared = yield* orders.prepare(
           { workspace, template: effectiveTemplate(stored, features), owner, previous: null },
           {
