@@ -182,6 +182,8 @@ for (const [name, database] of databases) {
         )
         const available = yield* queue.availableWorkers([job.id])
         expect(available.length).toBe(3)
+        const live = yield* queue.availableWorkers([job.id], Timestamp.minus(now, "90 seconds"))
+        expect(live).toStrictEqual([{ job_id: job.id, daemon_id: alive.id }])
       })
     )
 

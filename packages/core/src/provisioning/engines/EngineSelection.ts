@@ -1,10 +1,11 @@
 /** Which jobs daemons take: those whose sources one of their engines understands. templates-and-provisioning.md §6.4. */
 import { Effect, Option } from "effect"
 import * as Lru from "../../platform/collections/Lru.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { FileId } from "../files/File.js"
 import type { JobSelection } from "../queue/JobClaims.js"
 import { JobQueueRepository } from "../queue/JobQueueRepository.js"
-import type { ProvisionerDaemonId } from "../daemons/ProvisionerDaemon.js"
+import { daemonTimeout, type ProvisionerDaemonId } from "../daemons/ProvisionerDaemon.js"
 import type { ProvisionerJob, ProvisionerJobId } from "../jobs/ProvisionerJob.js"
 import { type Opinion, TemplateSources } from "./TemplateSources.js"
 
@@ -14,17 +15,29 @@ const maximumLeft = 1_000
 /** Jobs that are taken to be failed. */
 const keptRefusals = 100
 
+interface LeftSource {
+  readonly reason: string
+  readonly since: Timestamp.Timestamp
+}
+
 /** Sources that are left to others, each with the reason. The oldest are forgotten. */
 const leftSources = () => {
-  const left = new Map<FileId, string>()
+  const left = new Map<FileId, LeftSource>()
   return {
-    left: () => [...left.keys()],
-    reasonOf: (id: FileId): Option.Option<string> => Option.fromNullable(left.get(id)),
-    leave: (id: FileId, reason: string): void => {
-      left.set(id, reason)
-      const [oldest] = left.keys()
-      if (left.size > maximumLeft && oldest !== undefined) left.delete(oldest)
-    }
+    left: Effect.sync(() => [...left.keys()]),
+    /** Those that were judged so lately that the daemons they are left to still count as alive. */
+    lately: Effect.map(Timestamp.now, (now) => {
+      const judgedSince = Timestamp.minus(now, daemonTimeout)
+      return [...left].flatMap(([id, { since }]) => (since > judgedSince ? [id] : []))
+    }),
+    reasonOf: (id: FileId): Option.Option<string> => Option.map(Option.fromNullable(left.get(id)), ({ reason }) => reason),
+    leave: (id: FileId, reason: string) =>
+      Effect.map(Timestamp.now, (since) => {
+        left.delete(id)
+        left.set(id, { reason, since })
+        const [oldest] = left.keys()
+        if (left.size > maximumLeft && oldest !== undefined) left.delete(oldest)
+      })
   }
 }
 
@@ -35,29 +48,29 @@ export interface EngineSelection extends JobSelection {
 
 /**
  * Makes the selection of the daemons with these ids. A source that no engine of this process understands is left to other daemons that may take
- * the job, connected or not: they may be on their way back. Without such daemons the job is taken: it fails and says why.
+ * the job, as long as one of them counts as alive. Without such a daemon the job is taken: it fails and says why.
  */
 export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
   Effect.gen(function* () {
     const sources = yield* TemplateSources
     const queue = yield* JobQueueRepository
     const own = new Set(ids)
-    const { leave, left, reasonOf } = leftSources()
+    const { lately, leave, reasonOf } = leftSources()
     const refused = Lru.make<ProvisionerJobId, true>(keptRefusals)
 
     const selection: EngineSelection = {
-      left,
+      left: lately,
       isTaken: ({ file_id, id }) =>
         Option.exists(sources.opinionOf(file_id), ({ refusal }) => refusal === undefined || refused.get(id) === true),
       judge: ({ file_id, id }) =>
         Effect.gen(function* () {
           const { refusal } = yield* sources.judge(file_id)
           if (refusal === undefined) return true
-          const workers = yield* queue.availableWorkers([id])
           // It waits no more: another daemon has taken it, and may yet give it back
-          if (workers.length === 0) return true
-          const isLeft = workers.some(({ daemon_id }) => !own.has(daemon_id))
-          if (isLeft) leave(file_id, refusal)
+          if ((yield* queue.availableWorkers([id])).length === 0) return true
+          const live = yield* queue.availableWorkers([id], Timestamp.minus(yield* Timestamp.now, daemonTimeout))
+          const isLeft = live.some(({ daemon_id }) => !own.has(daemon_id))
+          if (isLeft) yield* leave(file_id, refusal)
           else refused.set(id, true)
           return !isLeft
         }),
@@ -77,10 +90,10 @@ export const makeDaemonSelection = (engines: ReadonlySet<string>, sources: Templ
     left,
     isTaken: ({ file_id }) => Option.exists(sources.opinionOf(file_id), isRun),
     judge: ({ file_id }) =>
-      Effect.map(sources.judge(file_id), (opinion) => {
-        if (isRun(opinion)) return true
-        leave(file_id, `A daemon with the tags of this job is connected, but it does not have the engine ${opinion.engine}.`)
-        return false
+      Effect.flatMap(sources.judge(file_id), (opinion) => {
+        if (isRun(opinion)) return Effect.succeed(true)
+        const reason = `A daemon with the tags of this job is connected, but it does not have the engine ${opinion.engine}.`
+        return Effect.as(leave(file_id, reason), false)
       }),
     refusalOf: ({ file_id }) => reasonOf(file_id)
   }

@@ -22,7 +22,7 @@ import { jobReturn } from "./JobReturn.js"
 /** Which of the jobs that fit its tags a daemon takes. */
 export interface JobSelection {
   /** Sources whose jobs are left to other daemons. */
-  readonly left: () => ReadonlyArray<FileId>
+  readonly left: Effect.Effect<ReadonlyArray<FileId>>
   /** Whether the daemon takes the job, as far as is known. Does not wait, because the caller holds a lock. */
   readonly isTaken: (job: ClaimedJob) => boolean
   /** Finds out whether the daemon takes a job that `isTaken` cannot decide. */

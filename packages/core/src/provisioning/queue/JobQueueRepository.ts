@@ -73,9 +73,10 @@ export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepos
     readonly endLeases: (now: Timestamp) => Effect.Effect<void>
     /** Whether other processes may work on the same jobs. */
     readonly isShared: boolean
-    /** Which daemons could take each of these jobs: by organization, type and tags, oldest first. */
+    /** Which daemons could take each of these jobs: by organization, type and tags, oldest first. Of those seen since an instant, if one is given. */
     readonly availableWorkers: (
-      ids: ReadonlyArray<ProvisionerJobId>
+      ids: ReadonlyArray<ProvisionerJobId>,
+      seenSince?: Timestamp
     ) => Effect.Effect<ReadonlyArray<{ readonly job_id: ProvisionerJobId; readonly daemon_id: Uuid }>>
     /**
      * How many daemons of the job's organization carry its tags and were ever seen, and since an instant. Daemon types do not count.

@@ -56,7 +56,7 @@ export const jobTaking = ({ queue, ids, told }: Needs) => {
 
     takeSelected: Traced.fn("JobClaims.takeSelected")(function* (daemon: ProvisionerDaemon, selection: JobSelection) {
       for (let attempts = 0; attempts < maximumSelected; attempts++) {
-        const attempt = yield* Effect.either(transaction(Effect.flatMap(acquire(daemon, selection.left()), takenBy(selection))))
+        const attempt = yield* Effect.either(transaction(Effect.flatMap(acquire(daemon, yield* selection.left), takenBy(selection))))
         if (Either.isRight(attempt)) {
           if (Option.isSome(attempt.right)) yield* told(attempt.right.value)
           return attempt.right

@@ -124,6 +124,22 @@ for (const [name, database] of [
       }).pipe(Effect.scoped)
     )
 
+    it.effect("fail it once the other daemons are gone for long", () =>
+      Effect.gen(function* () {
+        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+        yield* aDaemon({ organization_id, key_id: userKeyId })
+        yield* start
+        const job = yield* anImportOf("main.tf")
+        yield* firstLine(job)
+        expect(jobStatus(yield* reload(job))).toBe("pending")
+        const after = yield* Effect.repeat(Effect.zipRight(TestClock.adjust("5 seconds"), reload(job)), {
+          until: ({ completed_at }) => completed_at !== null
+        })
+        expect(after.error).toBe(unknownSource)
+        expect(Timestamp.toMillis(after.completed_at ?? Timestamp.never) - Timestamp.toMillis(job.created_at)).toBeLessThan(150_000)
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("leave it to another daemon, and say so in its log", () =>
       Effect.gen(function* () {
         const { id: organization_id } = yield* (yield* Organizations).ensureDefault

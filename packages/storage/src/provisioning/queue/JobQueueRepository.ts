@@ -81,13 +81,14 @@ export const layer = service(
               coalesce((SELECT u.username FROM users u WHERE u.id = provisioner_jobs.initiator_id), '') AS initiator_username`
         ),
       isShared: sql.dialect({ sqlite: () => false, postgres: () => true }),
-      availableWorkers: (ids) =>
+      availableWorkers: (ids, seenSince) =>
         all(
           worker,
           sql`SELECT j.id AS job_id, d.id AS daemon_id
             FROM provisioner_jobs j
             JOIN provisioner_daemons d ON d.organization_id = j.organization_id AND ${hasProvisioner} AND ${daemonTakesJob}
             WHERE ${among(sql, sql`j.id`, ids)} AND ${sql.literal(jobIs("pending", "j"))}
+              ${seenSince === undefined ? sql`` : sql`AND d.last_seen_at > ${seenSince}`}
             ORDER BY d.created_at, d.id`
         ),
       matchedProvisioners: (ids, seenSince) =>
