@@ -121,3 +121,65 @@ describe("a process that stays", () => {
     await expect.poll(() => received).toStrictEqual(["\0in", { type: "close_stdin" }])
   })
 })
+
+describe("an empty range of a file, and a call that is aborted", () => {
+  const id = "00000000-0000-7000-8000-000000000001"
+  const asked: Array<string> = []
+  let creating: ServerResponse | undefined
+  let server: Server
+  let url: string
+
+  const workspace = {
+    id,
+    name: "w",
+    owner_name: "ada",
+    latest_build: {
+      id,
+      status: "running",
+      job: {},
+      resources: [{ agents: [{ id, name: "main", status: "connected", lifecycle_state: "ready" }] }]
+    }
+  }
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push(`${request.method} ${new URL(request.url ?? "", url).pathname} ${request.headers.range ?? ""}`.trim())
+      if (request.url?.includes("missing")) response.writeHead(404).end("{}")
+      else if (request.url?.includes("/files")) response.end(request.headers.range === undefined ? "whole" : "w")
+      else if (request.method === "GET") response.end(JSON.stringify(workspace))
+      else if (request.url?.endsWith("/workspaces")) {
+        creating = response
+        server.emit("creating")
+      } else {
+        response.writeHead(201).end("{}")
+        server.emit("deleting")
+      }
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    url = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : ""
+  })
+  afterAll(() => server.close())
+
+  it("has no bytes, is refused as the file is, and has no negative ends", async () => {
+    const { files } = await createClient({ baseUrl: url }).sandboxes.get(id)
+    expect(await files.read("f", { start: 5, end: 5 })).toStrictEqual(new Uint8Array())
+    expect(await files.text("f", { end: 0 })).toBe("")
+    expect(await new Response(await files.stream("f", { start: 3, end: 1 })).text()).toBe("")
+    await expect(files.text("missing", { end: 0 })).rejects.toMatchObject({ status: 404 })
+    await expect(files.text("f", { start: -5 })).rejects.toThrow(RangeError)
+    expect(await files.text("f")).toBe("whole")
+  })
+
+  it("fails at once while a workspace is created, which is deleted when its id is known", async () => {
+    const aborting = new AbortController()
+    const created = createClient({ baseUrl: url }).sandboxes.create({ template: id }, { signal: aborting.signal })
+    await once(server, "creating")
+    aborting.abort(new Error("enough"))
+    await expect(created).rejects.toThrow("enough")
+    const deletion = once(server, "deleting")
+    creating?.writeHead(201).end(JSON.stringify(workspace))
+    await deletion
+    expect(asked.at(-1)).toBe(`POST /api/v2/workspaces/${id}/builds`)
+  })
+})

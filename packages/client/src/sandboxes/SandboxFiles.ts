@@ -109,7 +109,11 @@ const root = "/api/v2/workspaceagents/{workspaceagent}/files"
 /** Entries of one request. */
 const pageSize = 1_000
 
-const rangeOf = ({ end, signal, start }: ReadOptions = {}): RequestOptions => {
+const isOffset = (value: number | undefined): boolean => value === undefined || (Number.isSafeInteger(value) && value >= 0)
+
+const isEmpty = ({ end, start = 0 }: ReadOptions): boolean => end !== undefined && end <= start
+
+const rangeOf = ({ end, signal, start }: ReadOptions): RequestOptions => {
   if (start === undefined && end === undefined) return { signal }
   return { signal, headers: { Range: `bytes=${start ?? 0}-${end === undefined ? "" : end - 1}` } }
 }
@@ -124,15 +128,31 @@ export const filesOf = (client: Client, workspaceagent: string): SandboxFiles =>
   const ask = <A>(method: Method, place: string, read: Reader, input: Input, options?: RequestOptions): Promise<A> =>
     call(client, method, root + place, read, { workspaceagent, ...input }, options)
 
+  /** Reads a range. HTTP has none without bytes: the file is asked for its first byte then, so that what is refused is refused. */
+  const ranged = async <A>(path: string, options: ReadOptions = {}, read: Reader, none: () => A): Promise<A> => {
+    if (!isOffset(options.start) || !isOffset(options.end)) throw new RangeError("start and end: must be integers that are not negative")
+    if (!isEmpty(options)) return ask("GET", "", read, { path }, rangeOf(options))
+    await ask("GET", "", nothing, { path }, rangeOf({ signal: options.signal, start: 0, end: 1 })).catch((error: unknown) => {
+      if (!(error instanceof AtelierError) || error.status !== 416) throw error
+    })
+    return none()
+  }
+
   return {
     write: (path, data, { ifMatch, ifMissing, mode, parents = true, signal } = {}) => {
       const body = typeof data === "string" ? new TextEncoder().encode(data) : data
       const headers = { ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }), ...(ifMissing === true ? { "If-None-Match": "*" } : {}) }
       return ask("PUT", "", json, { path, mode, parents, body, contentType: "application/octet-stream" }, { signal, headers })
     },
-    read: (path, options) => ask("GET", "", bytes, { path }, rangeOf(options)),
-    text: (path, options) => ask("GET", "", text, { path }, rangeOf(options)),
-    stream: async (path, options) => bodyOf(await send(client, "GET", root, { workspaceagent, path }, rangeOf(options))),
+    read: (path, options) => ranged(path, options, bytes, () => new Uint8Array()),
+    text: (path, options) => ranged(path, options, text, () => ""),
+    stream: (path, options) =>
+      ranged(
+        path,
+        options,
+        async (response) => bodyOf(response),
+        () => new Blob().stream()
+      ),
     list: async (path = ".", { depth, ...options } = {}) => {
       const entries: Array<SandboxEntry> = []
       for (let after: string | undefined; ;) {

@@ -80,10 +80,10 @@ const followLog = (client: Client, workspacebuild: string, onProgress: (line: Pr
     if (client.WebSocket === undefined) return
     for await (const line of builds.followWorkspaceBuildLogs(client, { workspacebuild }, { signal })) tell(line)
   })().catch(() => {})
-  return async (): Promise<void> => {
+  return async (options: CallOptions): Promise<void> => {
     ended.abort()
     await following
-    for (const line of await builds.getWorkspaceBuildLogs(client, { workspacebuild, after: last })) tell(line)
+    for (const line of await builds.getWorkspaceBuildLogs(client, { workspacebuild, after: last }, options)) tell(line)
   }
 }
 
@@ -139,6 +139,37 @@ const templateIdOf = async (client: Client, template: string, options: CallOptio
 /** Lowercase letters and digits, so that the workspace's name also fits into the name of a host. */
 const newName = (): string => `sandbox-${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`
 
+/** Milliseconds that the clean-up of a workspace may take that its caller gets no object for. */
+const cleanUpTime = 10_000
+
+/** Creates a workspace. A call that is aborted meanwhile fails at once, and deletes the workspace in the background if there is one. */
+const createWorkspace = async (client: Client, input: workspaces.CreateWorkspaceInput, { signal }: CallOptions): Promise<Workspace> => {
+  signal?.throwIfAborted()
+  const late = new AbortController()
+  // Not broken off with the call: the service may have created the workspace, whose id only the answer tells
+  const creating = workspaces.createWorkspace(client, input, { signal: late.signal })
+  if (signal === undefined) return creating
+  let abort = (): void => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason)
+    signal.addEventListener("abort", abort)
+  })
+  try {
+    return await Promise.race([creating, aborted])
+  } catch (error) {
+    if (signal.aborted) {
+      const timer = setTimeout(() => late.abort(), cleanUpTime)
+      creating
+        .then(({ id }) => deleteWorkspace(client, id, { signal: late.signal }))
+        .catch(() => {})
+        .finally(() => clearTimeout(timer))
+    }
+    throw error
+  } finally {
+    signal.removeEventListener("abort", abort)
+  }
+}
+
 export const createSandbox = async (
   client: Client,
   { name = newName(), onProgress, parameters = {}, template, timeout, user = "me" }: CreateSandbox,
@@ -150,17 +181,18 @@ export const createSandbox = async (
     timeout_ms: timeout,
     rich_parameter_values: Object.entries(parameters).map(([name, value]) => ({ name, value }))
   }
-  const workspace = await workspaces.createWorkspace(client, { user, body }, options)
+  const workspace = await createWorkspace(client, { user, body }, options)
   const logged = onProgress === undefined ? undefined : followLog(client, workspace.latest_build.id, onProgress)
   try {
     const sandbox = await untilReady(client, workspace, options.signal)
-    await logged?.()
+    await logged?.(options)
     return sandbox
   } catch (error) {
-    await logged?.().catch(() => {})
+    const reading = { signal: AbortSignal.timeout(cleanUpTime) }
+    await logged?.(reading).catch(() => {})
+    const lines = await builds.getWorkspaceBuildLogs(client, { workspacebuild: workspace.latest_build.id }, reading).catch(() => [])
     // The caller has no object to delete it with
-    const lines = await builds.getWorkspaceBuildLogs(client, { workspacebuild: workspace.latest_build.id }).catch(() => [])
-    await deleteWorkspace(client, workspace.id).catch(() => {})
+    await deleteWorkspace(client, workspace.id, { signal: AbortSignal.timeout(cleanUpTime) }).catch(() => {})
     options.signal?.throwIfAborted()
     throw error instanceof AtelierError && error.status === 0 ? failed(error.message, lines) : error
   }
