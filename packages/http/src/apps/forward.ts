@@ -1,5 +1,5 @@
 /** Sends a request on to an app beside an agent, and brings its answer back as it comes. agents-and-apps.md §19. */
-import { AgentDialer, type AgentStream } from "@atelier/core/network"
+import { AgentDialer } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { agentSocket } from "@atelier/node"
 import { Data, Duration, Effect, Scope } from "effect"
@@ -8,6 +8,7 @@ import { isIP } from "node:net"
 import { type Duplex, finished } from "node:stream"
 import { connect as connectTls } from "node:tls"
 import type { AppConnections, Kept } from "./AppConnections.js"
+import { watched } from "./silence.js"
 import * as Continue from "../server/connection/Continue.js"
 
 /** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
@@ -54,26 +55,6 @@ const failed = (message: string) => new AppFailed({ message })
 
 /** The port that an address means. */
 const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
-
-/** The stream, broken off once it has carried nothing for so long. */
-const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () => void) =>
-  Effect.gen(function* () {
-    const limit = Duration.toMillis(idle)
-    const clock = yield* Effect.clock
-    let last = clock.unsafeCurrentTimeMillis()
-    const noting = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      Effect.map(step, (value) => {
-        last = clock.unsafeCurrentTimeMillis()
-        return value
-      })
-    yield* Effect.sync(() => clock.unsafeCurrentTimeMillis() - last >= limit).pipe(
-      Effect.tap((isIdle) => Effect.sync(() => void (isIdle && onIdle()))),
-      Effect.delay(Duration.millis(limit / 4)),
-      Effect.repeat({ until: (isIdle) => isIdle }),
-      Effect.forkScoped
-    )
-    return { read: noting(stream.read), write: (bytes: Uint8Array) => noting(stream.write(bytes)), finish: stream.finish }
-  })
 
 /** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
 const connection = ({ idle, target, url }: Exchange): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>

@@ -4,10 +4,9 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { StreamRights, type TooManyStreams } from "@atelier/core/access"
 import type { AgentWorkspace, WorkspaceAgentId } from "@atelier/core/agents"
 import { DeploymentOptions } from "@atelier/core/deployment"
-import { AgentDialer, AgentUnreachable, machinePort } from "@atelier/core/network"
+import { AgentDialer, type AgentUnreachable, machinePort } from "@atelier/core/network"
 import { Forbidden } from "@atelier/core/platform"
 import { MachineAccess, MachineSessions, type SessionKind } from "@atelier/core/sandboxes"
-import { agentSocket } from "@atelier/node"
 import { Data, Deferred, Duration, Effect, Scope } from "effect"
 import type { IncomingMessage } from "node:http"
 import { AppConnections } from "../apps/AppConnections.js"
@@ -20,14 +19,15 @@ import { refuseHandshake } from "../sockets/handshake.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 import { TooManyRequests, Unavailable } from "../wire/errors.js"
 import { type AnswerForm, headersOf, isPassed, refusalIn } from "./machineAnswer.js"
+import { machineConnection } from "./machineConnection.js"
 import { type Body, exchange } from "./machineExchange.js"
 import { openMachineSocket, passMessages } from "./machineSocket.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** How long reaching the agent may take. */
-const reachWithin = "30 seconds"
+/** How long a request may carry nothing, as those to apps; in addition to the time of a command where it waits for one. */
+const idle = Duration.minutes(10)
 
 /** What is asked of an agent's machine. */
 export interface MachineRequest {
@@ -46,14 +46,14 @@ export interface MachineCall extends MachineRequest {
   /** Headers of the client's request that are sent on, by their names in lower case. */
   readonly headers?: ReadonlyArray<string>
   readonly answer: AnswerForm
+  /** Whether the agent answers when a command has ended. */
+  readonly waits?: boolean
 }
 
 /** Why no stream to an agent was opened. */
 type Unreached = TooManyRequests | Effect.Effect.Error<ReturnType<MachineAccess["Type"]["refuseUnreached"]>>
 
 const busy = ({ message }: TooManyStreams) => new TooManyRequests({ message })
-
-const silent = new AgentUnreachable({ message: "The workspace's agent does not answer." })
 
 /** The request has ended before its answer began. */
 class Ended extends Data.TaggedError("Ended")<{ readonly refusal: Forbidden | Unavailable }> {}
@@ -76,11 +76,14 @@ export const machineRequests = Effect.gen(function* () {
   )
 
   /** A connection to an agent's machine. */
-  const opened = ({ agent_id, workspace_id }: AgentWorkspace) =>
-    dial({ agent_id, workspace_id, port: machinePort }).pipe(
-      Effect.timeoutFail({ duration: reachWithin, onTimeout: () => silent }),
-      Effect.flatMap(agentSocket)
-    )
+  const opened = ({ agent_id, workspace_id }: AgentWorkspace, idle: Duration.Duration) =>
+    machineConnection(dial({ agent_id, workspace_id, port: machinePort }), idle)
+
+  /** The connection of a request. Those of requests that wait may carry nothing for longer, and are kept for such requests. */
+  const connectionOf = (agent: AgentWorkspace, { waits = false }: MachineCall) =>
+    waits
+      ? { agent_id: agent.agent_id, key: `${agent.agent_id} waits`, open: opened(agent, Duration.sum(idle, sandboxCommandTime)) }
+      : { agent_id: agent.agent_id, key: agent.agent_id, open: opened(agent, idle) }
 
   const refuseUnreached =
     ({ agent_id }: AgentWorkspace) =>
@@ -141,7 +144,7 @@ export const machineRequests = Effect.gen(function* () {
           headers: { ...headers, ...limits },
           body,
           connections,
-          connection: { agent_id: asked.agent, key: asked.agent, open: opened(agent) }
+          connection: connectionOf(agent, asked)
         }).pipe(Effect.catchTag("AgentUnreachable", refuseUnreached(agent)))
         const response = yield* Effect.raceFirst(exchanged, over).pipe(
           Effect.catchTag("Ended", ({ refusal }): Effect.Effect<never, Forbidden | Unavailable> => refusal)
@@ -158,7 +161,7 @@ export const machineRequests = Effect.gen(function* () {
         const refused = refuseHandshake(request, [], cors.origins)
         if (refused !== undefined) return refused
         yield* begin(agent, asked.kind)
-        const connection = yield* Effect.catchAll(opened(agent), refuseUnreached(agent))
+        const connection = yield* Effect.catchAll(opened(agent, Duration.infinity), refuseUnreached(agent))
         const answer = yield* openMachineSocket(connection, asked.path, limits)
         if (answer._tag === "Refused") return yield* refusalIn(answer.response)
         const { serve } = yield* WebSockets

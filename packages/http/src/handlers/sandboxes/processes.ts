@@ -20,7 +20,7 @@ export const processes = Handlers.group(contract.processes, (handlers) =>
 
     return handlers
       .handle("exec", ({ path: { workspaceagent: agent }, payload, request }) =>
-        machines.call(request, { agent, kind: "command", method: "POST", path: "/exec", payload, answer })
+        machines.call(request, { agent, kind: "command", method: "POST", path: "/exec", payload, answer, waits: true })
       )
       .handle("startProcess", ({ path: { workspaceagent: agent }, payload, request }) =>
         machines.call(request, { agent, kind: "command", method: "POST", path: "/processes", payload, answer })
@@ -37,7 +37,8 @@ export const processes = Handlers.group(contract.processes, (handlers) =>
           kind: "requests",
           method: "GET",
           path: withQuery(pathOf(path, "/wait"), queryOf("timeout_ms", timeout_ms)),
-          answer
+          answer,
+          waits: true
         })
       )
       .handle("signalProcess", ({ path, payload, request }) =>

@@ -1,0 +1,23 @@
+/** The end of streams to agents that carry nothing any more. */
+import type { AgentStream } from "@atelier/core/network"
+import { Duration, Effect } from "effect"
+
+/** The stream, which calls back once it has carried nothing for so long. The watch ends with the scope. */
+export const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () => void) =>
+  Effect.gen(function* () {
+    const limit = Duration.toMillis(idle)
+    const clock = yield* Effect.clock
+    let last = clock.unsafeCurrentTimeMillis()
+    const noting = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.map(step, (value) => {
+        last = clock.unsafeCurrentTimeMillis()
+        return value
+      })
+    yield* Effect.sync(() => clock.unsafeCurrentTimeMillis() - last >= limit).pipe(
+      Effect.tap((isIdle) => Effect.sync(() => void (isIdle && onIdle()))),
+      Effect.delay(Duration.millis(limit / 4)),
+      Effect.repeat({ until: (isIdle) => isIdle }),
+      Effect.forkScoped
+    )
+    return { read: noting(stream.read), write: (bytes: Uint8Array) => noting(stream.write(bytes)), finish: stream.finish }
+  })
