@@ -1,6 +1,6 @@
 /** Files and directories that are written under another name beside the one that they will have. */
 import { randomBytes } from "node:crypto"
-import { link, lstat, rename, rm, unlink } from "node:fs/promises"
+import { link, lstat, opendir, rename, rm, unlink } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOf, refusal, unlessMissing } from "./FileError.js"
 
@@ -17,6 +17,30 @@ export const isDraft = (path: string): boolean => shape.test(basename(path))
 /** Removes a draft, if it is still there. */
 export const discard = async (draft: string): Promise<void> => {
   await rm(draft, { force: true, recursive: true }).catch(() => undefined)
+}
+
+/** Milliseconds without a change after which a draft is one of a writer that was killed: a transfer that carries nothing is broken off long before. */
+const staleAfter = 24 * 60 * 60 * 1000
+
+/** Directories that are known to have no stale drafts. */
+const swept = new Set<string>()
+const maximumSwept = 1000
+
+/**
+ * Removes what writers who were killed have left beside a path. A directory is looked through once, as it may be large. The system's time of the last change
+ * counts, which no program can set.
+ */
+export const sweepBeside = async (path: string, now: number): Promise<void> => {
+  const directory = dirname(path)
+  if (swept.has(directory)) return
+  if (swept.size >= maximumSwept) swept.clear()
+  swept.add(directory)
+  for await (const { name } of await opendir(directory)) {
+    if (!shape.test(name)) continue
+    const draft = join(directory, name)
+    const stats = await unlessMissing(() => lstat(draft))
+    if (stats !== undefined && now - stats.ctimeMs > staleAfter) await discard(draft)
+  }
 }
 
 /** Errors of file systems that have no hard links. */

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, stat } from "node:fs/promises"
 import type { IncomingMessage } from "node:http"
 import { dirname } from "node:path"
 import { precondition } from "./Conditions.js"
-import { discard, draftBeside, inTurn, renameToNew } from "./Drafts.js"
+import { discard, draftBeside, inTurn, renameToNew, sweepBeside } from "./Drafts.js"
 import { describeTarget, type Entry, etagOf, modeBitsOf } from "./Entry.js"
 import { FileError, refusal, unlessMissing } from "./FileError.js"
 import { destinationOf } from "./FilePath.js"
@@ -95,6 +95,8 @@ export const upload = async (
   const destination = await destinationOf(path)
   const before = await replaced(path, destination, request)
   if (wanted.parents) await mkdir(dirname(destination), { recursive: true })
+  // Whatever it finds, the upload goes on
+  sweepBeside(destination, Date.now()).catch(() => undefined)
   const draft = draftBeside(destination)
   try {
     await fill(draft, request, before, wanted)
