@@ -136,10 +136,17 @@ export const make = (served: ReadonlyArray<Served>): Effect.Effect<Machine> =>
           resume(Effect.succeed(webSocket))
         })
       )
+      let isOpen = false
       const handling = route.open({ request, parameters, query: address.query }).pipe(
-        Effect.flatMap((handle) => Effect.flatMap(opened, (webSocket) => attend(webSocket, handle))),
+        Effect.flatMap((handle) =>
+          Effect.flatMap(opened, (webSocket) => {
+            isOpen = true
+            return attend(webSocket, handle)
+          })
+        ),
         Effect.scoped,
-        Effect.catchAllCause((cause) => Effect.sync(() => refuseUpgrade(socket, refusalOf(cause))))
+        // A WebSocket is told by its close code
+        Effect.catchAllCause((cause) => Effect.sync(() => (isOpen ? undefined : refuseUpgrade(socket, refusalOf(cause)))))
       )
       const fiber = fork(handling)
       socket.once("close", () => void fork(Fiber.interruptFork(fiber)))
