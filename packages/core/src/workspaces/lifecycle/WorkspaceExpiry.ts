@@ -1,5 +1,5 @@
 /** Deletes workspaces whose time has ended. */
-import { Context, Duration, Effect, Option } from "effect"
+import { type Cause, Context, Data, Duration, Effect, Option } from "effect"
 import type { Auditing } from "../../audit/Audit.js"
 import { Conflict, type ExpectationMismatch, type Invalid, type NotFound } from "../../platform/Errors.js"
 import * as Background from "../../platform/background/Background.js"
@@ -25,6 +25,16 @@ const period = Duration.seconds(2)
 /** The pauses after attempts that made no build. */
 const firstPause = Duration.seconds(10)
 const longestPause = Duration.hours(1)
+
+/** There is no daemon that could delete a workspace. It may come at any time, so the pauses stay short. */
+class NoDaemon extends Data.TaggedError("NoDaemon")<{ readonly message: string }> {}
+const longestWait = Duration.minutes(1)
+
+/** The pause after a failure that others came before. */
+const pauseAfter = (attempts: number, cause: Cause.Cause<unknown>): Duration.Duration => {
+  const longest = failureOf(cause) instanceof NoDaemon ? longestWait : longestPause
+  return Duration.min(Duration.times(firstPause, 2 ** Math.min(attempts, 16)), longest)
+}
 
 /** The end was moved, or the build has ended. */
 const moved = new Conflict({ message: "The workspace has changed since its end was decided on." })
@@ -82,10 +92,11 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** Without a daemon that could delete it, a workspace waits for one. */
+  /** Fails without a daemon that could delete the workspace, which waits for one. */
   const remove = (target: Target) =>
     Effect.gen(function* () {
-      if (!(yield* canBuild(target.previous.template_version_id))) return
+      if (!(yield* canBuild(target.previous.template_version_id)))
+        return yield* new NoDaemon({ message: "No provisioner daemon is connected that could delete the workspace." })
       const prepared = yield* orders.prepare(target, { transition: "delete", reason: "autodelete", rich_parameter_values: [] })
       yield* enqueue(target, prepared)
     })
@@ -128,8 +139,7 @@ const make = Effect.gen(function* () {
         within: itemTime,
         onFailure: (id, cause) => {
           const attempts = refused.get(id)?.attempts ?? 0
-          const pause = Duration.min(Duration.times(firstPause, 2 ** Math.min(attempts, 16)), longestPause)
-          refusedNow.set(id, { attempts: attempts + 1, until: Timestamp.plus(now, pause) })
+          refusedNow.set(id, { attempts: attempts + 1, until: Timestamp.plus(now, pauseAfter(attempts, cause)) })
           if (attempts > 0) return Effect.void
           return Effect.annotateLogs(
             Effect.logWarning("a workspace whose time has ended could not be deleted and is tried again", failureOf(cause)),

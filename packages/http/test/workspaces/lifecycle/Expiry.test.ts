@@ -28,9 +28,9 @@ const stored = <A>(server: TestServer, statement: (sql: SqlClient.SqlClient) => 
   server.run(Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), statement))
 
 /** Starts a run of the worker, after the daemons were seen: a clock that was moved has left their signs of life behind. */
-const look = async (server: TestServer) => {
-  const now = await server.run(Timestamp.now)
-  await stored(server, (sql) => sql`UPDATE provisioner_daemons SET last_seen_at = ${now}`)
+const look = async (server: TestServer, seenAgo: Duration.DurationInput = 0) => {
+  const seen = Timestamp.minus(await server.run(Timestamp.now), seenAgo)
+  await stored(server, (sql) => sql`UPDATE provisioner_daemons SET last_seen_at = ${seen}`)
   await server.run(Effect.flatMap(WorkspaceExpiry, ({ worker }) => worker.run))
 }
 
@@ -156,6 +156,18 @@ describeServerOnEach(
       server().advance(Duration.minutes(3))
       await look(server())
       expect(states(await rested(server(), id, member))).toStrictEqual({ build_number: 3, reason: "autodelete", status: "deleted" })
+    })
+
+    it("waits for a daemon, and is looked at again after a pause", async () => {
+      const member = await server().aMember()
+      const { id } = await aWorkspace(server(), await aTemplate(server()), member, { timeout_ms: hour })
+      server().advance(Duration.minutes(61))
+      await look(server(), "1 hour")
+      await look(server())
+      expect((await getWorkspace(server(), id, member)).latest_build.build_number).toBe(1)
+      server().advance(Duration.seconds(11))
+      await look(server())
+      expect((await rested(server(), id, member)).latest_build).toMatchObject({ build_number: 2, status: "deleted" })
     })
 
     it("is deleted when a user's own deletion has failed before", async () => {
