@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { KeptProcess } from "../../src/machine/processes/KeptProcess.js"
 
-it.scoped("an ended process does not wait for a reader who is behind, and the reader gets its output before the end", () =>
+it.scoped("a slow reader gets the last output of an ended process before its end", () =>
   Effect.gen(function* () {
     const pauses: Array<boolean> = []
     const kept = new KeptProcess({ id: "1", program: "sh", args: [], cwd: "/", started_at: "" })
