@@ -128,7 +128,7 @@ export const filesOf = (client: Client, workspaceagent: string): SandboxFiles =>
   const ask = <A>(method: Method, place: string, read: Reader, input: Input, options?: RequestOptions): Promise<A> =>
     call(client, method, root + place, read, { workspaceagent, ...input }, options)
 
-  /** Reads a range. HTTP has none without bytes: the file is asked for its first byte then, so that what is refused is refused. */
+  /** Reads a range. HTTP has none without bytes: the first byte of the file is read then, so that a missing file is an error. */
   const ranged = async <A>(path: string, options: ReadOptions = {}, read: Reader, none: () => A): Promise<A> => {
     if (!isOffset(options.start) || !isOffset(options.end)) throw new RangeError("start and end: must be integers that are not negative")
     if (!isEmpty(options)) return ask("GET", "", read, { path }, rangeOf(options))

@@ -142,7 +142,7 @@ const newName = (): string => `sandbox-${crypto.randomUUID().replaceAll("-", "")
 /** Milliseconds that the clean-up of a workspace may take that its caller gets no object for. */
 const cleanUpTime = 10_000
 
-/** Creates a workspace. A call that is aborted meanwhile fails at once, and deletes the workspace in the background if there is one. */
+/** Creates a workspace. A call that is aborted meanwhile fails at once, and the workspace is deleted in the background once its id is known. */
 const createWorkspace = async (client: Client, input: workspaces.CreateWorkspaceInput, { signal }: CallOptions): Promise<Workspace> => {
   signal?.throwIfAborted()
   const late = new AbortController()
