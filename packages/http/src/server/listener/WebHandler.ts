@@ -7,6 +7,9 @@ import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import { withoutLiveBody } from "../connection/LiveBody.js"
 import { withStream } from "../connection/withStream.js"
 
+/** Statuses whose responses have no body: the platform's `Response` refuses one. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
+
 /** Answers one request of a fetch-style host; `end` is called when the response's body has ended too. */
 export type WebHandler = (request: Request, services: Context.Context<never>, end: () => void) => Promise<Response>
 
@@ -18,13 +21,13 @@ export const make = (application: HttpApplication, runtime: Runtime.Runtime<neve
   const run = Runtime.runFork(runtime)
   return (request, services, end) =>
     new Promise((resolve) => {
-      const withoutBody = request.method === "HEAD"
       let isAnswered = false
       // A host may drop an answer without reading its body
       let drop = (): void => undefined
       const answer = (given: HttpServerResponse.HttpServerResponse): void => {
         if (isAnswered) return
         const response = withoutLiveBody(given)
+        const withoutBody = request.method === "HEAD" || bodiless.has(response.status)
         const hasStream = response.body._tag === "Stream" && !withoutBody
         let isEnded = false
         const endOnce = (): void => {
