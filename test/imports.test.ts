@@ -44,6 +44,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/provisioner"],
     node: true
   },
+  mcp: { packages: ["@atelier/client", "@modelcontextprotocol/sdk", "zod"], node: false },
   templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },
   agent: { packages: ["effect", "ws", "croner", "tar-stream", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
@@ -102,7 +103,7 @@ const rooms = [
   ["server/request"],
   ["server/credentials", "sockets"],
   ["agentRpc", "server/pipeline"],
-  ["pages", "relay", "server/listener"],
+  ["mcp", "pages", "relay", "server/listener"],
   ["apps", "externalAuth", "Options", "privateNetwork", "replicas"],
   ["oauth2", "proxy", "sandboxes", "terminal"],
   ["assembly", "handlers", "swagger"],

@@ -12,6 +12,7 @@ export const longest: ReadonlyArray<string> = [
   "packages/http/test/templates/Terraform.test.ts",
   "examples/standalone/test/postgres.test.ts",
   "packages/provisioner-terraform/test/Real.test.ts",
+  "packages/mcp/test/Mcp.test.ts",
   "packages/http/test/identity/Scenarios.test.ts",
   "packages/http/test/templates/TerraformRules.test.ts",
   "examples/embed-express/test/mount.test.ts",

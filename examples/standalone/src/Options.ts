@@ -45,6 +45,8 @@ export interface Options {
   readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
   /** In the order in which they are asked whether they understand a template. */
   readonly engines: ReadonlyArray<EngineName>
+  /** Whether there are tools for clients of the Model Context Protocol. */
+  readonly mcp: boolean
   readonly workspacesDirectory: string
   /** Undefined for the first program on the PATH. */
   readonly terraformBinary: string | undefined
@@ -289,6 +291,7 @@ export const parseOptions = (
     accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
     database: store,
     engines: enginesOf(configuration),
+    mcp: own(configuration, "mcp-disable") !== true,
     workspacesDirectory,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),

@@ -24,6 +24,13 @@ export const ownDefinitions = {
     group: program,
     yaml: "engines"
   },
+  "mcp-disable": {
+    name: "MCP Disable",
+    type: "bool",
+    description: "Do not serve tools for clients of the Model Context Protocol at /mcp.",
+    group: program,
+    yaml: "mcpDisable"
+  },
   "workspaces-directory": {
     name: "Workspaces Directory",
     type: "string",

@@ -4,6 +4,7 @@ import { SetupTokens, Users } from "@atelier/core/identity"
 import { isLoopbackHost, reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { makeSecureServer, makeServer } from "@atelier/http/node"
+import { mcpServer } from "@atelier/mcp"
 import { OtlpTracer } from "@atelier/node"
 import { builderParts, starterTemplates } from "@atelier/templates"
 import { Effect, Option, Redacted } from "effect"
@@ -167,6 +168,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     accessUrl,
     storage: await storageOf(options),
     provisioner: enginesOf(options, agentProgram),
+    ...(options.mcp ? { mcp: mcpServer() } : {}),
     starterTemplates: starterTemplates(),
     templateBuilder: builderParts(),
     agentProgram: () => readFile(agentBundle),

@@ -48,7 +48,7 @@ import { Wire } from "./wire/dialect.js"
 import { providerClient } from "./externalAuth/providerClient.js"
 import { RequestReferences } from "./handlers/Carried.js"
 import { layerLicenses } from "./handlers/licenses.js"
-import { type InProcessOptions, inProcessClient } from "./inProcessClient.js"
+import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
 import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { environment } from "./assembly/environment.js"
 import { firstRequestsTime, startBackground } from "./assembly/background.js"
@@ -57,6 +57,7 @@ import { settingsOf } from "./assembly/settings.js"
 import { implementations } from "./handlers/implementations.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { ProofOfPossession } from "./server/credentials/proofOfPossession.js"
+import { mcpPages } from "./mcp/pages.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { optionsSchema } from "./assembly/optionsSchema.js"
@@ -108,7 +109,11 @@ export type Services = CoreServices | Hosted | Stored
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
 export class Interface extends Context.Tag("@atelier/http/Interface")<
   Interface,
-  { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
+  {
+    readonly application: HttpApplication.HttpApplication
+    readonly listener: NodeListener.Listener
+    readonly clientOf: ReturnType<typeof inProcessClients>
+  }
 >() {}
 
 /** Throws `StartError` for the first option that cannot be. JavaScript callers have no types that say so before. */
@@ -203,7 +208,13 @@ const served = (options: Options, ending: Ending.Ending) =>
     Effect.gen(function* () {
       const mayBegin = yield* Effect.makeLatch()
       yield* Effect.provideService(startBackground, Worker.Beginning, mayBegin.await)
+      // The requests of tools are made to the listener that answers their callers
+      const clients: { of?: ReturnType<typeof inProcessClients> } = {}
       const pages = [
+        ...(yield* mcpPages(options.mcp, (...caller) => {
+          if (clients.of === undefined) throw new Error("a request came before there was a listener")
+          return clients.of(...caller)
+        })),
         ...(yield* swaggerPages(described)),
         ...(yield* oauthRoutes(options)),
         ...(yield* externalAuthPages),
@@ -221,9 +232,11 @@ const served = (options: Options, ending: Ending.Ending) =>
         tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? usualDrainTimeout
       })
+      const clientOf = inProcessClients(listener, options)
+      clients.of = clientOf
       // A host hands over the requests that have waited in this turn, unless it has other work before
       yield* Effect.forkScoped(Effect.ensuring(Effect.zipRight(endOfTurn, Effect.raceFirst(quiet, firstRequestsTime)), mayBegin.open))
-      return { application: HttpApplication.isolated(application), listener }
+      return { application: HttpApplication.isolated(application), listener, clientOf }
     })
   )
 
@@ -251,8 +264,8 @@ export const make = async (options: Options): Promise<Atelier> => {
   const dispose = (): Promise<void> =>
     (ended ??= Effect.runPromise(Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))))
   try {
-    const { listener } = await runtime.runPromise(Interface)
-    return { ...listener, client: inProcessClient(listener, options), runtime, dispose }
+    const { clientOf, listener } = await runtime.runPromise(Interface)
+    return { ...listener, client: ({ user }) => clientOf(user), runtime, dispose }
   } catch (error) {
     await dispose()
     // Not the runtime's wrapping, which has the error's words but none of its fields

@@ -8,6 +8,7 @@ import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { NodeInstanceVerifier } from "@atelier/node"
 import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
+import type { McpServer } from "./mcp/McpServer.js"
 import type { Names } from "./wire/Brand.js"
 import type { Compatibility } from "./wire/Compatibility.js"
 import type { Authenticate } from "./server/credentials/HostSessions.js"
@@ -37,6 +38,8 @@ export interface Options {
    * builds it. Without engines, daemons on other machines do.
    */
   readonly provisioner?: EngineLayer | ReadonlyArray<EngineLayer>
+  /** Serves tools to clients of the Model Context Protocol at `/mcp`, such as `mcpServer()` of `@atelier/mcp`; none unless given. */
+  readonly mcp?: McpServer
   /** The mailer, such as `SmtpMailer.layer(…)`; without it, `options.emailSmarthost` names the server, and without that no mail is sent. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
   /**

@@ -5,7 +5,7 @@ import { duplexPair } from "node:stream"
 import { WebSocket } from "ws"
 import type { Options } from "./Options.js"
 import { presentationFor } from "./wire/Compatibility.js"
-import { trustCaller } from "./server/credentials/TrustedCaller.js"
+import { type TrustedCaller, trustCaller } from "./server/credentials/TrustedCaller.js"
 import type { Listener } from "./server/listener/NodeListener.js"
 
 export interface InProcessOptions {
@@ -25,19 +25,19 @@ const framingOf = (body: RequestInit["body"]): ReadonlyArray<readonly [string, s
   return [["transfer-encoding", "chunked"]]
 }
 
-/** Makes clients of one service. */
-export const inProcessClient = (
+/** Makes clients of one service, each for a caller whose requests come from an address. */
+export const inProcessClients = (
   { fetch, handler, upgrade }: Pick<Listener, "fetch" | "handler" | "upgrade">,
   { accessUrl, brand, compatibility }: Pick<Options, "accessUrl" | "brand" | "compatibility">
-): ((options: InProcessOptions) => Client) => {
+): ((caller: TrustedCaller, remoteAddress?: string) => Client) => {
   let server: Server | undefined
   /** Reads requests from connections that are handed to it, and listens nowhere. */
   const connections = (): Server => (server ??= createServer(handler).on("upgrade", upgrade))
 
-  return ({ user }) => {
+  return (caller, remoteAddress = ownAddress) => {
     const connect = () => {
       const [near, far] = duplexPair()
-      trustCaller(far, user)
+      trustCaller(far, caller)
       connections().emit("connection", far)
       return near
     }
@@ -55,8 +55,8 @@ export const inProcessClient = (
         // Hosts of apps are told from the service's own by it
         request.headers.set("host", new URL(url).host)
         for (const [name, value] of framingOf(init.body)) request.headers.set(name, value)
-        trustCaller(request, user)
-        return fetch(request, { remoteAddress: ownAddress })
+        trustCaller(request, caller)
+        return fetch(request, { remoteAddress })
       },
       // The types of `ws` name the class of its own events
       WebSocket: InProcessSocket as unknown as SocketConstructor

@@ -7,6 +7,7 @@ export { InternalError, RequestTimeout, Response, StorageFull, TooManyRequests, 
 export { type GitHubOptions, make as makeGitHub } from "./logins/GitHub.js"
 export type { GitHubEndpoints } from "./logins/GitHubApi.js"
 export { make as makeOpenIdConnect, type OidcOptions } from "./logins/OpenIdConnect.js"
+export type { McpCall, McpServer } from "./mcp/McpServer.js"
 export type { EngineLayer, Options } from "./Options.js"
 export type { ConsentDetails, PageOptions, PageReplacement, RequestErrorDetails } from "./pages/PageOptions.js"
 export { AgentCredentials, UserCredentials } from "./server/credentials/Credentials.js"

@@ -6,4 +6,13 @@
  */
 
 /** The other rooms of this package that this one may import. */
-export const mayImport: ReadonlyArray<string> = ["Options", "logins", "pages", "programs", "server/credentials", "server/request", "wire"]
+export const mayImport: ReadonlyArray<string> = [
+  "Options",
+  "logins",
+  "mcp",
+  "pages",
+  "programs",
+  "server/credentials",
+  "server/request",
+  "wire"
+]

@@ -6,6 +6,7 @@ import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/
 import type { NodeInstanceVerifier } from "@atelier/node"
 import { Clock, Layer, Logger, Schema, type Tracer } from "effect"
 import { type Names, namesOf } from "../wire/Brand.js"
+import type { McpServer } from "../mcp/McpServer.js"
 import type { Options } from "../Options.js"
 import type { PageOptions, PageReplacement } from "../pages/PageOptions.js"
 
@@ -50,6 +51,7 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
       (input): input is NonNullable<Options["provisioner"]> => (Array.isArray(input) ? input.every(Layer.isLayer) : Layer.isLayer(input)),
       "the layer of an engine, such as LocalProvisioner.layer({ directory, agent }) of @atelier/provisioner, or a list of such layers"
     ),
+    mcp: having<McpServer>(["answer", "scopes", "scopesOf"], "a server of tools, such as mcpServer() of @atelier/mcp"),
     mailer: layer("a layer, such as SmtpMailer.layer({ smarthost, from }) of @atelier/node"),
     dispatchers: Schema.Array(
       having<Dispatcher>(["method", "dispatch"], "a dispatcher, such as WebhookDispatcher.make({ endpoint }) of @atelier/node")

@@ -2,6 +2,7 @@
 import { externalScopes } from "@atelier/core/access"
 import { authMethods, grantTypes, prompts, responseModes, responseTypes } from "@atelier/core/oauth2"
 import { signatureAlgorithms } from "../server/credentials/signatureAlgorithms.js"
+import { mcpPath } from "../mcp/path.js"
 import type { HttpSettings } from "../server/request/Settings.js"
 
 /** The metadata of the authorization server. */
@@ -42,18 +43,26 @@ const resourceOf = (accessUrl: string, suffix: string): string => {
   return isWhole ? `${origin}${suffix}` : `${accessUrl}${suffix}`
 }
 
-/** The metadata of the deployment, or of a part of it, as a protected resource. `suffix` is empty or begins with a slash. */
+/**
+ * The metadata of the deployment, or of a part of it, as a protected resource. `suffix` is empty or begins with a slash. `toolScopes` are those of
+ * the tools at `/mcp`, if there are any: clients that are told of no scopes ask for all that the document lists.
+ */
 export const resourceMetadata = (
   { accessUrl, takesAccessTokenQuery }: Pick<HttpSettings, "accessUrl" | "takesAccessTokenQuery">,
-  suffix: string
-): object => ({
-  resource: resourceOf(accessUrl, suffix.replace(/\/$/, "")),
-  authorization_servers: [accessUrl],
-  scopes_supported: externalScopes,
-  bearer_methods_supported: takesAccessTokenQuery ? ["header", "query"] : ["header"],
-  dpop_signing_alg_values_supported: signatureAlgorithms,
-  dpop_bound_access_tokens_required: false
-})
+  suffix: string,
+  toolScopes: ReadonlyArray<string> | undefined
+): object => {
+  const resource = resourceOf(accessUrl, suffix.replace(/\/$/, ""))
+  const isOfTools = toolScopes !== undefined && resource === `${accessUrl}${mcpPath}`
+  return {
+    resource,
+    authorization_servers: [accessUrl],
+    scopes_supported: isOfTools ? toolScopes : externalScopes,
+    bearer_methods_supported: takesAccessTokenQuery && !isOfTools ? ["header", "query"] : ["header"],
+    dpop_signing_alg_values_supported: signatureAlgorithms,
+    dpop_bound_access_tokens_required: false
+  }
+}
 
 /** Whether the authorization server has a document with a suffix: without one, and with the path of its issuer (RFC 8414 §3.1). */
 export const isIssuerSuffix = (accessUrl: string, suffix: string): boolean => {

@@ -2,6 +2,7 @@
 import { OAuth2Apps } from "@atelier/core/oauth2"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
+import type { Options } from "../Options.js"
 import type { HostPages } from "../pages/PageOptions.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import type { Page } from "../server/pipeline/HttpApplication.js"
@@ -22,7 +23,7 @@ const both = (method: Page["method"], path: `/${string}`, handler: Page["handler
 ]
 
 /** The routes of the authorization server. */
-export const oauthRoutes = (options: HostPages) =>
+export const oauthRoutes = (options: HostPages & Pick<Options, "mcp">) =>
   Effect.gen(function* () {
     const answers = yield* protocolAnswers
     const { answering, settings } = answers
@@ -41,7 +42,7 @@ export const oauthRoutes = (options: HostPages) =>
     )
 
     const protectedResource = answering((_, info) =>
-      Effect.succeed(json(200, resourceMetadata(settings, suffixOf(info, "/oauth-protected-resource"))))
+      Effect.succeed(json(200, resourceMetadata(settings, suffixOf(info, "/oauth-protected-resource"), options.mcp?.scopes)))
     )
 
     return [

@@ -1,6 +1,6 @@
 /** Scopes: what a credential may be used for. A scope never adds rights, it only narrows those of its user. authorization.md §3. */
 import { isAction, isResourceKind, isValidPermission, resourceActions } from "../Resource.js"
-import { allActionsExceptOn, type Grants } from "../decisions/Permission.js"
+import { allActionsExceptOn, type Grants, vote } from "../decisions/Permission.js"
 
 /** Everything: the scope of sessions and of keys made without scopes. */
 export const allScope = "coder:all"
@@ -74,6 +74,17 @@ const lowLevel = (name: string): Grants | undefined => {
 /** The grants of several scopes together; names that mean nothing grant nothing. */
 export const expandScopes = (names: Iterable<string>): ReadonlyArray<Grants> =>
   Array.from(new Set(names), scopeGrants).filter((grants) => grants !== undefined)
+
+/** Whether grants together contain all that a scope grants; never for a name that means nothing. */
+export const coversScope = (granted: ReadonlyArray<Grants>, name: string): boolean => {
+  const needed = scopeGrants(name)
+  return (
+    needed !== undefined &&
+    Object.entries(needed).every(([type, actions]) =>
+      actions.every((action) => granted.some((grants) => vote(grants, undefined, type, action) === 1))
+    )
+  )
+}
 
 /** The deprecated single `scope` of a key with these scopes. identity.md §3. */
 export const legacyScope = (scopes: ReadonlyArray<string>): "application_connect" | "all" | "" =>

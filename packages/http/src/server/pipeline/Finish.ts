@@ -1,6 +1,4 @@
-import { signatureAlgorithms } from "../credentials/signatureAlgorithms.js"
-import { dpopTokenOf } from "../credentials/Credential.js"
-import { proofRefused } from "../credentials/Credentials.js"
+import { challenge } from "../credentials/challenge.js"
 import type * as Cookies from "@effect/platform/Cookies"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -91,14 +89,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     if (unstoredPaths.test(info.path)) Object.assign(headers, { "cache-control": "no-store", pragma: "no-cache" })
     if (response.headers["vary"] === undefined) headers["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
-      const code = refused._tag === "Forbidden" ? "insufficient_scope" : refused === proofRefused ? "invalid_dpop_proof" : "invalid_token"
-      const isDpop = dpopTokenOf(request) !== undefined
-      // A quoted string of a header may contain these characters (RFC 9110 §5.6.4)
-      const description = refused.message.replace(/["\\]|[^\x20-\x7e]/g, "")
-      // A request without a credential is told of no error (RFC 6750 §3.1)
-      const error = info.credential === undefined ? "" : ` error="${code}", error_description="${description}",`
-      headers["www-authenticate"] =
-        `${isDpop ? "DPoP" : "Bearer"} realm="${names.realm}",${error} resource_metadata="${resourceMetadata}"${isDpop ? `, algs="${signatureAlgorithms.join(" ")}"` : ""}`
+      headers["www-authenticate"] = challenge(request, info, { realm: names.realm, refused, resourceMetadata })
     }
     if (quota !== undefined) {
       headers["x-ratelimit-limit"] = String(quota.limit)

@@ -55,7 +55,7 @@ const developmentPolicy: Policy = {
   response: { "access-control-allow-origin": "*" }
 }
 
-const openPaths = /^(?:\/api\/v2)?(?:\/oauth2\/|\/\.well-known\/oauth-)|^\/api\/experimental\/mcp\//
+const openPaths = /^(?:\/api\/v2)?(?:\/oauth2\/|\/\.well-known\/oauth-)|^\/mcp$|^\/api\/experimental\/mcp\//
 
 /** The interface. Pages are left out: their forms and what they show are for the user alone. */
 const interfacePaths = /^\/(?:(?:api|scim|bin)\/|(?:healthz|readyz)$)/

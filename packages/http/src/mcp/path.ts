@@ -1,0 +1,2 @@
+/** Where clients of the Model Context Protocol find the tools. */
+export const mcpPath = "/mcp"

@@ -1,0 +1,27 @@
+/** How tools find the workspaces that their callers name. */
+import { type Client, type Sandbox, type Workspace, workspaces } from "@atelier/client"
+import { ToolError } from "./toolResult.js"
+
+/** Whether a name is an id. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/** Milliseconds that a tool waits for a workspace to be ready for it. */
+const readyTime = 45_000
+
+/** The workspace with an id, with a name of the caller's own, or with the name OWNER/NAME. */
+export const workspaceOf = (client: Client, named: string, signal: AbortSignal): Promise<Workspace> => {
+  if (isUuid(named)) return workspaces.getWorkspace(client, { workspace: named }, { signal })
+  const [owner = "", name, ...rest] = named.includes("/") ? named.split("/") : ["me", named]
+  if (owner === "" || name === undefined || name === "" || rest.length > 0)
+    throw new ToolError("workspace: must be an id, a name, or OWNER/NAME")
+  return workspaces.getWorkspaceByName(client, { user: owner, workspacename: name }, { signal })
+}
+
+/** A signal that also ends after some milliseconds. */
+export const within = (signal: AbortSignal, time: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(time)])
+
+/** The workspace as one to work in; waits for a moment while it starts. */
+export const sandboxOf = async (client: Client, named: string, signal: AbortSignal): Promise<Sandbox> => {
+  const { id } = await workspaceOf(client, named, signal)
+  return client.sandboxes.get(id, { signal: within(signal, readyTime) })
+}
