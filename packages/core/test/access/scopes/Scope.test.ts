@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest"
 import {
   canonicalScope,
+  coversScope,
   decide,
+  expandAppScopes,
   expandScopes,
   externalScopes,
   isExternalScope,
@@ -84,5 +86,15 @@ describe("scopes", () => {
     expect(legacyScope(["coder:all"])).toBe("all")
     expect(legacyScope(["coder:all", "coder:application_connect"])).toBe("application_connect")
     expect(legacyScope(["workspace:read"])).toBe("")
+  })
+})
+
+describe("the coverage of a scope", () => {
+  it("is decided by what the scopes grant together, not by their names", () => {
+    const granted = expandScopes(["coder:workspaces.access", "workspace:delete"])
+    const covered = ["workspace:ssh", "workspace:delete", "template:read", "coder:workspaces.delete", "workspace:*", "coder:all", "nothing"]
+    expect(covered.filter((name) => coversScope(granted, name))).toStrictEqual(["workspace:ssh", "workspace:delete", "template:read"])
+    expect(coversScope(expandScopes(["coder:all"]), "coder:workspaces.create")).toBe(true)
+    expect(coversScope(expandAppScopes(["coder:all"]), "coder:workspaces.create")).toBe(true)
   })
 })
