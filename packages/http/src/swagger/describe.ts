@@ -46,6 +46,7 @@ const successes: Readonly<Record<string, string>> = {
   "201": "The resource has been created.",
   "202": "The request has been accepted; a build does the rest.",
   "204": "The request has succeeded; there is nothing to say.",
+  "206": "The request has succeeded, with the part that was asked for.",
   "303": "The answer is at the address in `Location`.",
   "307": "The browser goes on at the address in `Location`."
 }

@@ -46,6 +46,14 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
   ],
   ["UrlTooLong", { description: urlTooLong, content: content("application/json", "Message") }],
   ["ScimUrlTooLong", { description: urlTooLong, content: content(scimContentType, "SCIMError") }],
+  [
+    "RangeNotSatisfiable",
+    {
+      description: "The file has none of the bytes that are asked for.",
+      headers: { "Content-Range": { required: true, schema: { type: "string" } } },
+      content: content("application/json", "Message")
+    }
+  ],
   ["HeadTooLarge", { description: "The head of the request has more than 32 KiB.", content: content("application/json", "Message") }],
   ...[...tags.values()].flatMap((tag): ReadonlyArray<readonly [string, object]> => {
     const description = meanings[tag]
@@ -70,6 +78,8 @@ export const undeclaredAt = (path: string) => ({
  * Refers to the refusal with a status, or describes it where the operation has further media types for it; undefined for the status of a success.
  */
 export const refusalResponseOf = (status: string, isScim: boolean, further: object = {}): object | undefined => {
+  // An agent refuses a range, which the service passes on
+  if (status === "416") return { $ref: "#/components/responses/RangeNotSatisfiable" }
   const tag = tags.get(status)
   if (tag === undefined) return undefined
   if (Object.keys(further).length > 0)

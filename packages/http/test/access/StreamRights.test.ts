@@ -52,8 +52,11 @@ const everyStream = { ...ofUsers, ...ofCallers }
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
 const ofAgents = ["connectAgent", "getAgentReinitialization"]
 
-/** Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/machines/Machines.test.ts` and `client/test/Reach.test.ts` test them. */
-const ofLinks = ["connectPort", "openTerminal", "watchContainers"]
+/**
+ * Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/machines/Machines.test.ts`, `sandboxes/Exec.test.ts` and
+ * `client/test/Reach.test.ts` test them. Processes and files are reached in the same way.
+ */
+const ofLinks = ["connectPort", "openProcess", "openTerminal", "watchContainers", "watchFiles"]
 
 /** Those of workspace proxies: `deployment/proxies/WorkspaceProxies.test.ts` tests them. */
 const ofProxies = ["coordinateWorkspaceProxy"]

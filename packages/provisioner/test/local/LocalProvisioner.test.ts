@@ -446,7 +446,7 @@ describe("a stop", () => {
 
   it.scopedLive("ends what the agent has started, in its group and out of it", () =>
     Effect.gen(function* () {
-      const { agent, listener, server, stop } = yield* started("family", { stopGrace: "500 millis" })
+      const { agent, listener, server, stop } = yield* started("family", { stopGrace: "2 seconds" })
       const children = [yield* listener.next, yield* listener.next]
       yield* build(server, oneAgent, stop)
       yield* Effect.forEach([agent, ...children], ({ ended }) => ended)

@@ -87,8 +87,6 @@ const transfer = Body({
 
 const bytes = { schema: { type: "string", format: "binary" } }
 
-const refused = { "application/json": { schema: { $ref: "#/components/schemas/Message" } } }
-
 /** The refusals of every request for files. */
 const unreached = ["NotFound", "Forbidden", "Conflict", "UpstreamFailure"] as const
 
@@ -103,7 +101,7 @@ export const files = HttpApiGroup.make("files")
       .setUrlParams(Query({ path }))
       .addSuccess(HttpApiSchema.Uint8Array())
       .addError(refusals(...unreached, "ExpectationMismatch"))
-      .annotate(AlsoAnswers, { "206": { "application/octet-stream": bytes }, "304": {}, "416": refused })
+      .annotate(AlsoAnswers, { "206": { "application/octet-stream": bytes }, "304": {}, "416": {} })
   )
   .add(
     HttpApiEndpoint.head("inspectFile", "/api/v2/workspaceagents/:workspaceagent/files")
