@@ -120,10 +120,9 @@ const handlers = Handlers.group(things, (handlers) =>
 )
 
 /** A clock that stands still, at ten seconds before a full minute. */
-const stillClock: Clock.Clock = {
-  ...Clock.make(),
+const stillClock: Clock.Clock = Object.assign(Clock.make(), {
   unsafeCurrentTimeMillis: () => 1_800_000_050_000 - (1_800_000_050_000 % minute) + 50_000
-}
+})
 
 const start = (options: Options = {}) => serve(Api, handlers, { clock: stillClock, ...options })
 
