@@ -18,7 +18,7 @@ export interface ReadFileInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/files`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 412 ExpectationMismatch, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 412 ExpectationMismatch, 414 UrlTooLong, 416 RangeNotSatisfiable, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const readFile = (client: Client, input: ReadFileInput, options?: CallOptions): Promise<Uint8Array> =>
   call(client, "GET", "/api/v2/workspaceagents/{workspaceagent}/files", bytes, input, options)
