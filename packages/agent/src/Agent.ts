@@ -80,8 +80,11 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
         const manifest = isKept ? before.manifest : now
         yield* client.UpdateStartup({ startup: { version: `v${version}`, expanded_directory: directoryOf(config, manifest) } })
         if (isKept) return
+        const next = yield* Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
+        // They have the environment of the time before. The new owner's come after this: streams wait for the end of the greeting
+        if (before !== undefined) yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
         held = { manifest, token }
-        place = yield* Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
+        place = next
         yield* Deferred.succeed(first, place)
         yield* changes.offer({ before: before?.manifest, held })
       })
@@ -113,8 +116,6 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
           yield* lifecycle.enter(Lifecycle.after.start[yield* own.start()])
         } else {
           yield* Effect.logInfo("The workspace has been handed over to its owner")
-          // They were opened before there was an owner, and have the environment of that time
-          yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
           yield* own.start(begunBy(before))
         }
         yield* own.schedule

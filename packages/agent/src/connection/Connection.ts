@@ -105,9 +105,10 @@ export const make = (
         const { token, transport } = yield* accepted(tokens, transportWith)
         tokens.accept(token)
         const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
-        const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken }))
         const client = DrpcClient.make(AgentService, session)
         yield* Effect.raceFirst(answeredInTime(greet(client, token)), Effect.zipRight(session.closed, Effect.never))
+        // What the server opens meanwhile waits for the environment that the greeting brings
+        const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken }))
         connectedAt = yield* Clock.currentTimeMillis
         yield* Effect.acquireRelease(
           Effect.suspend(() => {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { type AgentMessages, Pty, ReverseStream, TokenOffer } from "@atelier/agent-protocol"
-import { Effect, Redacted } from "effect"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { aScript, runAgent, serve } from "../TestServer.js"
 import { call } from "./machineClient.js"
 import { isAlive, numberIn, untilGone } from "./processes.js"
@@ -35,5 +35,30 @@ it.scopedLive("a hand-over ends what callers have started, with what it left in 
     expect(isAlive(Number(yield* Effect.promise(() => readFile(join(home, "script"), "utf8"))))).toBe(true)
     const again = yield* Effect.fromNullable(server.session())
     expect(yield* call(again, "POST", "/exec", { command: "exit 3" })).toMatchObject({ status: 200, body: { exit_code: 3 } })
+  })
+)
+
+it.scopedLive("the first command on the connection of a new token has the environment of the new owner", () =>
+  Effect.gen(function* () {
+    const asked = yield* Deferred.make<void>()
+    const answered = yield* Deferred.make<void>()
+    let manifest: Effect.Effect<AgentMessages.ManifestInit> = Effect.succeed({ owner_username: "prebuilds" })
+    const server = yield* serve({ handlers: { GetManifest: () => Effect.suspend(() => manifest) } })
+    yield* runAgent(server)
+    yield* server.until(() => server.states().includes("READY"))
+
+    manifest = Effect.zipRight(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(answered), { owner_username: "amelia" }))
+    const offer = yield* ReverseStream.open(yield* Effect.fromNullable(server.session()), { kind: "token" })
+    const using = yield* Effect.fork(Effect.flatten(TokenOffer.offer(offer, Redacted.make("the-next-token"))))
+    yield* Deferred.await(asked)
+    const early = call(yield* Effect.fromNullable(server.session()), "POST", "/exec", {
+      command: 'printf %s "$SERVICE_WORKSPACE_OWNER_NAME"'
+    })
+    const first = yield* Effect.fork(early)
+    // The command is sent before the manifest
+    yield* Effect.yieldNow()
+    yield* Deferred.succeed(answered, undefined)
+    yield* Fiber.join(using)
+    expect(yield* Fiber.join(first)).toMatchObject({ status: 200, body: { exit_code: 0, stdout: "amelia" } })
   })
 )
