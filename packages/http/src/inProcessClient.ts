@@ -2,7 +2,7 @@
 import { type Client, createClient, type SocketConstructor } from "@atelier/client"
 import { createServer, type Server } from "node:http"
 import { duplexPair } from "node:stream"
-import { WebSocket } from "ws"
+import { type ClientOptions, WebSocket } from "ws"
 import type { Options } from "./Options.js"
 import { presentationFor } from "./wire/Compatibility.js"
 import { type TrustedCaller, trustCaller } from "./server/credentials/TrustedCaller.js"
@@ -43,8 +43,8 @@ export const inProcessClients = (
     }
     /** A WebSocket over a pair of streams in memory. */
     class InProcessSocket extends WebSocket {
-      constructor(url: string, options: object = {}) {
-        super(url.replace(/^wss:/, "ws:"), { ...options, createConnection: connect } as never)
+      constructor(url: string, options: ClientOptions = {}) {
+        super(url.replace(/^wss:/, "ws:"), { ...options, createConnection: connect })
       }
     }
     return createClient({

@@ -4,12 +4,12 @@ import { call, type CallOptions, json } from "../call.js"
 import type { Client } from "../Client.js"
 import * as regions from "../generated/regions.js"
 import * as workspaceSettings from "../generated/workspaceSettings.js"
-import type { Workspace } from "../generated/types.js"
+import type { Process, Workspace } from "../generated/types.js"
 import * as workspaces from "../generated/workspaces.js"
 import { openTerminal, type Terminal, type TerminalInput } from "../reach.js"
 import { deleteWorkspace } from "./deleteWorkspace.js"
 import { filesOf, type SandboxFiles } from "./SandboxFiles.js"
-import { attach, type Command, type ProcessInfo, programOf, type SandboxProcess, spawn, type SpawnOptions } from "./SandboxProcess.js"
+import { attach, type Command, programOf, type SandboxProcess, spawn, type SpawnOptions } from "./SandboxProcess.js"
 
 export interface ExecOptions extends CallOptions {
   /** Relative paths begin at the agent's directory, which is the default. */
@@ -57,7 +57,7 @@ export interface Sandbox {
   readonly spawn: (command: Command, options?: SpawnOptions) => Promise<SandboxProcess>
   /** Attaches to a process that stays, from an offset of its output or from the beginning of what is kept. */
   readonly process: (id: string, options?: { readonly offset?: number } & CallOptions) => Promise<SandboxProcess>
-  readonly processes: (options?: CallOptions) => Promise<ReadonlyArray<ProcessInfo>>
+  readonly processes: (options?: CallOptions) => Promise<ReadonlyArray<Process>>
   readonly files: SandboxFiles
   /** The address of a port, from 1000 on. @throws AtelierError if the service has no hosts for ports */
   readonly url: (port: number, options?: CallOptions) => Promise<string>
@@ -157,9 +157,8 @@ export const makeSandbox = (
     process: (process, options) => attach(client, agentId, process, options),
     processes: async (options) => {
       const path = "/api/v2/workspaceagents/{workspaceagent}/processes"
-      return (
-        await call<{ readonly processes: ReadonlyArray<ProcessInfo> }>(client, "GET", path, json, { workspaceagent: agentId }, options)
-      ).processes
+      return (await call<{ readonly processes: ReadonlyArray<Process> }>(client, "GET", path, json, { workspaceagent: agentId }, options))
+        .processes
     },
     files: filesOf(client, agentId),
     url: (port, options) => urlOf(client, workspace, agent, port, options),

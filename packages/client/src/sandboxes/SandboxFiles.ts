@@ -15,22 +15,9 @@ import {
   text
 } from "../call.js"
 import type { Client } from "../Client.js"
+import type { FileEntry } from "../generated/types.js"
 import { socketValues } from "../sockets.js"
 import { again, type StreamOptions } from "../stream.js"
-
-/** A file, directory or link. */
-export interface SandboxEntry {
-  readonly path: string
-  readonly name: string
-  readonly type: "file" | "directory" | "symlink" | "other"
-  readonly size: number
-  /** Octal, such as `0644`. */
-  readonly mode: string
-  readonly modified_at: string
-  readonly etag: string
-  /** Where a symbolic link leads. */
-  readonly target?: string
-}
 
 export interface WriteOptions extends CallOptions {
   /** Octal, such as `0755`. */
@@ -72,25 +59,25 @@ export interface FileEvents {
 
 export interface SandboxFiles {
   /** Writes a file whole, or leaves the old one. Returns what it is then. */
-  readonly write: (path: string, data: string | Bytes | ReadableStream<Uint8Array>, options?: WriteOptions) => Promise<SandboxEntry>
+  readonly write: (path: string, data: string | Bytes | ReadableStream<Uint8Array>, options?: WriteOptions) => Promise<FileEntry>
   /** @throws AtelierError 404 if there is no such file, 409 for a directory */
   readonly read: (path: string, options?: ReadOptions) => Promise<Uint8Array>
   readonly text: (path: string, options?: ReadOptions) => Promise<string>
   /** Reads a file as it comes. */
   readonly stream: (path: string, options?: ReadOptions) => Promise<ReadableStream<Uint8Array>>
   /** All entries below a directory, to a depth; default 1. */
-  readonly list: (path?: string, options?: { readonly depth?: number } & CallOptions) => Promise<ReadonlyArray<SandboxEntry>>
-  readonly stat: (path: string, options?: CallOptions) => Promise<SandboxEntry>
+  readonly list: (path?: string, options?: { readonly depth?: number } & CallOptions) => Promise<ReadonlyArray<FileEntry>>
+  readonly stat: (path: string, options?: CallOptions) => Promise<FileEntry>
   readonly exists: (path: string, options?: CallOptions) => Promise<boolean>
   readonly remove: (path: string, options?: { readonly recursive?: boolean } & CallOptions) => Promise<void>
-  readonly move: (from: string, to: string, options?: { readonly overwrite?: boolean } & CallOptions) => Promise<SandboxEntry>
+  readonly move: (from: string, to: string, options?: { readonly overwrite?: boolean } & CallOptions) => Promise<FileEntry>
   readonly copy: (
     from: string,
     to: string,
     options?: { readonly overwrite?: boolean; readonly recursive?: boolean } & CallOptions
-  ) => Promise<SandboxEntry>
+  ) => Promise<FileEntry>
   /** Makes a directory, and with `parents`, which is the default, those above it. */
-  readonly mkdir: (path: string, options?: { readonly parents?: boolean; readonly mode?: string } & CallOptions) => Promise<SandboxEntry>
+  readonly mkdir: (path: string, options?: { readonly parents?: boolean; readonly mode?: string } & CallOptions) => Promise<FileEntry>
   readonly find: (input: FindInput, options?: CallOptions) => Promise<FoundFiles>
   /** Follows changes until the loop is left. After a lost connection, changes in between are not told. */
   readonly watch: (path?: string, options?: { readonly recursive?: boolean } & StreamOptions) => AsyncGenerator<FileEvents, void, undefined>
@@ -154,9 +141,9 @@ export const filesOf = (client: Client, workspaceagent: string): SandboxFiles =>
         () => new Blob().stream()
       ),
     list: async (path = ".", { depth, ...options } = {}) => {
-      const entries: Array<SandboxEntry> = []
+      const entries: Array<FileEntry> = []
       for (let after: string | undefined; ;) {
-        const page: { readonly entries: ReadonlyArray<SandboxEntry>; readonly next?: string } = await ask(
+        const page: { readonly entries: ReadonlyArray<FileEntry>; readonly next?: string } = await ask(
           "GET",
           "/list",
           json,

@@ -2,6 +2,7 @@
 import { AtelierError } from "../AtelierError.js"
 import { call, type CallOptions, type Input, json, nothing } from "../call.js"
 import type { Client } from "../Client.js"
+import type { Process } from "../generated/types.js"
 import { openSocket, type Socket } from "../sockets.js"
 import { sleep, usualDelay } from "../stream.js"
 
@@ -27,24 +28,6 @@ export interface SpawnOptions extends CallOptions {
   readonly timeout?: number | undefined
 }
 
-/** A process as the agent describes it. */
-export interface ProcessInfo {
-  readonly id: string
-  readonly pid: number
-  readonly program: string
-  readonly args: ReadonlyArray<string>
-  readonly cwd: string
-  readonly status: "running" | "exited"
-  readonly exit_code: number | null
-  readonly signal: string | null
-  readonly started_at: string
-  readonly ended_at: string | null
-  readonly pty: boolean
-  /** The offsets of the output that is kept, in bytes of both channels together. */
-  readonly output_start: number
-  readonly output_end: number
-}
-
 export interface ProcessEnd {
   /** Null if a signal ended it. */
   readonly exitCode: number | null
@@ -67,7 +50,7 @@ export interface SandboxProcess {
   /** Sends a signal to the process and its children; default `SIGTERM`. */
   readonly kill: (signal?: string, options?: CallOptions) => Promise<void>
   readonly resize: (size: { readonly cols: number; readonly rows: number }, options?: CallOptions) => Promise<void>
-  readonly info: (options?: CallOptions) => Promise<ProcessInfo>
+  readonly info: (options?: CallOptions) => Promise<Process>
   /** Ends the process and forgets its output. */
   readonly delete: (options?: CallOptions) => Promise<void>
   /** Leaves the process to itself: its streams end here. */
@@ -139,7 +122,7 @@ const outputOf = (begin: () => void) => {
 const isTransient = (error: unknown): boolean =>
   error instanceof AtelierError && (error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500)
 
-const makeProcess = (client: Client, workspaceagent: string, { id, pid }: ProcessInfo, from: number): SandboxProcess => {
+const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Process, from: number): SandboxProcess => {
   const place = { workspaceagent, process: id }
   const one = `${root}/{process}`
   const detached = new AbortController()
@@ -237,7 +220,7 @@ const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Proces
       for (;;) {
         try {
           const input = { ...place, timeout_ms: waitTime }
-          const { exit_code, signal, status } = await call<ProcessInfo>(client, "GET", `${one}/wait`, json, input, options)
+          const { exit_code, signal, status } = await call<Process>(client, "GET", `${one}/wait`, json, input, options)
           if (status === "exited") return { exitCode: exit_code, signal }
         } catch (error) {
           options?.signal?.throwIfAborted()
@@ -267,7 +250,7 @@ export const spawn = async (
   { cwd, env, pty, signal, stdin, timeout }: SpawnOptions = {}
 ): Promise<SandboxProcess> => {
   const body = { ...programOf(command), cwd, env, pty, stdin, timeout_ms: timeout }
-  const process = await call<ProcessInfo>(client, "POST", root, json, { workspaceagent, body }, { signal })
+  const process = await call<Process>(client, "POST", root, json, { workspaceagent, body }, { signal })
   return makeProcess(client, workspaceagent, process, process.output_start)
 }
 
@@ -277,6 +260,6 @@ export const attach = async (
   id: string,
   { offset, ...options }: { readonly offset?: number } & CallOptions = {}
 ): Promise<SandboxProcess> => {
-  const process = await call<ProcessInfo>(client, "GET", `${root}/{process}`, json, { workspaceagent, process: id }, options)
+  const process = await call<Process>(client, "GET", `${root}/{process}`, json, { workspaceagent, process: id }, options)
   return makeProcess(client, workspaceagent, process, offset ?? process.output_start)
 }
