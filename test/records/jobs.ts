@@ -21,7 +21,8 @@ export const noBuildJobs: WorkspaceBuildJobs["Type"] = {
   succeeded: () => Effect.void,
   ended: () => Effect.void,
   changed: () => Effect.void,
-  running: Stream.empty
+  running: Stream.empty,
+  existing: () => Effect.succeed(new Set())
 }
 
 /** A stored organization that nothing else uses. */

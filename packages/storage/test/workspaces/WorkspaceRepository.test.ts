@@ -388,6 +388,20 @@ for (const [name, database] of databases) {
         expect(yield* numbers({ since: build.created_at })).toStrictEqual([])
       })
     )
+
+    it.effect("are gone for their engine once they are deleted and their builds have ended", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const stored = (parts: WorkspaceParts) => Effect.map(storedWorkspace(template, owner.id, parts), ({ workspace }) => workspace.id)
+        const kept = yield* stored({ workspace: { name: "kept" } })
+        const deleted = yield* stored({ workspace: { name: "deleted", deleted: true } })
+        const working = yield* stored({ workspace: { name: "working", deleted: true }, job: { completed_at: null } })
+        const unknown = yield* (yield* Ids).next
+        const { gone } = yield* WorkspaceBuildRepository
+        expect(yield* gone([kept, deleted, working, unknown])).toStrictEqual([deleted])
+        expect(yield* gone([])).toStrictEqual([])
+      })
+    )
   })
 }
 

@@ -92,6 +92,23 @@ const recover = Effect.gen(function* () {
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
+/** How often engines look for what is left of workspaces that are gone. */
+const sweepInterval = Duration.minutes(10)
+
+/** How long one engine may look and remove. */
+const sweepLimit = Duration.minutes(5)
+
+/**
+ * Lets engines remove what is left of workspaces that are gone. Each process asks its own engines: those of another one may work on another machine.
+ */
+const sweep = Effect.gen(function* () {
+  const sweeping = (yield* ProvisionerEngines).flatMap(({ sweep }) => sweep ?? [])
+  if (sweeping.length === 0) return
+  const { existing } = yield* WorkspaceBuildJobs
+  const all = Background.each("engine_sweep", sweeping, (sweep) => sweep(existing), { within: sweepLimit })
+  yield* Background.repeat("engine_sweep", Worker.begun.pipe(Effect.zipRight(all), Effect.zipRight(Effect.sleep(sweepInterval))))
+})
+
 const startWorking = Background.repeating("provisioner_daemon")
 
 /** Starts one daemon: takes a job, runs it, and takes the next. */
@@ -146,7 +163,7 @@ export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const { provisionerDaemons } = yield* DeploymentOptions
-      if (provisionerDaemons > 0) yield* recover
+      if (provisionerDaemons > 0) yield* Effect.zipRight(recover, sweep)
       const starting = start(options, provisionerDaemons)
       const later = (cause: Cause.Cause<never>) =>
         Effect.zipRight(

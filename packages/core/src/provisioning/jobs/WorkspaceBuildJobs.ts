@@ -70,5 +70,7 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
     readonly changed: (buildId: Uuid) => Effect.Effect<void>
     /** Every workspace whose latest build is a start that succeeded: what engines of this machine recover when the server starts. */
     readonly running: Stream.Stream<RunningWorkspace>
+    /** The workspaces among these that engines may not touch: all but those that are deleted and whose builds have ended. */
+    readonly existing: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlySet<Uuid>>
   }
 >() {}

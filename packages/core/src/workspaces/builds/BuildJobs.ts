@@ -99,7 +99,13 @@ const make = Effect.gen(function* () {
 
     changed: (id) => Effect.flatMap(buildOf(id), ({ workspace }) => changed(workspace)).pipe(Effect.orDie, Effect.provide(services)),
 
-    running: states.running
+    running: states.running,
+
+    existing: (workspaceIds) =>
+      Effect.map(builds.gone(workspaceIds), (gone) => {
+        const removed = new Set(gone)
+        return new Set(workspaceIds.filter((id) => !removed.has(id)))
+      })
   })
 })
 

@@ -109,5 +109,7 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
      * Workspaces that run: not deleted, and their latest build is a start that has succeeded. By id after another one; at most `limit`.
      */
     readonly running: (after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<StoredRunningWorkspace>>
+    /** The workspaces among these that are deleted, and whose builds have all ended. */
+    readonly gone: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyArray<Uuid>>
   }
 >() {}

@@ -7,6 +7,7 @@ import {
   type ClaimedJob,
   DaemonStatus,
   embeddedDaemons,
+  type Engine,
   FileRepository,
   JobClaims,
   jobPosted,
@@ -30,10 +31,10 @@ import {
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Layer, Option, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Layer, Option, Queue, Stream, TestClock } from "effect"
 import { aTar } from "../../../../../test/records/archives.js"
 import { postgres, sqlite } from "../../../../../test/store/databases.js"
-import { testEngines } from "../../../../../test/outside/engine.js"
+import { testEngine, testEngines } from "../../../../../test/outside/engine.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
 import { runtime } from "../../../../../test/store/services.js"
 
@@ -197,6 +198,33 @@ for (const [name, database] of [
     )
   })
 }
+
+layer(servicesWith(Layer.succeed(ProvisionerEngines, [])).pipe(Layer.provideMerge(sqlite)))(
+  "a server whose engines leave something behind",
+  (it) => {
+    it.scoped("has them sweep at its start and every ten minutes, and one that fails keeps no other from it", () =>
+      Effect.gen(function* () {
+        const [kept, gone] = [yield* (yield* Ids).next, yield* (yield* Ids).next]
+        const sweeps = yield* Queue.unbounded<ReadonlyArray<Uuid.Uuid>>()
+        const broken: Engine = { ...testEngine, name: "broken", sweep: () => Effect.die("the daemon is away") }
+        const sweeping: Engine = {
+          ...testEngine,
+          name: "sweeping",
+          sweep: (exists) => Effect.flatMap(exists([kept, gone]), (existing) => Queue.offer(sweeps, [...existing]))
+        }
+        yield* start.pipe(
+          Effect.provideService(ProvisionerEngines, [broken, sweeping]),
+          Effect.provideService(WorkspaceBuildJobs, { ...noBuildJobs, existing: () => Effect.succeed(new Set([kept])) })
+        )
+        expect(yield* sweeps).toStrictEqual([kept])
+        yield* TestClock.adjust("9 minutes")
+        expect(yield* Queue.size(sweeps)).toBe(0)
+        yield* TestClock.adjust("1 minute")
+        expect(yield* sweeps).toStrictEqual([kept])
+      })
+    )
+  }
+)
 
 layer(servicesWith(Layer.succeed(ProvisionerEngines, [])).pipe(Layer.provideMerge(sqlite)))("a server without an engine", (it) => {
   it.effect("has no daemons, and jobs say that they wait for one", () =>

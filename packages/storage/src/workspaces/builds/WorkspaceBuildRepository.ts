@@ -131,6 +131,16 @@ export const layer = service(
               AND (b.max_deadline IS NULL OR b.max_deadline >= ${stops_after}) ${after === undefined ? sql`` : sql`AND b.id > ${after}`}
             ORDER BY b.id LIMIT ${limit} ${forUpdate}`
         ),
+      gone: (workspaceIds) =>
+        Effect.map(
+          all(
+            identified,
+            sql`SELECT w.id FROM workspaces w WHERE ${among(sql, sql`w.id`, workspaceIds)} AND w.deleted
+              AND NOT EXISTS (SELECT 1 FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
+                WHERE b.workspace_id = w.id AND j.completed_at IS NULL)`
+          ),
+          (rows) => rows.map(({ id }) => id)
+        ),
       setDeadlines: (changes, at) =>
         run(
           sql`UPDATE workspace_builds SET deadline = ${as(sql, "timestamp", sql`value ->> 'deadline'`)},
