@@ -2,7 +2,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import type { CurrentActor } from "../access/actors/Actor.js"
-import { rightTo, type StreamRight } from "../access/streams/StreamRights.js"
+import { rightWithin, type StreamRight } from "../access/streams/StreamRights.js"
 import { AgentRepository } from "../agents/AgentRepository.js"
 import { inactivityTimeout, statusAt } from "../agents/AgentStatus.js"
 import { type AgentWorkspace, agentWorkspaceObject } from "../agents/AgentWorkspace.js"
@@ -50,9 +50,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    open: Traced.fn("MachineAccess.open")((id: WorkspaceAgentId) =>
-      Effect.map(rightTo(`machine:${id}`, reachable(id)), ([right, agent]) => [right.within(agent.workspace_id), agent] as const)
-    ),
+    open: Traced.fn("MachineAccess.open")((id: WorkspaceAgentId) => rightWithin(`machine:${id}`, reachable(id))),
 
     refuseUnreached: Traced.fn("MachineAccess.refuseUnreached")(function* (id: WorkspaceAgentId, { message, reason }: AgentUnreachable) {
       if (reason === "unable") return yield* new Conflict({ message })

@@ -1,3 +1,6 @@
+import { SqlClient } from "@effect/sql"
+import { publishRightsChange } from "@atelier/core/access"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { expect, it } from "vitest"
 import { describeAgents } from "../agents/AgentServer.js"
@@ -83,6 +86,21 @@ describeAgents("a terminal", (server) => {
     const terminal = await opened(server(), agent.id, { reconnect: randomUUID() }, { "service-session-token": member.token })
     await server().call("POST", "/users/logout", { token: member.token })
     expect((await terminal.closed)[0]).toBe(1008)
+  })
+
+  it("ends at once when its workspace changes so that the right is gone", async () => {
+    const member = await server().aMember()
+    const agent = await server().anAgent({}, member)
+    await link(server(), agent)
+    const terminal = await opened(server(), agent.id, { reconnect: randomUUID() }, { "service-session-token": member.token })
+    let code: number | undefined
+    void terminal.closed.then(([closed]) => (code = closed))
+    await server().store(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE workspaces SET deleted = TRUE WHERE id = ${agent.workspace.id}`)
+    )
+    await server().run(publishRightsChange({ workspace_id: agent.workspace.id }))
+    // A periodic check would find it after 20 seconds
+    await expect.poll(() => code, { timeout: 10_000 }).toBe(1008)
   })
 
   it("tells a viewer that its agent has gone", async () => {

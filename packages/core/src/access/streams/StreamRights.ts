@@ -65,6 +65,13 @@ export const rightTo = <A, E extends { readonly message: string }, R>(
     return [right, granted] as const
   })
 
+/** Judges a permission as `rightTo` does, for a stream to an object of a workspace: changes of that workspace may end the right too. */
+export const rightWithin = <A extends { readonly workspace_id: Uuid }, E extends { readonly message: string }, R>(
+  about: string,
+  permission: Effect.Effect<A, E, R>
+): Effect.Effect<readonly [StreamRight, A], E, R | CurrentActor> =>
+  Effect.map(rightTo(about, permission), ([right, granted]) => [right.within(granted.workspace_id), granted] as const)
+
 /** Milliseconds after which a right is judged again without an event: with the time that judging takes, no stream outlives its right by 30 s. */
 const recheckAfter = 20_000
 

@@ -2,7 +2,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { rightTo, StreamRights, type StreamRight } from "../../access/streams/StreamRights.js"
+import { rightWithin, StreamRights, type StreamRight } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { ConnectionLogs } from "../../logs/ConnectionLogs.js"
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
     (to, revoke) =>
       Effect.gen(function* () {
         if (only !== undefined && to !== only) return `invalid agent id, expected ${only}, got ${to}`
-        const granted = yield* Effect.option(rightTo(`tunnel:${to}`, reachable(to)))
+        const granted = yield* Effect.option(rightWithin(`tunnel:${to}`, reachable(to)))
         if (Option.isNone(granted)) {
           const agent = yield* repository.byId(to)
           if (Option.isSome(agent)) yield* record(agent.value, 403)
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
         : Effect.void
     ),
 
-    rightToReach: (id: WorkspaceAgentId) => rightTo(`tunnel:${id}`, reachable(id)),
+    rightToReach: (id: WorkspaceAgentId) => rightWithin(`tunnel:${id}`, reachable(id)),
 
     refuseUnjoined: (id: WorkspaceAgentId) =>
       Effect.suspend(() =>

@@ -1,6 +1,6 @@
 import { Context, Effect, Option, Schema, Stream } from "effect"
 import * as Access from "../../access/Access.js"
-import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
+import { type Entitled, rightWithin } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { firstPort } from "../../network/AgentLinks.js"
 import { Conflict, Invalid, NotFound, UpstreamFailure, type Forbidden } from "../../platform/Errors.js"
@@ -160,7 +160,10 @@ const make = Effect.gen(function* () {
     }),
 
     watchContainers: Traced.fn("Machines.watchContainers")(function* (id: WorkspaceAgentId) {
-      const [right, { agent }] = yield* rightTo(`containers:${id}`, connected(id))
+      const [right, agent] = yield* rightWithin(
+        `containers:${id}`,
+        Effect.map(connected(id), (found) => found.agent)
+      )
       const isSame = Schema.equivalence(AgentContainers)
       const values = Stream.make(undefined).pipe(
         Stream.concat(Stream.tick(watchInterval)),

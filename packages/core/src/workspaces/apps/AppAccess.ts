@@ -1,6 +1,6 @@
 import { Context, Effect, type Option } from "effect"
 import type { CurrentActor } from "../../access/actors/Actor.js"
-import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
+import { rightWithin, type StreamRight } from "../../access/streams/StreamRights.js"
 import { AgentRepository } from "../../agents/AgentRepository.js"
 import { BuildResourceRepository } from "../../agents/resources/BuildResourceRepository.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
@@ -90,10 +90,10 @@ const make = Effect.gen(function* () {
     ...terminalAccess({ agentRows, parts, inactive, proxies }),
 
     open: Traced.fn("AppAccess.open")((address: AppAddress) =>
-      rightTo(
+      rightWithin(
         `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
         resolve(address)
-      ).pipe(Effect.map(([right, target]) => [right.within(target.workspace_id), target] as const))
+      )
     ),
 
     corsBehavior: Traced.fn("AppAccess.corsBehavior")((address: AppAddress) =>

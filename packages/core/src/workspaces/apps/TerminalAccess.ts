@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
-import { rightTo } from "../../access/streams/StreamRights.js"
+import { rightWithin } from "../../access/streams/StreamRights.js"
 import type { AgentRepository } from "../../agents/AgentRepository.js"
 import { type AgentWorkspace, agentWorkspaceObject } from "../../agents/AgentWorkspace.js"
 import type { BuildResourceRepository } from "../../agents/resources/BuildResourceRepository.js"
@@ -60,7 +60,7 @@ export const terminalAccess = ({ agentRows, parts, inactive, proxies }: Needs) =
 
   return {
     openPort: Traced.fn("AppAccess.openPort")((id: Uuid.Uuid, port: number) =>
-      rightTo(
+      rightWithin(
         `port:${id}:${port}`,
         Effect.gen(function* () {
           const terminal = yield* terminalOf(id)
@@ -78,6 +78,6 @@ export const terminalAccess = ({ agentRows, parts, inactive, proxies }: Needs) =
       return yield* Invalid.field("url", "must be the WebSocket address of the agent's terminal at a workspace proxy")
     }),
 
-    openTerminal: Traced.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightTo(`terminal:${id}`, terminalOf(id)))
+    openTerminal: Traced.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightWithin(`terminal:${id}`, terminalOf(id)))
   }
 }
