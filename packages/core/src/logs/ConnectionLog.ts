@@ -54,6 +54,8 @@ export interface ConnectionSession extends ConnectedAgent {
   readonly ip: string | null
   readonly user_agent: string
   readonly connect_time: Timestamp
+  /** Null while the session lasts. */
+  readonly disconnect_time: Timestamp | null
 }
 
 /** A request that was forwarded to a workspace, or refused. */

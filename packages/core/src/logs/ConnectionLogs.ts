@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, Encoding, Queue } from "effect"
+import { Context, Deferred, Duration, Effect, Encoding, FiberSet, Queue } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { Entitlements, requireFeature } from "../deployment/licenses/Entitlements.js"
@@ -31,6 +31,9 @@ export const maximumNotes = 1_000
 /** A visitor who comes back later than this begins another session. */
 const sessionGap = Duration.hours(1)
 
+/** How long the end of the service waits for what was noted before. */
+const storedWithin = "5 seconds"
+
 /** Characters of a program's name that are kept. */
 const maximumUserAgent = 256
 
@@ -51,8 +54,8 @@ export interface ConnectionLogsService {
    */
   readonly note: (visited: Visit) => Effect.Effect<void>
 
-  /** Records that a session began, or that it ended at a time. Does not wait for the store, as `note` does not. */
-  readonly noteSession: (session: ConnectionSession, endedAt?: Timestamp.Timestamp) => Effect.Effect<void>
+  /** Records sessions that have begun or ended, and returns when they are stored. */
+  readonly recordSessions: (sessions: Iterable<ConnectionSession>) => Effect.Effect<void>
 
   /**
    * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails
@@ -74,7 +77,6 @@ const make = Effect.gen(function* () {
   const { sha256 } = yield* Cryptography
   const ids = yield* Ids
   const licensed = yield* Entitlements
-  const scope = yield* Effect.scope
   const queue = yield* Queue.bounded<Waiting>(capacity)
 
   const { write } = connectionWrites({ repository })
@@ -113,6 +115,10 @@ const make = Effect.gen(function* () {
     )
   })
 
+  const underway = yield* FiberSet.make<void>()
+  // Runs before those fibers and the one that writes are ended
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(FiberSet.awaitEmpty(underway)), storedWithin))
+
   let notes = 0
   let hasWarned = false
 
@@ -134,10 +140,13 @@ const make = Effect.gen(function* () {
           })
         ),
         afterwards,
-        Effect.forkIn(scope),
+        FiberSet.run(underway),
         Effect.asVoid
       )
     }).pipe(Effect.provideService(Entitlements, licensed))
+
+  const storeSession = (session: ConnectionSession) =>
+    Effect.flatMap(ids.next, (id) => store({ ...session, id, code: null, slug_or_port: null, disconnect_reason: null }))
 
   return {
     report: Traced.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
@@ -163,11 +172,9 @@ const make = Effect.gen(function* () {
 
     note: (visited: Visit): Effect.Effect<void> => unawaited(visit(visited)),
 
-    noteSession: (session: ConnectionSession, endedAt?: Timestamp.Timestamp): Effect.Effect<void> =>
-      unawaited(
-        Effect.flatMap(ids.next, (id) =>
-          whenLicensed(store({ ...session, id, code: null, slug_or_port: null, disconnect_time: endedAt ?? null, disconnect_reason: null }))
-        )
+    recordSessions: (sessions: Iterable<ConnectionSession>): Effect.Effect<void> =>
+      whenLicensed(Effect.forEach(sessions, storeSession, { concurrency: "unbounded", discard: true })).pipe(
+        Effect.provideService(Entitlements, licensed)
       ),
 
     list: Traced.fn("ConnectionLogs.list")(function* (search: string, page: Page) {

@@ -18,6 +18,12 @@ const reportInterval = "30 seconds"
 /** Milliseconds without a request after which a session of many short requests is over. */
 const idleTime = 60_000
 
+/** How long a session may wait for its entry in the log, so that many are stored together. */
+const loggedWithin = "1 second"
+
+/** Entries that wait for a store that is away; further sessions are left out of the log. */
+const maximumUnlogged = 20_000
+
 /** Sessions of short requests that this process remembers. The requests of others are a session each. */
 const capacity = 10_000
 
@@ -46,8 +52,8 @@ interface Use {
 /** The methods of {@link MachineSessions}. */
 export interface MachineSessionsService {
   /**
-   * Begins a request of the actor, which ends with the scope. It counts as a use of the workspace, and reaches the connection log without a wait for the
-   * store. Fails with `TooManyStreams` if the agent has as many requests open as it may.
+   * Begins a request of the actor, which ends with the scope. It counts as a use of the workspace, and reaches the connection log a second later, without a wait
+   * for the store. Fails with `TooManyStreams` if the agent has as many requests open as it may.
    */
   readonly begin: (agent: AgentWorkspace, kind: SessionKind) => Effect.Effect<void, TooManyStreams, CurrentActor | Scope.Scope>
 }
@@ -58,6 +64,11 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { sandboxRequests } = yield* DeploymentOptions
   const sessions = new Map<string, Session>()
+  /** Those of commands that have not ended. */
+  const commands = new Set<ConnectionSession>()
+  /** What the log does not know yet, by the connection: a short command is one entry with its end. */
+  let unlogged = new Map<ConnectionSession["connection_id"], ConnectionSession>()
+  const isUnlogged = yield* Effect.makeLatch(false)
   const open = new Map<string, number>()
   let used = new Map<AgentWorkspace["workspace_id"], Use>()
 
@@ -75,15 +86,47 @@ const make = Effect.gen(function* () {
         workspace_name: agent.workspace_name,
         workspace_owner_id: agent.owner_id,
         agent_name: agent.agent_name,
-        connect_time: yield* Timestamp.now
+        connect_time: yield* Timestamp.now,
+        disconnect_time: null
       }
       return logged
     })
 
-  const ended = (logged: ConnectionSession) => Effect.flatMap(Timestamp.now, (now) => connections.noteSession(logged, now))
+  const log = (session: ConnectionSession): void => {
+    // While the store is away for long, the sessions that are known stay
+    if (unlogged.size >= maximumUnlogged && !unlogged.has(session.connection_id)) return
+    unlogged.set(session.connection_id, session)
+    isUnlogged.unsafeOpen()
+  }
+
+  const ended = (logged: ConnectionSession) => Effect.map(Timestamp.now, (disconnect_time) => log({ ...logged, disconnect_time }))
+
+  /** Stores what the log does not know. What could not be stored is stored the next time. */
+  const writeLog = Effect.suspend(() => {
+    isUnlogged.unsafeClose()
+    const batch = unlogged
+    unlogged = new Map()
+    return Effect.onError(connections.recordSessions(batch.values()), () =>
+      Effect.sync(() => {
+        for (const [id, session] of batch) if (!unlogged.has(id)) log(session)
+      })
+    )
+  })
 
   const command = (agent: AgentWorkspace) =>
-    Effect.flatMap(sessionWith(agent), (logged) => Effect.acquireRelease(connections.noteSession(logged), () => ended(logged)))
+    Effect.flatMap(sessionWith(agent), (logged) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          commands.add(logged)
+          log(logged)
+        }),
+        () =>
+          Effect.suspend(() => {
+            commands.delete(logged)
+            return ended(logged)
+          })
+      )
+    )
 
   /** One of the requests that are a session together. */
   const request = (agent: AgentWorkspace) =>
@@ -93,15 +136,16 @@ const make = Effect.gen(function* () {
       if (!sessions.has(key) && sessions.size >= capacity) return yield* command(agent)
       yield* Effect.acquireRelease(
         // Found and added in one step, so that two requests at once are one session
-        Effect.suspend(() => {
+        Effect.sync(() => {
           const known = sessions.get(key)
           if (known !== undefined) {
             known.open += 1
-            return Effect.succeed(known)
+            return known
           }
           const session: Session = { logged, open: 1, last: 0 }
           sessions.set(key, session)
-          return Effect.as(connections.noteSession(logged), session)
+          log(logged)
+          return session
         }),
         (session) =>
           Effect.map(Clock.currentTimeMillis, (now) => {
@@ -162,8 +206,15 @@ const make = Effect.gen(function* () {
         })
     )
 
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(Effect.ignoreLogged(Effect.sandbox(report))), "15 seconds"))
+  /** No other replica knows of these sessions: they would stay open in the log. */
+  const endAll = Effect.suspend(() => {
+    const left = [...Array.from(sessions.values(), ({ logged }) => logged), ...commands]
+    return Effect.zipRight(Effect.forEach(left, ended, { discard: true }), writeLog)
+  })
+  const lastly = Effect.forEach([report, endAll], (last) => Effect.ignoreLogged(Effect.sandbox(last)), { concurrency: 2, discard: true })
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(lastly), "15 seconds"))
   yield* Background.repeat("machine_sessions", Effect.delay(Effect.zipRight(sweep, report), reportInterval))
+  yield* Background.repeat("machine_session_log", Effect.zipRight(isUnlogged.await, Effect.delay(writeLog, loggedWithin)))
 
   return {
     begin: (agent: AgentWorkspace, kind: SessionKind) =>

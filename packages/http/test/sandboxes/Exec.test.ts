@@ -169,7 +169,9 @@ describeAgentsOnEach("the right to processes", (server) => {
       return (body as { readonly connection_logs: ReadonlyArray<{ readonly type: string; readonly ssh_info?: object }> }).connection_logs
     }
     await expect
-      .poll(async () => (await logged()).map(({ ssh_info = {}, type }) => [type, "disconnect_time" in ssh_info]).toSorted())
+      .poll(async () => (await logged()).map(({ ssh_info = {}, type }) => [type, "disconnect_time" in ssh_info]).toSorted(), {
+        timeout: 20_000
+      })
       .toStrictEqual([
         ["ssh", false],
         ["ssh", true],
