@@ -12,7 +12,7 @@ import {
   prepareRoot,
   ProcessTable,
   ProcessTree,
-  templateEngine
+  templateEngines
 } from "@atelier/provisioner/engine"
 import { mark, type Options } from "./Machine.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
@@ -24,7 +24,7 @@ const makeEngine = (options: Options, cacheLock: Effect.Semaphore): Engine => ({
   name: "terraform",
   // An apply that died has changed the world, and no state says how
   repeatable: new Set(["parse", "plan"]),
-  understands: (source) => templateEngine(source) === undefined && configurationFiles(source.paths).length > 0,
+  understands: (source) => templateEngines(source).length === 0 && configurationFiles(source.paths).length > 0,
   open: openLater(async () => (await import("./TerraformEngine.js")).open({ options, cacheLock }))
 })
 

@@ -150,7 +150,14 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         const local = Either.getOrThrow(
           readTemplate(new Map([["template.yaml", { bytes: new TextEncoder().encode(documented("yaml")), mode: 0o644 }]])).pipe(runAtOnce)
         )
-        const place = { directory: "/w", platform: { os: "linux", arch: "amd64" }, port: 1, token: () => uuid(1) }
+        const place = {
+          kind: "machine",
+          resourceType: "local_directory",
+          directory: "/w",
+          platform: { os: "linux", arch: "amd64" },
+          port: 1,
+          token: () => uuid(1)
+        } as const
         const expected = Either.getOrThrow(evaluate(local, input, place))
         const outline = ({ parameters, resources }: Plan) => ({
           parameters,

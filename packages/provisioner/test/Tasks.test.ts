@@ -11,7 +11,14 @@ import { aListeningProcess } from "../../../test/outside/listeningProcess.js"
 import { agentCommand, agentListener, aFolder } from "./agents.js"
 import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 
-const place = { directory: "/srv/w", platform: { os: "linux", arch: "amd64" }, port: 4321, token: () => uuid(9) }
+const place = {
+  kind: "machine",
+  resourceType: "local_directory",
+  directory: "/srv/w",
+  platform: { os: "linux", arch: "amd64" },
+  port: 4321,
+  token: () => uuid(9)
+} as const
 
 const read = (yaml: string) =>
   Either.mapLeft(

@@ -20,7 +20,14 @@ describe("the templates of the documentation", () => {
       readTemplate(new Map([["template.yaml", file(yaml)] as const, ["home/bin/hello", file("#!/bin/sh\n")] as const]))
     )
     expect(Either.isRight(template) ? formatProblems(template.right.warnings) : formatProblems(template.left)).toBe("")
-    const place = { directory: "/w", platform: { os: "linux", arch: "amd64" }, port: 4321, token: () => uuid(1) }
+    const place = {
+      kind: "machine",
+      resourceType: "local_directory",
+      directory: "/w",
+      platform: { os: "linux", arch: "amd64" },
+      port: 4321,
+      token: () => uuid(1)
+    } as const
     const evaluated = Either.flatMap(template, (sound): Either.Either<unknown, unknown> => evaluate(sound, aPlanInput(), place))
     expect(evaluated).toEqual(Either.right(expect.objectContaining({ parameterProblems: [] })))
   })

@@ -8,14 +8,51 @@ export const templatePath = (paths: Iterable<string>): string | undefined => {
   return fileNames.find((name) => known.has(name))
 }
 
+/** The engines of this project that run agents in containers. */
+export const containerEngines: ReadonlyArray<string> = ["docker", "kubernetes"]
+
 /** A line of its own at the left: what is indented belongs to another key. */
 const engineLine = /^engine:[ \t]*(["']?)([a-z][a-z0-9-]*)\1[ \t]*(?:#.*)?\r?$/m
 
+/** What a line adds to a list: the columns of its dash and of what follows it; the latter is missing if the line has nothing more. */
+const listItem = /^( *)-(?:( +)(?=[^\s#])|[ \t]*(?:#.*)?$)/
+
 /**
- * The name of the engine that the `template.yaml` of a source asks for, which is `local` unless it has a line such as `engine: docker`. Undefined for
- * a source without such a file.
+ * Whether an agent has the key `container`, in lines of their own. A value over several lines is indented deeper than the key of its agent (YAML 1.2.2
+ * §8.1), so no line of a script is taken for one.
  */
-export const templateEngine = ({ paths, text }: SourceFiles): string | undefined => {
+const hasContainer = (text: string): boolean => {
+  const lines = text.split(/\r?\n/)
+  const start = lines.findIndex((line) => /^agents:[ \t]*(?:#.*)?$/.test(line))
+  let dash: number | undefined
+  let column: number | undefined
+  for (const line of start < 0 ? [] : lines.slice(start + 1)) {
+    const indentation = line.search(/[^ ]/)
+    if (/^[ \t]*(?:#.*)?$/.test(line)) continue
+    if (/^[^ -]/.test(line)) return false
+    const [, before, gap] = listItem.exec(line) ?? []
+    if (before !== undefined && (dash === undefined || dash === before.length)) {
+      dash = before.length
+      column = gap === undefined ? undefined : dash + 1 + gap.length
+      if (column === undefined) continue
+    } else {
+      column ??= indentation
+      if (indentation !== column) continue
+    }
+    if (/^(["']?)container\1[ \t]*:(?:[ \t]|$)/.test(line.slice(column))) return true
+  }
+  return false
+}
+
+/**
+ * The names of the engines that can run the `template.yaml` of a source: the one that it names in a line such as `engine: docker`; without the line, the
+ * engines of containers if an agent has one, and `local` otherwise. Empty for a source without such a file.
+ */
+export const templateEngines = ({ paths, text }: SourceFiles): ReadonlyArray<string> => {
   const path = templatePath(paths)
-  return path === undefined ? undefined : (engineLine.exec(text(path) ?? "")?.[2] ?? "local")
+  if (path === undefined) return []
+  const content = text(path) ?? ""
+  const [, , named] = engineLine.exec(content) ?? []
+  if (named !== undefined) return [named]
+  return hasContainer(content) ? containerEngines : ["local"]
 }

@@ -4,6 +4,7 @@ import { type Engine, type Plan, ProvisionFailure } from "@atelier/core/provisio
 import { Effect } from "effect"
 import { type ArchiveFile, readFiles } from "../engine/Archive.js"
 import { madeOnce } from "../engine/madeOnce.js"
+import type { EngineRules } from "../template/EngineRules.js"
 import { preview } from "../template/Evaluation.js"
 import { templateVariables } from "../template/ParameterEvaluation.js"
 import { readTemplate } from "../template/TemplateSource.js"
@@ -13,16 +14,10 @@ import { evaluationFailure, evaluations, refusal } from "./LocalEvaluation.js"
 import type { LocalWorkspaces } from "./LocalWorkspaces.js"
 import { previousState, say, transitions } from "./Transitions.js"
 
+const rules: EngineRules = { engine: "local" }
+
 /** Bytes of a `README.md` that are kept. */
 const maximumReadme = 1024 * 1024
-
-/** Which engine a template is for is looked up in its lines: a template that names another in a way of its own would be built here. */
-const readLocal = (files: ReadonlyMap<string, ArchiveFile>) =>
-  Effect.filterOrFail(
-    readTemplate(files),
-    ({ definition }) => definition.engine === "local",
-    ({ definition, yaml }) => [yaml.problem(["engine"], `engine: must be a line of its own, "engine: ${definition.engine}"`)]
-  )
 
 const readmeOf = (files: ReadonlyMap<string, ArchiveFile>): Effect.Effect<string, ProvisionFailure> => {
   const bytes = files.get("README.md")?.bytes ?? new Uint8Array(0)
@@ -50,7 +45,7 @@ export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Eng
         ({ message }) => new ProvisionFailure({ message: `the template's ${message}` })
       )
       yield* say(log, "Setting up", `The template's source has ${files.size} files.`)
-      const template = yield* madeOnce(Effect.mapError(readLocal(files), refusal))
+      const template = yield* madeOnce(Effect.mapError(readTemplate(files, rules), refusal))
 
       return {
         parse: Effect.gen(function* () {

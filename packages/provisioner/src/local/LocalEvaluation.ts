@@ -8,6 +8,9 @@ import type { Template } from "../template/TemplateSource.js"
 import { formatProblems, type Problem } from "../template/YamlSource.js"
 import type { LocalWorkspaces } from "./LocalWorkspaces.js"
 
+/** Type of the one resource a template makes. */
+export const resourceType = "local_directory"
+
 const systems: Readonly<Record<string, string>> = { linux: "linux", darwin: "darwin" }
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "armv7" }
 const platform: Platform = { os: systems[process.platform] ?? process.platform, arch: architectures[process.arch] ?? process.arch }
@@ -53,7 +56,14 @@ export const evaluations =
       const directory = workspaces.directoryOf(input.metadata.workspace_id)
       const port = known ?? (input.metadata.transition === "start" ? yield* freePort : 0)
       const evaluation = yield* Either.mapLeft(
-        evaluate(template, input, { directory, platform, port, token: (agent) => tokens.get(agent) ?? spare }),
+        evaluate(template, input, {
+          kind: "machine",
+          directory,
+          resourceType,
+          platform,
+          port,
+          token: (agent) => tokens.get(agent) ?? spare
+        }),
         evaluationFailure
       )
       return { ...evaluation, port }

@@ -7,14 +7,15 @@ import { Effect, Layer, Schema } from "effect"
 import { LocalWorkspaces, type LocalWorkspacesOptions } from "./LocalWorkspaces.js"
 import * as LoopbackDialer from "./LoopbackDialer.js"
 import { openLater } from "../engine/openLater.js"
-import { templateEngine } from "../engine/TemplatePath.js"
+import { templateEngines } from "../engine/TemplatePath.js"
 import type { AgentOptions } from "./WorkspaceAgents.js"
 
 const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine => ({
   name: "local",
   // Every action first ends the workspace's running processes, of any origin
   repeatable: new Set(["parse", "plan", "apply"]),
-  understands: (source) => templateEngine(source) === "local",
+  understands: (source) => templateEngines(source).includes("local"),
+  enginesFor: templateEngines,
   open: openLater(async () => (await import("./LocalEngine.js")).open(workspaces, ids)),
   recover: workspaces.recover,
   tellOutages: workspaces.tellOutages

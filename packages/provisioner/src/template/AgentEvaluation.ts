@@ -9,7 +9,7 @@ import {
 import type { Uuid } from "@atelier/core/platform"
 import { join } from "node:path/posix"
 import { type Evaluator, maximumScript } from "./Evaluator.js"
-import type { Agent, App, Script } from "./TemplateFile.js"
+import type { Agent, App, Script } from "./definition/Agent.js"
 import type { Path } from "./YamlSource.js"
 
 /** The machine agents run on, in the words of `os` and `arch`. */
@@ -20,10 +20,14 @@ export interface Platform {
 
 /** Where a build happens. */
 export interface Place {
-  /** The workspace's own directory, absolute. */
+  /** Whether an agent has a file system of its own, which paths of the template may name anywhere. */
+  readonly kind: "container" | "machine"
+  /** The workspace's own directory: absolute on a machine; `~`, the home directory, in a container. */
   readonly directory: string
+  /** The type of the resource that a template makes. */
+  readonly resourceType: string
   readonly platform: Platform
-  /** A port of the loopback interface that was free when the build was evaluated. */
+  /** A port for a program of the workspace; on a machine that workspaces share, one that was free when the build was evaluated. */
   readonly port: number
   /** The token of an agent, by name. */
   readonly token: (agent: string) => Uuid.Uuid
@@ -132,15 +136,24 @@ const metadataOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArr
     order
   }))
 
+/** Where the agent's commands start. */
+const directoryOf = (evaluator: Evaluator, place: Place, agent: Agent, path: Path): string => {
+  const isWhole = place.kind === "container" && agent.dir?.source.startsWith("/") === true
+  if (isWhole) return `/${evaluator.localPath(evaluator.text(agent.dir, [...path, "dir"], 4096).slice(1) || ".", [...path, "dir"]) ?? ""}`
+  return join(place.directory, evaluator.pathBeneath(agent.dir, [...path, "dir"]) ?? "")
+}
+
 export const provisionedAgent = (evaluator: Evaluator, place: Place, agent: Agent, path: Path): ProvisionedAgent => {
   const { arch, os } = place.platform
-  if (agent.os !== undefined && agent.os !== os) evaluator.report([...path, "os"], `agents run on this machine, which is ${os}`)
-  if (agent.arch !== undefined && agent.arch !== arch) evaluator.report([...path, "arch"], `agents run on this machine, which is ${arch}`)
+  const isContainer = place.kind === "container"
+  const platform = isContainer ? "agents run in containers of" : "agents run on this machine, which is"
+  if (agent.os !== undefined && agent.os !== os) evaluator.report([...path, "os"], `${platform} ${os}`)
+  if (agent.arch !== undefined && agent.arch !== arch) evaluator.report([...path, "arch"], `${platform} ${arch}`)
   return {
     name: agent.name,
     operating_system: os,
     architecture: arch,
-    directory: join(place.directory, evaluator.pathBeneath(agent.dir, [...path, "dir"]) ?? ""),
+    directory: directoryOf(evaluator, place, agent, path),
     environment_variables: environmentOf(evaluator, agent, path),
     auth: { _tag: "Token", token: place.token(agent.name) },
     connection_timeout_seconds: agent.connection_timeout,

@@ -9,6 +9,8 @@ import { type Place, provisionedAgent } from "./AgentEvaluation.js"
 import { maximumArchiveSize, maximumEntries } from "../engine/Archive.js"
 import { Evaluator, maximumScript } from "./Evaluator.js"
 import { evaluateForm, type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
+import type { ContainerSpec } from "../container/ContainerSpec.js"
+import { containerSpec } from "../container/SpecEvaluation.js"
 import type { File } from "./TemplateFile.js"
 import { sourceFiles } from "./SourceFiles.js"
 import type { Template } from "./TemplateSource.js"
@@ -28,6 +30,8 @@ export interface Evaluation {
   /** The slug of the app that works on the workspace's task; undefined without a task. */
   readonly taskApp: string | undefined
   readonly files: ReadonlyArray<PlacedFile>
+  /** Of the agents that run in containers. */
+  readonly containers: ReadonlyArray<ContainerSpec>
   readonly parameterProblems: ReadonlyArray<ParameterProblem>
 }
 
@@ -108,9 +112,6 @@ const presentTask = (evaluator: Evaluator, agents: ReadonlyArray<ProvisionedAgen
   return exists ? task.app : undefined
 }
 
-/** Type of the one resource a template makes. */
-export const resourceType = "local_directory"
-
 /** The place of a workspace that does not exist yet. Parameters cannot refer to it. */
 const nowhere: Pick<Place, "port" | "token"> = { port: 0, token: () => Uuid.nil }
 
@@ -134,14 +135,19 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
   const { parameters, problems: parameterProblems } = resolveParameters(evaluator)
   const presets = presetsOf(evaluator)
   const tags = Object.entries(definition.tags).map(([key, text]) => [key, evaluator.text(text, ["tags", key], 1024)] as const)
-  const agents =
+  const isComplete = parameterProblems.length === 0
+  const made =
     transition === "start"
-      ? evaluator.present(definition.agents, ["agents"], (agent, path) => provisionedAgent(evaluator, place, agent, path))
+      ? evaluator.present(definition.agents, ["agents"], ({ container, ...agent }, path) => ({
+          agent: provisionedAgent(evaluator, place, agent, path),
+          containers: container === undefined ? [] : [containerSpec(evaluator, isComplete, { name: agent.name, container }, path)]
+        }))
       : []
+  const agents = made.map(({ agent }) => agent)
   const task = transition === "start" ? presentTask(evaluator, agents) : undefined
   const resource = {
     name: definition.metadata?.name ?? (input.metadata.template_name || "workspace"),
-    type: resourceType,
+    type: place.resourceType,
     icon: evaluator.text(definition.metadata?.icon, ["metadata", "icon"], 256),
     hide: definition.metadata?.hide ?? false,
     daily_cost: definition.metadata?.daily_cost ?? 0,
@@ -169,6 +175,7 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
     },
     taskApp: task,
     files,
+    containers: made.flatMap(({ containers }) => containers),
     parameterProblems
   })
 }

@@ -5,7 +5,7 @@ import type { Place } from "./AgentEvaluation.js"
 import { type Condition, type Namespace, TemplateText } from "./Expression.js"
 import { holds, render, type Scope } from "./Interpolation.js"
 import { localPath } from "../engine/LocalPath.js"
-import type { TextOrScalar, Value } from "./TemplateFile.js"
+import type { TextOrScalar, Value } from "./definition/Field.js"
 import type { Template } from "./TemplateSource.js"
 import { formatPath, maximumProblems, type Path, type Problem } from "./YamlSource.js"
 
@@ -89,10 +89,14 @@ export class Evaluator {
   /** A path beneath the workspace's directory, for which `~` stands; undefined where it leads elsewhere. */
   pathBeneath(text: TemplateText | undefined, path: Path): string | undefined {
     const rendered = this.text(text, path, 4096).replace(/^~(?=\/|$)/, ".")
-    if (rendered === "") return ""
-    const local = localPath(rendered)
+    return rendered === "" ? "" : this.localPath(rendered, path, "; it must stay beneath the workspace's directory")
+  }
+
+  /** A path that stays where it is put; undefined where it leads elsewhere. */
+  localPath(text: string, path: Path, hint = ""): string | undefined {
+    const local = localPath(text)
     if (Either.isRight(local)) return local.right
-    this.report(path, `${JSON.stringify(rendered)} ${local.left}; it must stay beneath the workspace's directory`)
+    this.report(path, `${JSON.stringify(text)} ${local.left}${hint}`)
     return undefined
   }
 }

@@ -1,8 +1,10 @@
 /** The rules of a template that its schema does not hold: names that are taken or missing, parameters, values, addresses and files. */
 import { allowedFormTypes } from "../engine/ParameterRules.js"
+import type { Container } from "./definition/Container.js"
+import type { Parameter } from "./definition/Parameter.js"
 import type { TemplateText } from "./Expression.js"
 import type { Placed } from "./Placed.js"
-import type { Parameter, TemplateFile } from "./TemplateFile.js"
+import type { TemplateFile } from "./TemplateFile.js"
 import { formatPath, type Path, type YamlSource } from "./YamlSource.js"
 
 /** The places whose value stood at an earlier place already. */
@@ -11,8 +13,17 @@ const repeated = (values: ReadonlyArray<Placed<string>>): ReadonlyArray<Placed<s
   return values.filter(({ value }) => seen.has(value) || !seen.add(value))
 }
 
-const named = (part: string, values: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<Placed<string>> =>
-  values.map(({ name }, index) => ({ path: [part, index, "name"], value: name }))
+const namedIn = (path: Path, values: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<Placed<string>> =>
+  values.map(({ name }, index) => ({ path: [...path, index, "name"], value: name }))
+
+const named = (part: string, values: ReadonlyArray<{ readonly name: string }>) => namedIn([part], values)
+
+/** The names that are unique within a container each. */
+const containerNames = ({ sidecars, volumes }: Container, path: Path): ReadonlyArray<ReadonlyArray<Placed<string>>> => [
+  namedIn([...path, "volumes"], volumes),
+  namedIn([...path, "sidecars"], sidecars),
+  ...sidecars.map((sidecar, index) => namedIn([...path, "sidecars", index, "volumes"], sidecar.volumes))
+]
 
 /** Returns names that occur twice, and those that nothing in the template has. */
 export const nameProblems = ({
@@ -33,7 +44,8 @@ export const nameProblems = ({
     agents.flatMap(({ apps }, agent) => apps.map(({ slug }, index) => ({ path: ["agents", agent, "apps", index, "slug"], value: slug }))),
     ...agents.map(({ metadata }, agent) =>
       metadata.map(({ key }, index) => ({ path: ["agents", agent, "metadata", index, "key"], value: key }))
-    )
+    ),
+    ...agents.flatMap(({ container }, agent) => (container === undefined ? [] : containerNames(container, ["agents", agent, "container"])))
   ]
   const agentNames = new Set(agents.map(({ name }) => name))
   return [
@@ -66,6 +78,16 @@ export const parameterProblems = (parameter: Parameter, path: Path): ReadonlyArr
   ]
 }
 
+const inMapping = (path: Path, values: Readonly<Record<string, unknown>>): ReadonlyArray<Path> =>
+  Object.keys(values).map((name) => [...path, name])
+
+/** The values of a container that travel as texts. */
+const containerTexts = ({ build, env, sidecars }: Container, path: Path): ReadonlyArray<Path> => [
+  ...inMapping([...path, "env"], env),
+  ...inMapping([...path, "build", "args"], build?.args ?? {}),
+  ...sidecars.flatMap((sidecar, index) => inMapping([...path, "sidecars", index, "env"], sidecar.env))
+]
+
 /** Values that become texts, and that YAML reads as other values than are written. */
 export const rewrittenValues = ({ agents, env, metadata, parameters, presets, variables }: TemplateFile, yaml: YamlSource) => {
   const types = new Map(parameters.map(({ name, type }) => [name, type]))
@@ -79,7 +101,10 @@ export const rewrittenValues = ({ agents, env, metadata, parameters, presets, va
       Object.keys(preset.parameters).flatMap((name) => ofTexts(types.get(name), ["presets", index, "parameters", name]))
     ),
     ...env.map((_, index) => ["env", index, "value"]),
-    ...agents.flatMap((agent, index) => Object.keys(agent.env).map((name) => ["agents", index, "env", name])),
+    ...agents.flatMap((agent, index) => [
+      ...inMapping(["agents", index, "env"], agent.env),
+      ...(agent.container === undefined ? [] : containerTexts(agent.container, ["agents", index, "container"]))
+    ]),
     ...(metadata?.items ?? []).map((_, index) => ["metadata", "items", index, "value"])
   ]
   const otherwise = yaml.writtenOtherwise()

@@ -5,6 +5,7 @@ import { nextTurn } from "@atelier/core/platform"
 import { Effect, Either, Schema } from "effect"
 import type { ArchiveFile } from "../engine/Archive.js"
 import { templatePath } from "../engine/TemplatePath.js"
+import { engineProblems, type EngineRules } from "./EngineRules.js"
 import type { ExpressionProblem } from "./Expression.js"
 import { excessiveExpression, maximumExpressionTokens } from "./ExpressionLimit.js"
 import { type Placed, within } from "./Placed.js"
@@ -25,8 +26,11 @@ export interface Template {
   readonly files: ReadonlyMap<string, ArchiveFile>
 }
 
-/** Reads and checks the template of a source, in pieces between which others have their turn. */
-export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Effect.Effect<Template, ReadonlyArray<Problem>> =>
+/** Reads and checks the template of a source, in pieces between which others have their turn. `rules` are those of the engine that is to run it. */
+export const readTemplate = (
+  files: ReadonlyMap<string, ArchiveFile>,
+  rules?: EngineRules
+): Effect.Effect<Template, ReadonlyArray<Problem>> =>
   Effect.gen(function* () {
     const file = templatePath(files.keys()) ?? "template.yaml"
     const yaml = yield* readYaml(file, files.get(file)?.bytes ?? new Uint8Array(0))
@@ -48,6 +52,8 @@ export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Effect.Ef
             ? yaml.problem(path, `${within(path)}${value}`)
             : yaml.problem(path, `${within(path)}${value.message}`, value.offset)
         )
+    const refusals = rules === undefined ? [] : place(engineProblems(definition, new TextDecoder().decode(files.get(file)?.bytes), rules))
+    if (refusals.length > 0) return yield* Effect.fail(refusals)
     const problems = place([
       ...nameProblems(definition),
       ...definition.parameters.flatMap((parameter, index) => parameterProblems(parameter, ["parameters", index])),

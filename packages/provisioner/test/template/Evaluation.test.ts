@@ -6,7 +6,14 @@ import { readTemplate } from "../../src/template/TemplateSource.js"
 import { formatProblems } from "../../src/template/YamlSource.js"
 import { aPlanInput, runAtOnce, uuid } from "../builders.js"
 
-const place = { directory: "/srv/w", platform: { os: "linux", arch: "amd64" }, port: 4321, token: () => uuid(9) }
+const place = {
+  kind: "machine",
+  resourceType: "local_directory",
+  directory: "/srv/w",
+  platform: { os: "linux", arch: "amd64" },
+  port: 4321,
+  token: () => uuid(9)
+} as const
 
 const template = (yaml: string, files: Readonly<Record<string, string>> = {}) =>
   Either.getOrThrowWith(

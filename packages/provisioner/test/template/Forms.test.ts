@@ -110,6 +110,8 @@ parameters:
     expect(namesOf(yaml, { wide: "True" })).toContain("width")
     const built = evaluate(template(yaml), aPlanInput({ parameters: { cloud: "south", wide: "1" } }), {
       directory: "/srv/w",
+      kind: "machine",
+      resourceType: "local_directory",
       platform: { os: "linux", arch: "amd64" },
       port: 1,
       token: () => uuid(9)

@@ -85,14 +85,14 @@ export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
  */
 export const makeDaemonSelection = (engines: ReadonlySet<string>, sources: TemplateSources["Type"]): EngineSelection => {
   const { leave, left, reasonOf } = leftSources()
-  const isRun = ({ engine }: Opinion): boolean => engine === undefined || engines.has(engine)
+  const isRun = ({ engines: able }: Opinion): boolean => able === undefined || able.some((engine) => engines.has(engine))
   return {
     left,
     isTaken: ({ file_id }) => Option.exists(sources.opinionOf(file_id), isRun),
     judge: ({ file_id }) =>
       Effect.flatMap(sources.judge(file_id), (opinion) => {
         if (isRun(opinion)) return Effect.succeed(true)
-        const reason = `A daemon with the tags of this job is connected, but it does not have the engine ${opinion.engine}.`
+        const reason = `A daemon with the tags of this job is connected, but it does not have the engine ${opinion.engines?.join(" or ")}.`
         return Effect.as(leave(file_id, reason), false)
       }),
     refusalOf: ({ file_id }) => reasonOf(file_id)

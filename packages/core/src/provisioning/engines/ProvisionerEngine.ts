@@ -246,10 +246,16 @@ export interface Engine {
    */
   readonly repeatable: ReadonlySet<Phase>
   /**
-   * Whether it understands a source with these files. At most one engine of a process should say so, whatever their order: the source decides. It is
-   * asked for each source that the process reads, so it must be fast.
+   * Whether it runs a source with these files. Where several engines of a process do, the first one runs it. It is asked for each source that the
+   * process reads, so it must be fast.
    */
   readonly understands: (source: SourceFiles) => boolean
+  /**
+   * The names of the engines that can run a source in this engine's language; empty for another language. It is asked where no engine of the process
+   * understands the source: daemons with one of these engines take its jobs. Where there is no such daemon, `open` of this engine is called, which
+   * fails and says what is missing. Absent if all engines of the language are one.
+   */
+  readonly enginesFor?: (source: SourceFiles) => ReadonlyArray<string>
   /**
    * Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. `modules` are those that the source's import has
    * downloaded: they are not downloaded again.

@@ -1,4 +1,4 @@
-import { Context, Effect, Either, Option, type Scope, Stream } from "effect"
+import { Context, Effect, Option, type Scope, Stream } from "effect"
 import { Archives } from "../files/Archives.js"
 import type { FileId } from "../files/File.js"
 import { FileRepository } from "../files/FileRepository.js"
@@ -26,12 +26,31 @@ export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<En
   readonly size: number
 }
 
-/** The first engine that understands a source with these files. Fails without such an engine. */
-export const engineFor = (engines: ReadonlyArray<Engine>, source: SourceFiles): Effect.Effect<Engine, ProvisionFailure> => {
+/** What the engines of a process say of a source. */
+interface Choice {
+  /** The engine that opens the source: one that runs it, or that says why none does. Undefined where no engine knows its language. */
+  readonly engine: Engine | undefined
+  readonly opinion: Opinion
+}
+
+/** The first engine that understands a source with these files; without one, the first that knows which engines do. */
+const choose = (engines: ReadonlyArray<Engine>, source: SourceFiles): Choice => {
   const engine = engines.find(({ understands }) => understands(source))
-  if (engine !== undefined) return Effect.succeed(engine)
+  if (engine !== undefined) return { engine, opinion: { refusal: undefined, engines: [engine.name] } }
   const shown = source.paths.slice(0, 10).join(", ") || "none"
-  return new ProvisionFailure({ message: `No provisioner of this server understands the template. Its files are: ${shown}.` })
+  const refusal = `No provisioner of this server understands the template. Its files are: ${shown}.`
+  for (const other of engines) {
+    const names = other.enginesFor?.(source) ?? []
+    if (names.length > 0)
+      return { engine: other, opinion: { refusal: `The template needs the engine ${names.join(" or ")}.`, engines: names } }
+  }
+  return { engine: undefined, opinion: { refusal, engines: undefined } }
+}
+
+/** The engine that opens a source with these files: one that understands it, or that says which engine is missing. Fails without such an engine. */
+export const engineFor = (engines: ReadonlyArray<Engine>, source: SourceFiles): Effect.Effect<Engine, ProvisionFailure> => {
+  const { engine, opinion } = choose(engines, source)
+  return engine === undefined ? new ProvisionFailure({ message: opinion.refusal ?? "" }) : Effect.succeed(engine)
 }
 
 /** Sources that were read last, at least. A file never changes, and the jobs of a template read the same one. */
@@ -41,8 +60,8 @@ const keptSources = 32
 export interface Opinion {
   /** Why none of its engines runs the source; undefined where one does. */
   readonly refusal: string | undefined
-  /** The name of its engine that runs the source; undefined where none does, and where the source cannot be read. */
-  readonly engine: string | undefined
+  /** The names of the engines that run the source; undefined where none is known, and where the source cannot be read. */
+  readonly engines: ReadonlyArray<string> | undefined
 }
 
 /** Sources that a process has compared with its engines. */
@@ -130,10 +149,8 @@ const make = Effect.gen(function* () {
     judge: (id: FileId): Effect.Effect<Opinion> =>
       Effect.gen(function* () {
         const outline = yield* Effect.option(Effect.flatMap(read(id), archives.outline))
-        const engine = Option.isNone(outline) ? Either.right(undefined) : yield* Effect.either(engineFor(engines, outline.value))
-        const opinion: Opinion = Either.isRight(engine)
-          ? { refusal: undefined, engine: engine.right?.name }
-          : { refusal: engine.left.message, engine: undefined }
+        const unread: Opinion = { refusal: undefined, engines: undefined }
+        const opinion = Option.match(outline, { onNone: () => unread, onSome: (files) => choose(engines, files).opinion })
         opinions.set(id, opinion)
         return opinion
       }),

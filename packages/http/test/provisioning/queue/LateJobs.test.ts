@@ -70,8 +70,8 @@ const builds = Layer.succeed(WorkspaceBuildJobs, {
 
 /** Sources that a daemon of the server itself waits for. */
 const sources = Layer.succeed(TemplateSources, {
-  opinionOf: () => Option.some({ refusal: undefined, engine: "test" }),
-  judge: () => Effect.succeed({ refusal: undefined, engine: "test" }),
+  opinionOf: () => Option.some({ refusal: undefined, engines: ["test"] }),
+  judge: () => Effect.succeed({ refusal: undefined, engines: ["test"] }),
   open: () => Effect.never,
   openVersion: () => Effect.never,
   read: () => Effect.never
