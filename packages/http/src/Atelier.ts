@@ -22,6 +22,7 @@ import {
   NodeArchives,
   NodeCryptography,
   NodeAgentApi,
+  NodeClientDocuments,
   NodeEncryption,
   NodeInstanceVerifier,
   NodePushSender,
@@ -183,7 +184,13 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
   const domain = stacked(
     // In place of the host's dialer, which it asks first
     Layer.provideMerge(layerDialer, ports),
-    together(host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer, NodeAgentApi.layer, TokenOffers.layer),
+    together(
+      host.passwordHasher ?? Argon2Hasher.layer,
+      NodeTaskApps.layer,
+      NodeAgentApi.layer,
+      NodeClientDocuments.layer,
+      TokenOffers.layer
+    ),
     services
   )
   const transport = stacked(

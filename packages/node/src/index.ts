@@ -2,6 +2,7 @@
 export * as Argon2Hasher from "./Argon2Hasher.js"
 export * as NodeAgentApi from "./NodeAgentApi.js"
 export * as NodeArchives from "./NodeArchives.js"
+export * as NodeClientDocuments from "./NodeClientDocuments.js"
 export * as NodeCryptography from "./NodeCryptography.js"
 export * as NodeEncryption from "./NodeEncryption.js"
 export * as NodeInstanceVerifier from "./NodeInstanceVerifier.js"

@@ -1,5 +1,5 @@
 /** How a client proves with a signature who it is (RFC 7523 §2.2, §3). oauth2-provider.md §17.4. */
-import { invalidClient, type OAuth2App, OAuth2Clients } from "@atelier/core/oauth2"
+import { clientIdOf, invalidClient, type OAuth2App, OAuth2Clients } from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
 import { Clock, Effect } from "effect"
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, jwtVerify } from "jose"
@@ -36,8 +36,8 @@ export const assertionCheck = (
     Effect.tryPromise({
       try: () =>
         jwtVerify(assertion, createLocalJWKSet(keys), {
-          issuer: app.id,
-          subject: app.id,
+          issuer: clientIdOf(app),
+          subject: clientIdOf(app),
           audience: [...audiences],
           algorithms: signatureAlgorithms,
           requiredClaims: ["exp", "jti"],

@@ -67,6 +67,7 @@ const schemas = {
       revocation_endpoint: { type: "string" },
       introspection_endpoint: { type: "string" },
       registration_endpoint: { type: "string" },
+      client_id_metadata_document_supported: { type: "boolean" },
       response_types_supported: { type: "array", items: { type: "string" } },
       response_modes_supported: { type: "array", items: { type: "string" } },
       prompt_values_supported: { type: "array", items: { type: "string" } },

@@ -16,6 +16,7 @@ export const serverMetadata = (accessUrl: string, registrationEnabled: boolean):
   revocation_endpoint: `${accessUrl}/oauth2/revoke`,
   introspection_endpoint: `${accessUrl}/oauth2/introspect`,
   ...(registrationEnabled ? { registration_endpoint: `${accessUrl}/oauth2/register` } : {}),
+  client_id_metadata_document_supported: registrationEnabled,
   response_types_supported: responseTypes,
   response_modes_supported: responseModes,
   prompt_values_supported: prompts,

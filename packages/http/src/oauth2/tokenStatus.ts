@@ -1,5 +1,5 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { invalidRequest, type OAuth2Clients, type OAuth2Tokens } from "@atelier/core/oauth2"
+import { clientIdOf, invalidRequest, type OAuth2Clients, type OAuth2Tokens } from "@atelier/core/oauth2"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { callInfo } from "../server/request/CurrentRequest.js"
@@ -49,7 +49,7 @@ export const tokenStatus = ({ answering, limited, clients, check, tokens, settin
         return json(200, {
           active: true,
           scope: found.scopes.join(" "),
-          client_id: client.app.id,
+          client_id: clientIdOf(client.app),
           username: found.username,
           ...(found.kind === "access" ? { token_type: found.dpop_jkt === null ? "Bearer" : "DPoP" } : {}),
           ...(found.dpop_jkt === null ? {} : { cnf: { jkt: found.dpop_jkt } }),

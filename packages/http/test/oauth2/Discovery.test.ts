@@ -15,6 +15,7 @@ const metadata = (base: string) => ({
   revocation_endpoint: `${base}/oauth2/revoke`,
   introspection_endpoint: `${base}/oauth2/introspect`,
   registration_endpoint: `${base}/oauth2/register`,
+  client_id_metadata_document_supported: true,
   response_types_supported: ["code"],
   response_modes_supported: ["query", "fragment"],
   prompt_values_supported: ["none", "login", "consent", "select_account"],
@@ -71,6 +72,7 @@ describeInterface("the discovery documents", (server) => {
     await set(false)
     const { body } = await server().call("GET", "//.well-known/oauth-authorization-server")
     expect(body).not.toHaveProperty("registration_endpoint")
+    expect(body).toMatchObject({ client_id_metadata_document_supported: false })
     await set(true)
   })
 

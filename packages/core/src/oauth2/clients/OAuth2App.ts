@@ -21,6 +21,8 @@ export type AuthMethod = (typeof authMethods)[number]
 
 /** Metadata that is stored and shown. Unless a member says so, it has no effect (RFC 7591 §2). */
 export const DescriptiveMetadata = Schema.Struct({
+  /** The URL of the document that describes the client, which is its client id too. Absent for any other client. */
+  client_id: Schema.optional(Schema.String),
   client_uri: Schema.optional(Schema.String),
   logo_uri: Schema.optional(Schema.String),
   tos_uri: Schema.optional(Schema.String),
@@ -63,6 +65,9 @@ export const hasSecrets = ({
   client_type,
   token_endpoint_auth_method: method
 }: Pick<OAuth2App, "client_type" | "token_endpoint_auth_method">) => client_type === "confidential" && method !== "private_key_jwt"
+
+/** The id by which a client names itself. */
+export const clientIdOf = ({ id, metadata }: Pick<OAuth2App, "id" | "metadata">): string => metadata.client_id ?? id
 
 export const callbackUrl = ({ redirect_uris }: Pick<OAuth2App, "redirect_uris">): string => redirect_uris[0] ?? ""
 

@@ -27,6 +27,7 @@ export const appAudit = auditedResource<AuditedApp>({
     token_endpoint_auth_method: audited,
     grant_types: audited,
     response_types: audited,
+    client_id: audited,
     scope: audited,
     contacts: audited,
     client_uri: audited,

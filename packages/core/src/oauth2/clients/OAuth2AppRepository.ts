@@ -19,6 +19,8 @@ export class OAuth2AppRepository extends Context.Tag("@atelier/core/OAuth2AppRep
     /** The hash of a client's registration access token; none for a client without one. */
     readonly hashedRegistrationToken: (id: Uuid) => Effect.Effect<Option.Option<Uint8Array>>
     readonly insert: (app: OAuth2App, hashedRegistrationToken: Uint8Array | null) => Effect.Effect<void>
+    /** Inserts an app without a registration token, unless it is there. */
+    readonly insertMissing: (app: OAuth2App) => Effect.Effect<void>
     /** False when there is no such app. */
     readonly update: (app: OAuth2App) => Effect.Effect<boolean>
     /** Deletes an app with its secrets, codes and tokens; false if the app does not exist. */

@@ -3,7 +3,10 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import { constantTimeEquals, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { parse, type Uuid } from "../../platform/texts/Uuid.js"
+import { isDocumentUrl } from "./ClientDocument.js"
+import { documentedClients } from "./DocumentedClients.js"
 import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
+import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest, type OAuthError } from "../OAuthError.js"
 import { presentedSecret } from "../tokens/OAuthSecret.js"
@@ -26,6 +29,10 @@ export const requireAuthenticated = ({ app, isProven }: AuthenticatedClient): Ef
 
 /** The methods of {@link OAuth2Clients}. */
 export interface OAuth2ClientsService {
+  /**
+   * The client of an id: a UUID, or the `https` URL of a document that describes the client. The document is read again after 10 minutes. Fails with
+   * `OAuthError`.
+   */
   readonly get: (...args: [id: string | undefined]) => Effect.Effect<OAuth2App, OAuthError>
 
   /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
@@ -45,11 +52,14 @@ const make = Effect.gen(function* () {
   const repository = yield* OAuth2AppRepository
   const used = yield* UsedTokens
   const { brand } = yield* DeploymentOptions
+  const { registrationEnabled } = yield* OAuth2Apps
+  const documented = yield* documentedClients({ repository, admitted: registrationEnabled })
 
   /** The app of a client id. Fails in the same way for an id that is malformed and for one that is unknown. */
   const get = (id: string | undefined) =>
     Effect.gen(function* () {
       if (id === undefined || id === "") return yield* invalidRequest("The parameter client_id is required.")
+      if (isDocumentUrl(id)) return yield* documented(id)
       const uuid = parse(id)
       const found = uuid === undefined ? Option.none() : yield* repository.byId(uuid)
       return Option.isSome(found) ? found.value : yield* invalidClient
@@ -89,5 +99,5 @@ const make = Effect.gen(function* () {
 
 /** Looks clients up and checks their secrets. oauth2-provider.md §2, §7 no. 2. */
 export class OAuth2Clients extends Context.Tag("@atelier/core/OAuth2Clients")<OAuth2Clients, OAuth2ClientsService>() {
-  static readonly layer = standingOn(service(OAuth2Clients, make), UsedTokens.layer)
+  static readonly layer = standingOn(service(OAuth2Clients, make), UsedTokens.layer, OAuth2Apps.layer)
 }

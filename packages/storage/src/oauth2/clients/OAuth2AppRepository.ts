@@ -65,6 +65,8 @@ export const layer = service(
         ),
       insert: (value, hashedToken) =>
         run(sql`INSERT INTO oauth2_apps ${sql.insert({ ...written(value), hashed_registration_token: hashedToken })}`),
+      insertMissing: (value) =>
+        run(sql`INSERT INTO oauth2_apps ${sql.insert({ ...written(value), hashed_registration_token: null })} ON CONFLICT (id) DO NOTHING`),
       update: (value) => applied(sql`UPDATE oauth2_apps SET ${sql.update(written(value), ["id"])} WHERE id = ${value.id} RETURNING id`),
       delete: (id) => applied(sql`DELETE FROM oauth2_apps WHERE id = ${id} RETURNING id`),
       recordUse: (id, at) => run(sql`UPDATE oauth2_apps SET last_used_at = ${at} WHERE id = ${id}`),
