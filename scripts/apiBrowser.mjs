@@ -1,5 +1,5 @@
-// Copies the files of the interface's browser into the package that serves them. The package that they come from asks for one that
-// reports each installation to its makers, so hosts must not get it.
+// Copies the files of the interface's browser into the package that serves them. Hosts get no more of the package that they come from: it asks
+// for one that reports each installation to its makers, which `scripts/nothing` replaces here.
 import { cp, mkdir } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"

@@ -71,3 +71,9 @@ it("hosts get no package that reports its use", () => {
     "node_modules/msgpackr-extract"
   ])
 })
+
+it("no installed package reports its installation", () => {
+  const { installed } = read("../package-lock.json")
+  const withScript = installed.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path)
+  expect(withScript.filter((path) => reporting.test(path.slice("node_modules/".length)))).toStrictEqual([])
+})
