@@ -4,6 +4,7 @@ export interface LockedPackage {
   readonly integrity?: string
   readonly link?: boolean
   readonly hasInstallScript?: boolean
+  readonly license?: string
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

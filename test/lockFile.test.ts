@@ -72,6 +72,25 @@ it("hosts get no package that reports its use", () => {
   ])
 })
 
+/** Licences under which hosts may pass the packages on, with a notice at the most. */
+const permissive = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT", "MIT-0", "Unlicense"])
+
+it("hosts get packages of permissive licences alone", () => {
+  const { lock } = read("../package-lock.json")
+  const published = Object.keys(lock.packages).filter((path) => /^packages\/[^/]+$/.test(path))
+  // One of several is enough where a package offers a choice, and all are needed where it combines them
+  const isPermissive = (licence: string): boolean =>
+    licence
+      .replace(/[()]/g, "")
+      .split(" OR ")
+      .some((choice) => choice.split(" AND ").every((name) => permissive.has(name)))
+  const others = reachablePackages(lock, [...published, "examples/standalone"])
+    .filter((path) => lock.packages[path]?.link !== true)
+    .map((path) => `${path}: ${lock.packages[path]?.license}`)
+    .filter((entry) => !isPermissive(entry.slice(entry.indexOf(": ") + 2)))
+  expect(others).toStrictEqual([])
+})
+
 it("no installed package reports its installation", () => {
   const { installed } = read("../package-lock.json")
   const withScript = installed.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path)
