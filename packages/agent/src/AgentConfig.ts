@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs"
-import { homedir, tmpdir, userInfo } from "node:os"
+import { existsSync, readFileSync } from "node:fs"
+import { tmpdir, type UserInfo, userInfo } from "node:os"
 import { resolve } from "node:path"
 import { Data, Either, Option, Redacted } from "effect"
 import * as Brand from "./Brand.js"
@@ -19,6 +19,10 @@ export interface AgentConfig {
   readonly logDirectory: string
   /** Where an outage of the server's is reported to the engine; an absolute path. Absent where no engine reads it. */
   readonly outageFile?: string | undefined
+  /** The archive of the files that the engine has for the workspace; an absolute path. */
+  readonly filesArchive?: string | undefined
+  /** Whether the standard output tells how the first way to the service goes. */
+  readonly tellsStart: boolean
   /** Whether scripts may see the agent's token, which acts for the workspace's owner. */
   readonly shareToken: boolean
 }
@@ -74,13 +78,27 @@ const parseUrl = (name: string, text: string): Either.Either<URL, InvalidConfig>
     : Either.left(new InvalidConfig({ message: `${name} is not an http or https address: ${text}` }))
 }
 
-/** The user's login shell, unless the user is unknown to the system or may not log in. */
-const loginShell = (): string => {
-  const shell = Either.getOrElse(
-    Either.try(() => userInfo().shell),
-    () => null
+/** The user by the system's list of users; undefined if it has none, as in containers that run as any number. */
+const user = (): UserInfo<string> | undefined =>
+  Either.getOrElse(
+    Either.try(() => userInfo()),
+    () => undefined
   )
-  return shell === null || shell === "" || /\/(?:nologin|false)$/.test(shell) ? fallbackShell : shell
+
+/** The user's login shell, unless it is missing or the user may not log in. */
+const loginShell = (shell: string | null | undefined): string =>
+  typeof shell !== "string" || shell === "" || /\/(?:nologin|false)$/.test(shell) || !existsSync(shell) ? fallbackShell : shell
+
+/** The variables that a login sets, for an agent that nothing has set them for. */
+const loginVariables = (environment: Environment): Readonly<Record<"HOME" | "LOGNAME" | "SHELL" | "USER", string>> => {
+  const known = user()
+  const name = environment["USER"] ?? environment["LOGNAME"] ?? known?.username ?? String(process.getuid?.() ?? "")
+  return {
+    HOME: environment["HOME"] ?? known?.homedir ?? "/",
+    LOGNAME: environment["LOGNAME"] ?? name,
+    SHELL: environment["SHELL"] ?? loginShell(known?.shell),
+    USER: name
+  }
 }
 
 /** Reads the configuration; docs/agent.md lists the variables. */
@@ -97,15 +115,22 @@ export const fromEnvironment = (environment: Environment, args: Arguments = {}):
     const url = yield* parseUrl(`${name}_AGENT_URL`, yield* required("URL"))
     const tokenFile = variable("TOKEN_FILE")
     const token = variable("TOKEN") ?? (tokenFile === undefined ? yield* required("TOKEN") : yield* readToken(tokenFile))
+    const login = loginVariables(environment)
+    const absolute = (suffix: string) => Option.getOrUndefined(Option.map(Option.fromNullable(variable(suffix)), (file) => resolve(file)))
     return {
       url,
       token: Redacted.make(yield* checkToken(token)),
       brand: Brand.make(args.brand ?? variable("BRAND") ?? Brand.wordOf(name), name),
-      environment: Object.fromEntries(Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
-      homeDirectory: environment["HOME"] ?? homedir(),
-      shell: environment["SHELL"] ?? loginShell(),
+      environment: {
+        ...Object.fromEntries(Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+        ...login
+      },
+      homeDirectory: login.HOME,
+      shell: login.SHELL,
       logDirectory: resolve(variable("LOG_DIRECTORY") ?? tmpdir()),
-      outageFile: Option.getOrUndefined(Option.map(Option.fromNullable(variable("OUTAGE_FILE")), (file) => resolve(file))),
+      outageFile: absolute("OUTAGE_FILE"),
+      filesArchive: absolute("FILES"),
+      tellsStart: variable("TELL_START") === "true",
       shareToken: variable("SHARE_TOKEN") === "true"
     }
   })

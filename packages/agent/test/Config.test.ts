@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 import { readFileSync } from "node:fs"
 import { Either, Redacted } from "effect"
@@ -68,4 +68,24 @@ describe("the configuration", () => {
 it("the version and the oldest Node are the package's", () => {
   const least = { engines: { node: `>=${leastNode.join(".")}` } }
   expect(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))).toMatchObject({ version, ...least })
+})
+
+describe("a login that nothing has made", () => {
+  const login = (environment: Record<string, string>) => {
+    const config = Either.getOrThrow(
+      AgentConfig.fromEnvironment({ SERVICE_AGENT_URL: "http://x", SERVICE_AGENT_TOKEN: "t", ...environment })
+    )
+    const { HOME, LOGNAME, SHELL, USER } = config.environment
+    return { HOME, LOGNAME, SHELL, USER, home: config.homeDirectory, shell: config.shell }
+  }
+
+  it("is that of the system's user", () => {
+    const { homedir, username } = userInfo()
+    expect(login({})).toMatchObject({ HOME: homedir, home: homedir, USER: username, LOGNAME: username })
+  })
+
+  it("does not replace what is set", () => {
+    const set = { HOME: "/h", LOGNAME: "l", SHELL: "/s", USER: "u" }
+    expect(login(set)).toStrictEqual({ ...set, home: "/h", shell: "/s" })
+  })
 })

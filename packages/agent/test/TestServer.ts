@@ -214,6 +214,7 @@ export const aConfig = (url: URL, home: string, more: Partial<AgentConfig.AgentC
   shell: "/bin/sh",
   logDirectory: home,
   shareToken: false,
+  tellsStart: false,
   ...more
 })
 

@@ -18,6 +18,7 @@ import { answeredInTime, type Use } from "./Calls.js"
 import * as OutageReport from "./OutageReport.js"
 import * as ReverseStreams from "../streams/ReverseStreams.js"
 import { rpcVersion } from "../Version.js"
+import * as StartNotices from "./StartNotices.js"
 import * as Tokens from "./Tokens.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
@@ -53,6 +54,13 @@ const addressOf = (url: URL): URL => {
 const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): string =>
   error._tag === "ConnectFailed" && error.status !== undefined ? `the server answered ${error.status}: ${error.message}` : error.message
 
+/** Whether the service itself has refused the token, as it does until the agent's build is complete. */
+const isKnown = (cause: Cause.Cause<ConnectFailed | SessionEnded | DrpcClient.ClientError>): boolean =>
+  Option.exists(
+    Cause.failureOption(cause),
+    (error) => error._tag === "ConnectFailed" && error.status === unauthorized && error.isService === true
+  )
+
 /** How long the connection of the token before is kept after the server has been told of the new one's. */
 const lingering = Duration.seconds(5)
 
@@ -86,6 +94,7 @@ export const make = (
     const refused = yield* Effect.makeLatch()
     const pausing = yield* Effect.makeLatch()
     const outage = yield* OutageReport.make(config)
+    const notices = StartNotices.make(config)
     const launchedAt = yield* Clock.currentTimeMillis
     let everConnected = false
     let isHurried = false
@@ -127,6 +136,7 @@ export const make = (
         )
         yield* replaces
         yield* outage.reached
+        yield* notices.reached
         yield* Effect.logInfo(`Connected to ${config.url.host}`)
         // An agent that takes no streams any more must not take itself for connected
         yield* Effect.raceFirst(session.closed, Fiber.join(serving))
@@ -148,7 +158,7 @@ export const make = (
                 if (error === undefined) return Cause.pretty(cause)
                 if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
                 return explain(error)
-              }),
+              }).pipe(Effect.tap((reason) => (isKnown(cause) ? notices.reached : notices.unreachable(reason)))),
             onSuccess: () => Effect.succeed("closed by the server")
           })
           if (own !== loops) return

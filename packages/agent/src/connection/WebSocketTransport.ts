@@ -1,11 +1,18 @@
-import { Data, Deferred, Duration, Effect, Exit, Option, type Scope } from "effect"
+import { Data, Deferred, Duration, Effect, Exit, type Scope } from "effect"
 import { WebSocket, type RawData } from "ws"
 import { makePauses, TransportError, type Transport } from "@atelier/agent-protocol"
 import { isLoopback, resolving } from "./Loopback.js"
 import { reasonOf } from "./Unreachable.js"
 
-/** The server does not open the connection. `status` is that of its answer, if there was one. */
-export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{ readonly status: number | undefined; readonly message: string }> {}
+/**
+ * The server does not open the connection. `status` is that of its answer, if there was one. `isService` tells whether the answer has the form of the
+ * service's errors, which those of proxies before it rarely have.
+ */
+export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{
+  readonly status: number | undefined
+  readonly message: string
+  readonly isService?: boolean
+}> {}
 
 /** The traffic of an agent's connections, in bytes and WebSocket messages. */
 export interface Traffic {
@@ -40,7 +47,10 @@ const bytesOf = (data: RawData): Uint8Array => {
 }
 
 /** The `message` of an error's JSON body, or the body. */
-const refusalOf = (body: string): string => Option.getOrElse(Option.fromNullable(/"message"\s*:\s*"([^"]*)"/.exec(body)?.[1]), () => body)
+const refusalOf = (body: string): Pick<ConnectFailed, "message" | "isService"> => {
+  const [, message] = /"message"\s*:\s*"([^"]*)"/.exec(body) ?? []
+  return { message: message ?? body, isService: message !== undefined }
+}
 
 /** Whether no program between this one and the server can read the connection: TLS hides its bytes, or the server is on this machine. */
 export const isHidden = ({ hostname, protocol }: URL): boolean => protocol === "wss:" || isLoopback(hostname)
@@ -61,9 +71,8 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
       ...(isHidden(url) ? { generateMask: noMask } : {}),
       ...resolving(url)
     })
-    const fail = (status: number | undefined, message: string) => resume(new ConnectFailed({ status, message }))
     // Stays: an error after the end must not become an unhandled one.
-    socket.on("error", (error) => fail(undefined, reasonOf(error)))
+    socket.on("error", (error) => resume(new ConnectFailed({ status: undefined, message: reasonOf(error) })))
     socket.once("open", () => {
       // Nothing may arrive before there are listeners.
       socket.pause()
@@ -73,7 +82,7 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
       let body = ""
       const refused = () => {
         request.destroy()
-        fail(response.statusCode, refusalOf(body))
+        resume(new ConnectFailed({ status: response.statusCode, ...refusalOf(body) }))
       }
       response.setEncoding("utf8")
       response.on("data", (text: string) => {

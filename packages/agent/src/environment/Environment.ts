@@ -37,11 +37,13 @@ const uuidOf = (id: Uint8Array): string =>
  */
 export const variablesOf = (config: AgentConfig, manifest: AgentMessages.Manifest, askpass = ""): Variables => {
   const name = config.brand.environmentName
-  const secret = new Set(config.shareToken ? [] : [`${name}_AGENT_TOKEN`, `${name}_AGENT_TOKEN_FILE`])
+  // What the engine has for the agent alone
+  const engineOnly = [`${name}_AGENT_FILES`, `${name}_AGENT_TELL_START`]
+  const withheld = new Set(config.shareToken ? engineOnly : [...engineOnly, `${name}_AGENT_TOKEN`, `${name}_AGENT_TOKEN_FILE`])
   const optional = (key: string, value: string) => (value === "" ? {} : { [key]: value })
   return {
     HOME: config.homeDirectory,
-    ...Object.fromEntries(Object.entries(config.environment).filter(([key]) => !secret.has(key))),
+    ...Object.fromEntries(Object.entries(config.environment).filter(([key]) => !withheld.has(key))),
     ...optional("GIT_ASKPASS", askpass),
     ...Object.fromEntries(manifest.environment_variables),
     ...Object.fromEntries(

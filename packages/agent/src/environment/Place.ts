@@ -4,6 +4,7 @@ import { Effect, type Scope } from "effect"
 import type { AgentMessages } from "@atelier/agent-protocol"
 import type { AgentConfig } from "../AgentConfig.js"
 import * as GitAskpass from "./GitAskpass.js"
+import { ownCommand } from "./ownCommand.js"
 import { absolutePath, directoryOf, expandPath, variablesOf } from "./Environment.js"
 
 /** Where the workspace's commands run, and with what. */
@@ -33,9 +34,9 @@ const writeSecret = (file: string, value: Uint8Array) => {
 
 /** Installs what git asks for tokens, where the deployment has providers of tokens for git. Without it, git asks its user. */
 const installAskpass = (config: AgentConfig, { git_auth_configs }: AgentMessages.Manifest): Effect.Effect<string, never, Scope.Scope> => {
-  const [, program] = process.argv
+  const program = ownCommand()
   if (git_auth_configs === 0 || program === undefined) return Effect.succeed("")
-  return Effect.catchAll(GitAskpass.install(config, [process.execPath, program]), (cause) =>
+  return Effect.catchAll(GitAskpass.install(config, program), (cause) =>
     Effect.as(Effect.logWarning(`Git cannot be given tokens: ${explain(cause)}`), "")
   )
 }

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process"
+import { existsSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { constants, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -67,6 +68,10 @@ const cannotStart = (cause: unknown) => {
   })
 }
 
+/** Whether the workspace has no shell for the script. */
+const isMissing = (error: NodeJS.ErrnoException, { directory, shell }: Command): boolean =>
+  error.code === "ENOENT" && error.path === shell && existsSync(directory)
+
 /** The program and arguments of a script's first line, `#!program argument`: at most one argument, as the kernel reads it. */
 const interpreterOf = (script: string): ReadonlyArray<string> | undefined => {
   const [, program, argument] = /^#![ \t]*(\S+)(?:[ \t]+(.*?))?[ \t\r]*(?:\n|$)/.exec(script) ?? []
@@ -119,7 +124,7 @@ const start = (program: ReadonlyArray<string>, command: Command, output: Output)
         child.stderr.on("data", output.stderr)
         child.once("exit", (code, signal) => Deferred.unsafeDone(exited, Effect.succeed(exitCodeOf(code, signal))))
         child.once("error", (error) => {
-          const { exitCode, message } = cannotStart(error)
+          const { exitCode, message } = cannotStart(isMissing(error, command) ? new Error(`${command.shell} is not found (ENOENT)`) : error)
           output.stderr(Buffer.from(`${message}\n`))
           Deferred.unsafeDone(exited, Effect.succeed(exitCode))
         })

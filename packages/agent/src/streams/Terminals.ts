@@ -1,4 +1,5 @@
 /** Terminals that outlive the connections of their viewers. agents-and-apps.md §18. */
+import { access } from "node:fs/promises"
 import type { IPty } from "@lydell/node-pty"
 import { Pty, StreamReset, type ByteStream, type StreamError } from "@atelier/agent-protocol"
 import { Clock, Duration, Effect, Either, Option, type Scope } from "effect"
@@ -134,6 +135,17 @@ const input = (stream: ByteStream, terminal: Terminal, rest: Uint8Array): Effect
     }
   })
 
+/** Whether there is such a program. A name without a folder is looked for by the system. */
+const exists = (program: string): Effect.Effect<boolean> =>
+  program.includes("/")
+    ? Effect.promise(() =>
+        access(program).then(
+          () => true,
+          () => false
+        )
+      )
+    : Effect.succeed(true)
+
 const described = (stream: ByteStream) =>
   Effect.gen(function* () {
     const decoder = new Pty.InitDecoder()
@@ -233,6 +245,12 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
         Effect.gen(function* () {
           const { init, rest } = yield* described(stream)
           const known = terminals.get(init.ID)
+          const { shell } = yield* place
+          if (known === undefined && !(yield* exists(shell))) {
+            // As a line of the terminal, which is all that its user sees
+            yield* stream.write(Buffer.from(`The workspace has no shell: ${shell} is not found.\r\n`))
+            return yield* stream.finish
+          }
           const terminal = known ?? (yield* start(init))
           const viewer = yield* view(terminal)
           if (known !== undefined) handle(terminal, { height: init.Height, width: init.Width })

@@ -27,10 +27,14 @@ export interface Child {
 const outputGrace = Duration.millis(200)
 
 /** Why a program cannot be started, to the caller. */
-export const startRefusal = (error: NodeJS.ErrnoException, { directory, file }: Program): Effect.Effect<never, Refused> =>
+export const startRefusal = (error: NodeJS.ErrnoException, { directory, file, isShell }: Program): Effect.Effect<never, Refused> =>
   Effect.gen(function* () {
     const place = yield* Effect.promise(() => stat(directory).catch(() => undefined))
     if (place?.isDirectory() !== true) return yield* Refused.field("cwd", `${directory} is not a directory`)
+    if (error.code === "ENOENT" && isShell) {
+      const advice = "Name a program and its arguments instead."
+      return yield* Refused.field("command", `needs a shell, which the workspace does not have: ${file} is not found. ${advice}`)
+    }
     if (error.code === "ENOENT") return yield* Refused.field("program", `${file} is not found`)
     if (error.code === "EACCES") return yield* Refused.field("program", `${file} may not be executed`)
     if (error.code === "E2BIG") return yield* Refused.field("args", "are too long, together with the environment")

@@ -37,6 +37,8 @@ export type Order = typeof Order.Type
 /** A program as the system starts it. */
 export interface Program {
   readonly file: string
+  /** Whether the file is the shell of a line. */
+  readonly isShell: boolean
   readonly args: ReadonlyArray<string>
   readonly directory: string
   readonly environment: Readonly<Record<string, string>>
@@ -59,8 +61,10 @@ export const programOf = (
   }
   if (Object.keys(env).some((name) => name === "" || name.includes("=")))
     return Refused.field("env", "names must not be empty or contain =")
+  const isShell = file === undefined || file === ""
   return Effect.succeed({
-    file: file === undefined || file === "" ? shell : file,
+    file: isShell ? shell : file,
+    isShell,
     args: command === undefined ? args : ["-l", "-c", command],
     directory: isAbsolute(cwd) ? cwd : resolve(directory, cwd),
     environment: { ...variables, ...env }
