@@ -78,11 +78,13 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
         }
         const isKept = before !== undefined && Redacted.value(before.token) === Redacted.value(token)
         const manifest = isKept ? before.manifest : now
-        yield* client.UpdateStartup({ startup: { version: `v${version}`, expanded_directory: directoryOf(config, manifest) } })
-        if (isKept) return
-        const next = yield* Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
+        const startup = { version: `v${version}`, expanded_directory: directoryOf(config, manifest) }
+        const told = Effect.asVoid(client.UpdateStartup({ startup }))
+        if (isKept) return yield* told
+        const prepared = Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
         // They have the environment of the time before. The new owner's come after this: streams wait for the end of the greeting
-        if (before !== undefined) yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
+        const ended = before === undefined ? [] : [terminals.end, processes.end]
+        const [next] = yield* Effect.all([prepared, told, ...ended], { concurrency: "unbounded" })
         held = { manifest, token }
         place = next
         yield* Deferred.succeed(first, place)

@@ -7,6 +7,8 @@ export interface Marks {
   readonly next: () => readonly [name: string, value: string]
   /** Whether an entry of a process's environment is a mark of this agent. */
   readonly isMark: (entry: string) => boolean
+  /** Whether a mark has been given out: otherwise no process has one. */
+  readonly areUsed: () => boolean
   /** Marks of their own for some of the processes, which are marks of the agent too. */
   readonly within: () => Marks
 }
@@ -22,6 +24,7 @@ export const make = (brand: Brand): Marks => {
     return {
       next: () => [name, next()],
       isMark: (entry) => entry.startsWith(`${name}=${prefix}.`),
+      areUsed: () => runs > 0,
       within: () => beginningWith(next())
     }
   }

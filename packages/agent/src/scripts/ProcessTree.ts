@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { readdir, readFile } from "node:fs/promises"
 import { Clock, Duration, Effect, Either } from "effect"
+import type { Marks } from "./Marks.js"
 
 /**
  * The processes a script has started, and their descendants.
@@ -134,3 +135,7 @@ export const terminate = (family: Family): Effect.Effect<void> =>
     while (asked.some(stillRuns) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(lookEvery)
     kill(family)
   })
+
+/** Ends the processes that have these marks, and their descendants. Reading all processes of the machine takes a while, so it is left out where none has a mark. */
+export const terminateMarked = ({ areUsed, isMark }: Marks): Effect.Effect<void> =>
+  Effect.suspend(() => (areUsed() ? terminate({ root: undefined, isMark }) : Effect.void))

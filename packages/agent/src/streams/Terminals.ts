@@ -237,9 +237,9 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
 
     return {
       end: Effect.suspend(() => {
-        const { isMark } = own
+        const before = own
         own = marks.within()
-        return Effect.zipRight(endAll, ProcessTree.terminate({ root: undefined, isMark }))
+        return Effect.zipRight(endAll, ProcessTree.terminateMarked(before))
       }),
       serve: (stream) =>
         Effect.gen(function* () {

@@ -88,13 +88,13 @@ export const make = (marks: Marks): Running => {
         })
       }),
     end: Effect.suspend(() => {
-      const { isMark } = own
+      const before = own
       own = marks.within()
       const ending = Effect.forEach(groups, ({ mark, pid }) => (pid === undefined ? Effect.void : endGroup(pid, mark)), {
         concurrency: "unbounded",
         discard: true
       })
-      return Effect.zipRight(ending, ProcessTree.terminate({ root: undefined, isMark }))
+      return Effect.zipRight(ending, ProcessTree.terminateMarked(before))
     })
   }
 }
