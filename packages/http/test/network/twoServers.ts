@@ -1,6 +1,7 @@
 /** Two servers of one deployment. */
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Exit, Scope } from "effect"
+import type { ServerOptions } from "../../../../test/http/server.js"
 import { databaseUrl } from "../../../../test/store/databases.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
 import { address } from "./address.js"
@@ -16,12 +17,16 @@ export interface TwoServers {
 }
 
 /** Starts two servers on one database, which reach each other. */
-export const startTwoServers = async (): Promise<TwoServers> => {
+export const startTwoServers = async (given: ServerOptions = {}): Promise<TwoServers> => {
   const scope = Effect.runSync(Scope.make())
   const url = await Effect.runPromise(Scope.extend(databaseUrl, scope))
   const ways = [await address(), await address()] as const
   const start = (at: 0 | 1, empty: boolean) =>
-    startAgentServer(Postgres.layer({ url, maxConnections: 3 }), { empty, options: { derpServerRelayUrl: ways[at].url } })
+    startAgentServer(Postgres.layer({ url, maxConnections: 3 }), {
+      ...given,
+      empty,
+      options: { ...given.options, derpServerRelayUrl: ways[at].url }
+    })
   const near = await start(0, false)
   const far = await start(1, true)
   ways[0].leadTo(near)

@@ -8,6 +8,8 @@ export interface Worker<R> {
   readonly name: string
   readonly every: Duration.DurationInput
   readonly run: Effect.Effect<void, never, R>
+  /** Completes when a run is wanted before its time. A run that is under way in this process ends first. */
+  readonly wanted?: Effect.Effect<void>
 }
 
 /** What background work waits for. A program that is starting has other work first. */
@@ -31,14 +33,15 @@ export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lo
   )
 
 /**
- * Starts a worker in the scope: a run after `Beginning`, which is at once by default, and then one each period, at most one at a time
- * among all processes that share the store. A run that dies does not end the worker. Of several that die one after the other the first is
+ * Starts a worker in the scope: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
+ * time among all processes that share the store. A run that dies does not end the worker. Of several that die one after the other the first is
  * logged, and the first that succeeds again. Each is counted in `background_failures_total`.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.suspend(() => {
     let failing = false
-    const run = Effect.matchCauseEffect(attempt(worker), {
+    const turns = Effect.unsafeMakeSemaphore(1)
+    const run = Effect.matchCauseEffect(turns.withPermits(1)(attempt(worker)), {
       onFailure: (cause) => {
         const isKnown = failing
         failing = true
@@ -50,11 +53,11 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
         return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
       }
     })
-    return begun.pipe(
-      Effect.zipRight(Effect.repeat(run, Schedule.fixed(worker.every))),
-      Effect.annotateLogs({ worker: worker.name }),
-      afterwards,
-      Effect.forkScoped,
-      Effect.asVoid
-    )
+    const periodic = Effect.repeat(run, Schedule.fixed(worker.every))
+    const { wanted } = worker
+    const all =
+      wanted === undefined
+        ? periodic
+        : Effect.all([periodic, Effect.forever(Effect.zipRight(wanted, run))], { concurrency: "unbounded", discard: true })
+    return begun.pipe(Effect.zipRight(all), Effect.annotateLogs({ worker: worker.name }), afterwards, Effect.forkScoped, Effect.asVoid)
   })

@@ -8,12 +8,13 @@ import { audited, auditedResource } from "../../audit/AuditedResource.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements, requireFeature } from "../../deployment/licenses/Entitlements.js"
 import * as Background from "../../platform/background/Background.js"
+import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import { NotModified, type Forbidden, type NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Measure from "../../platform/Measure.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction } from "../../platform/store/Transactor.js"
+import { publish, transaction } from "../../platform/store/Transactor.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
 import { missingTemplate, type TemplateId } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
@@ -25,11 +26,15 @@ import { WorkspaceBuildCreation } from "../builds/WorkspaceBuildCreation.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { Auditing } from "../../audit/Audit.js"
+import { poolChanges } from "../watching/WorkspaceEvents.js"
 import { poolActions } from "./PoolActions.js"
 import type { Worker } from "../../platform/background/Worker.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
+
+/** How long after a change the pools are filled up: creations at once have the machine for themselves until then. */
+const filledAfter = Duration.millis(500)
 
 const cycleSeconds = Measure.histogram(
   "prebuilds_reconciliation_duration_seconds",
@@ -63,7 +68,7 @@ export interface PrebuildsService {
    */
   readonly invalidate: (
     id: TemplateId
-  ) => Effect.Effect<{ readonly invalidated: ReadonlyArray<PresetNames> }, Forbidden | NotFound, CurrentActor>
+  ) => Effect.Effect<{ readonly invalidated: ReadonlyArray<PresetNames> }, Forbidden | NotFound, CurrentActor | EventBus>
 
   readonly worker: Worker<Auditing>
 }
@@ -77,6 +82,11 @@ const make = Effect.gen(function* () {
   const features = yield* Entitlements
   const options = yield* DeploymentOptions
   const ids = yield* Ids
+
+  const changed = yield* Effect.makeLatch(false)
+  // Every replica hears of it: also the one whose run is under way, which others wait for in vain
+  yield* listen(poolChanges, () => changed.unsafeOpen())
+  const wanted = changed.await.pipe(Effect.zipRight(Effect.sleep(filledAfter)), Effect.zipRight(changed.close), Effect.asVoid)
 
   const { act } = poolActions({ options, builds, prebuilt, repository, jobs })
 
@@ -103,7 +113,7 @@ const make = Effect.gen(function* () {
     changeSettings: Traced.fn("Prebuilds.changeSettings")(function* (reconciliation_paused: boolean) {
       yield* requireFeature("workspace_prebuilds")
       yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
-      const changed = yield* transaction(
+      const isChanged = yield* transaction(
         Effect.gen(function* () {
           const before = Option.getOrElse(yield* repository.lockPaused, () => false)
           if (before === reconciliation_paused) return false
@@ -119,7 +129,8 @@ const make = Effect.gen(function* () {
           return true
         })
       )
-      if (!changed) return yield* new NotModified()
+      if (!isChanged) return yield* new NotModified()
+      if (!reconciliation_paused) yield* publish(poolChanges, {})
       return { reconciliation_paused }
     }),
 
@@ -127,10 +138,12 @@ const make = Effect.gen(function* () {
       yield* requireFeature("workspace_prebuilds")
       const template = yield* Effect.flatMap(templates.byId(id), visibleTemplate)
       yield* Access.authorizeOrHide("update", AccessObjects.template(template), missingTemplate)
-      return { invalidated: yield* repository.invalidate(id, yield* Timestamp.now) }
+      const invalidated = yield* repository.invalidate(id, yield* Timestamp.now)
+      yield* publish(poolChanges, {})
+      return { invalidated }
     }),
 
-    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: measured }
+    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: measured, wanted }
   }
 })
 

@@ -11,7 +11,7 @@ import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction, type Transactor } from "../../platform/store/Transactor.js"
+import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
@@ -21,7 +21,7 @@ import { awake } from "../lifecycle/Dormancy.js"
 import { HandOvers, type PreparedHandOver } from "./HandOvers.js"
 import { type PrebuildPreset, PrebuildRepository } from "./PrebuildRepository.js"
 import { takenWorkspace, type Workspace } from "../Workspace.js"
-import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
+import { poolChanges, publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { WorkspaceRepository, type WorkspaceDetails } from "../WorkspaceRepository.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 import type { Invalid, Forbidden, Duplicate, Conflict, Unacceptable } from "../../platform/Errors.js"
@@ -190,6 +190,7 @@ const make = Effect.gen(function* () {
         const fields = { owner_id: claimant, ...settings, last_used_at, updated_at: last_used_at }
         const taken = (choice: Parameters<PrebuildRepository["Type"]["claim"]>[2]) =>
           Effect.catchTag(repository.claim(chosen.id, fields, choice), "Duplicate", () => takenWorkspace(name)).pipe(
+            Effect.tap((id) => (Option.isSome(id) ? publish(poolChanges, {}) : Effect.void)),
             Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: workspaces.details })),
             Effect.map(Option.getOrUndefined)
           )

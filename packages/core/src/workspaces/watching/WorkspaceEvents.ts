@@ -31,6 +31,9 @@ export interface WorkspaceEvent extends Schema.Schema.Type<typeof WorkspaceEvent
 /** A build has ended, of whichever workspace. */
 export const buildEnds = channel("build_ends", Schema.Struct({ build_id: Uuid }))
 
+/** A pool of prebuilt workspaces may have too few: a user has claimed one, or an administrator has changed what is wanted. */
+export const poolChanges = channel("prebuild_pools", Schema.Struct({}))
+
 /** The events of all workspaces of one owner. */
 export const workspaceEvents: (ownerId: Uuid) => Channel<WorkspaceEvent> = channelsOf("workspace_owner", WorkspaceEvent)
 

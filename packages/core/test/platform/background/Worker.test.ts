@@ -56,3 +56,30 @@ it.scoped("a worker's first run waits for its beginning", () =>
     expect(runs).toStrictEqual(["run", "run"])
   }).pipe(Effect.provide(alone))
 )
+
+it.scoped("a worker runs when a run is wanted, after the one that is under way", () =>
+  Effect.gen(function* () {
+    const wanted = yield* Effect.makeLatch(false)
+    const mayEnd = yield* Effect.makeLatch(true)
+    const begun: Array<number> = []
+    let running = 0
+    const run = Effect.gen(function* () {
+      begun.push(++running)
+      yield* mayEnd.await
+      running -= 1
+    })
+    yield* Worker.start({ name: "sweeper", every: "1 hour", run, wanted: Effect.zipRight(wanted.await, wanted.close) })
+    yield* TestClock.adjust("1 minute")
+    expect(begun).toStrictEqual([1])
+    yield* mayEnd.close
+    yield* wanted.open
+    yield* TestClock.adjust("1 minute")
+    expect(begun).toStrictEqual([1, 1])
+    yield* wanted.open
+    yield* TestClock.adjust("1 hour")
+    expect(begun).toStrictEqual([1, 1])
+    yield* mayEnd.open
+    yield* TestClock.adjust("1 minute")
+    expect(begun).toStrictEqual([1, 1, 1, 1])
+  }).pipe(Effect.provide(alone))
+)

@@ -1,58 +1,13 @@
-import { Agent } from "@atelier/agent"
 import { PrebuildRepository } from "@atelier/core/workspaces"
-import { Context, Effect, Fiber, Layer, Logger, LogLevel, Redacted, Schema } from "effect"
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { Context, Effect, Layer, Schema } from "effect"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
-import { lastingToken, testEngines, type TestTemplate } from "../../../../../test/outside/engine.js"
+import { lastingToken, testEngines } from "../../../../../test/outside/engine.js"
 import { postgres, sqlite } from "../../../../../test/store/databases.js"
 import { aTemplate } from "../../../../../test/http/templates.js"
-import { aConfig } from "../../../../agent/test/TestServer.js"
 import { describeAgentsOn } from "../../agents/AgentServer.js"
-
-const pool = 2
-
-const template: TestTemplate = {
-  parameters: [{ name: "size", default_value: "1" }],
-  presets: [
-    {
-      name: "Pool",
-      description: "",
-      icon: "",
-      default: false,
-      parameters: [{ name: "size", value: "2" }],
-      desired_prebuild_instances: pool
-    }
-  ],
-  hands_over: true,
-  resources: [
-    {
-      name: "machine",
-      type: "terraform_data",
-      agents: [
-        {
-          name: "main",
-          auth: { _tag: "Token", token: "{token:main}" as never },
-          environment_variables: { OWNER: "{owner.name}" },
-          scripts: [
-            {
-              display_name: "Owner",
-              icon: "",
-              script: 'touch "greeted-$OWNER"',
-              cron: "",
-              start_blocks_login: false,
-              run_on_start: false,
-              run_on_stop: false,
-              timeout_seconds: 0,
-              log_path: ""
-            }
-          ]
-        }
-      ]
-    }
-  ]
-}
+import { agentsOf, aPool, template, Workspace } from "./pool.js"
 
 /** Runs between the reconciliation's reading of the pool and its actions. */
 let afterReading = (): Promise<void> => Promise.resolve()
@@ -64,20 +19,6 @@ const paused = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>)
     return Context.add(context, PrebuildRepository, { ...repository, existing })
   })
 
-const Build = Schema.Struct({
-  id: Schema.String,
-  build_number: Schema.Number,
-  status: Schema.String,
-  initiator_name: Schema.String,
-  job: Schema.Struct({ status: Schema.String }),
-  resources: Schema.Array(
-    Schema.Struct({
-      agents: Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String, status: Schema.String, lifecycle_state: Schema.String })))
-    })
-  )
-})
-const Workspace = Schema.Struct({ id: Schema.String, name: Schema.String, owner_name: Schema.String, latest_build: Build })
-const Workspaces = Schema.Struct({ workspaces: Schema.Array(Workspace) })
 const Entries = Schema.Struct({
   audit_logs: Schema.Array(Schema.Struct({ action: Schema.String, resource_type: Schema.String, status_code: Schema.Number }))
 })
@@ -90,55 +31,17 @@ describeAgentsOn(
   "hand-overs of prebuilt workspaces",
   (server) => {
     let templateId: string
-    const folder = mkdtempSync(join(tmpdir(), "hand-overs-"))
-    const agents = new Map<string, Fiber.RuntimeFiber<never>>()
+    const { agents, close, create: createOf, endAgent, exec, folder, pause, prebuilt, ready: readyPool } = aPool(server)
+    const create = (name: string) => createOf(templateId, name)
     const owner = () => server().owner().token
-
-    const prebuilt = async () => (await server().call("GET", "/workspaces?q=owner:prebuilds", { token: owner() })).as(Workspaces).workspaces
-
-    const agentsOf = ({ latest_build }: typeof Workspace.Type) => latest_build.resources.flatMap(({ agents = [] }) => agents)
-
-    /** Runs the program of an agent for each workspace of the pool, and waits until all are ready. */
-    const readyPool = () =>
-      vi.waitFor(
-        async () => {
-          const found = await prebuilt()
-          for (const { id, latest_build } of found) {
-            if (agents.has(id) || latest_build.job.status !== "succeeded") continue
-            const token = Redacted.make(lastingToken(id, "main"))
-            const config = aConfig(new URL(server().url), mkdtempSync(join(folder, "agent-")), { token })
-            agents.set(id, Effect.runFork(Effect.provide(Agent.run(config), Logger.minimumLogLevel(LogLevel.None))))
-          }
-          expect(found.map(agentsOf)).toStrictEqual(
-            Array.from({ length: pool }, () => [expect.objectContaining({ status: "connected", lifecycle_state: "ready" })])
-          )
-          return found
-        },
-        { timeout: 20_000, interval: 100 }
-      )
-
-    const pause = (reconciliation_paused: boolean) =>
-      server().call("PUT", "/prebuilds/settings", { token: owner(), body: { reconciliation_paused } })
-
-    const create = async (name: string) => {
-      const rich_parameter_values = [{ name: "size", value: "2" }]
-      const body = { name, template_id: templateId, rich_parameter_values }
-      return (await server().call("POST", "/users/me/workspaces", { token: owner(), body })).as(Workspace)
-    }
-
-    const endAgent = (id: string) => {
-      const fiber = agents.get(id)
-      return fiber === undefined ? Promise.resolve() : Effect.runPromise(Effect.asVoid(Fiber.interrupt(fiber)))
-    }
 
     beforeAll(async () => {
       templateId = (await aTemplate(server(), template)).id
+      // The pool's next turn by itself comes after the test
+      await pause(true)
+      await pause(false)
     })
-    afterAll(() => {
-      // An agent whose workspace is gone would try for a while to say that it ends
-      for (const fiber of agents.values()) Effect.runFork(Fiber.interruptFork(fiber))
-      rmSync(folder, { recursive: true, force: true })
-    })
+    afterAll(close)
 
     it("give a creation the running workspace at once, with its agent, and end the agent's old token", async () => {
       const before = await readyPool()
@@ -150,10 +53,7 @@ describeAgentsOn(
       expect(agentsOf(created)).toStrictEqual(found === undefined ? [] : agentsOf(found))
 
       // The connection with the new token stays when the old one's ends
-      const [agent] = agentsOf(created)
-      const exec = (program: string) =>
-        server().call("POST", `/workspaceagents/${agent?.id}/exec`, { token: owner(), body: { program, args: ["-c", "echo $OWNER"] } })
-      for (const _ of [1, 2, 3]) expect((await exec("sh")).body).toMatchObject({ exit_code: 0, stdout: "owner\n" })
+      for (const _ of [1, 2, 3]) expect(await exec(created, "echo $OWNER")).toMatchObject({ exit_code: 0, stdout: "owner\n" })
 
       const old = lastingToken(created.id, "main")
       expect((await server().call("GET", "/workspaceagents/me/gitsshkey", { token: old })).status).toBe(401)
@@ -173,6 +73,15 @@ describeAgentsOn(
       const claimed = created.filter(({ latest_build }) => latest_build.build_number === 2)
       expect(claimed.map(({ id, latest_build }) => [id, latest_build.status])).toStrictEqual([[left?.id, "running"]])
       expect(new Set(created.map(({ id }) => id)).size).toBe(3)
+    })
+
+    it("have the pool filled up again at once", async () => {
+      await pause(false)
+      const before = (await readyPool()).map(({ id }) => id)
+      const { id } = await create("another")
+      expect(before).toContain(id)
+      const after = (await readyPool()).map((one) => one.id)
+      expect(after).not.toContain(id)
     })
 
     it("give way to a build where the agent is away, or knows no other tokens", async () => {
@@ -212,6 +121,6 @@ describeAgentsOn(
   {
     entitlements: { has: () => true },
     provisioner: testEngines,
-    options: { workspacePrebuildsReconciliationInterval: "200 millis" }
+    options: { workspacePrebuildsReconciliationInterval: "1 hour" }
   }
 )
