@@ -14,9 +14,8 @@ import { ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.j
 import { jobStatus, type ProvisionerJob } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../../provisioning/jobs/ProvisionerJobRepository.js"
 import type { ParameterValue, RichParameter } from "../../provisioning/engines/SourceDefinitions.js"
-import { TemplateSources } from "../../provisioning/engines/TemplateSources.js"
 import { definitionOf, staticForm } from "./FormParameters.js"
-import * as KeptSources from "../versions/KeptSources.js"
+import { VersionSource, VersionSources } from "../versions/KeptSources.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
 import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "../versions/TemplateVersion.js"
 import { TemplateVersionRepository } from "../versions/TemplateVersionRepository.js"
@@ -116,12 +115,11 @@ const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobRepository
   const users = yield* UserRepository
   const owners = yield* OwnerMetadata
-  const sources = yield* TemplateSources
+  const sources = yield* VersionSources
   const { load } = yield* visibleVersions
   const places = yield* Effect.makeSemaphore(concurrency)
-  const kept = yield* KeptSources.make((source) => sources.openVersion(source, source.file))
 
-  const source = ({ job, version }: ImportedVersion) => kept(new KeptSources.VersionSource({ id: version.id, file: job.file_id }))
+  const source = ({ job, version }: ImportedVersion) => sources.open(new VersionSource({ id: version.id, file: job.file_id }))
 
   const imported = (version: AuthoredVersion) =>
     Effect.gen(function* () {
@@ -227,5 +225,5 @@ const make = Effect.gen(function* () {
 
 /** Forms that ask for the values of parameters, for the values given so far. templates-and-provisioning.md §4.5, §4.6. */
 export class ParameterForms extends Context.Tag("@atelier/core/ParameterForms")<ParameterForms, ParameterFormsService>() {
-  static readonly layer = standingOn(service(ParameterForms, make), OwnerMetadata.layer, TemplateSources.layer)
+  static readonly layer = standingOn(service(ParameterForms, make), OwnerMetadata.layer, VersionSources.layer)
 }

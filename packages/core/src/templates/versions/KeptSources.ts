@@ -1,7 +1,9 @@
-/** Sources of versions that stay open between the evaluations of their forms. */
-import { Data, Duration, Effect, RcMap, type Scope } from "effect"
+/** Sources of versions that stay open between the evaluations of their forms, and the claims of workspaces that are handed over. */
+import { Context, Data, Duration, Effect, RcMap, type Scope } from "effect"
+import { service, standingOn } from "../../platform/wiring/Standing.js"
 import type { FileId } from "../../provisioning/files/File.js"
 import type { ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
+import { type OpenSource, TemplateSources } from "../../provisioning/engines/TemplateSources.js"
 import type { TemplateVersionId } from "./TemplateVersion.js"
 
 /** How long a source stays open after its last use: a user who fills in a form causes an evaluation every few seconds. */
@@ -81,3 +83,23 @@ export const make = <A extends { readonly size: number }>(
         Effect.catchTag("ExceededCapacityException", () => open(source))
       )
   })
+
+/** The sources of versions that are open in this process. */
+export class VersionSources extends Context.Tag("@atelier/core/VersionSources")<
+  VersionSources,
+  {
+    /** As `TemplateSources.openVersion`. The source is one that is open already, where there is one: its session has no state of one caller. */
+    readonly open: (source: VersionSource) => Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope>
+  }
+>() {
+  static readonly layer = standingOn(
+    service(
+      VersionSources,
+      Effect.gen(function* () {
+        const { openVersion } = yield* TemplateSources
+        return { open: yield* make((source) => openVersion(source, source.file)) }
+      })
+    ),
+    TemplateSources.layer
+  )
+}

@@ -19,9 +19,9 @@ import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { HandOver, PlanInput } from "../../provisioning/engines/ProvisionerEngine.js"
-import { TemplateSources } from "../../provisioning/engines/TemplateSources.js"
 import { keepLogs } from "../../provisioning/logs/JobLog.js"
 import { JobLogRepository } from "../../provisioning/logs/JobLogRepository.js"
+import { VersionSource, VersionSources } from "../../templates/versions/KeptSources.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildCredentials } from "../builds/BuildCredentials.js"
 import { BuildInputs } from "../builds/BuildInputs.js"
@@ -118,18 +118,23 @@ const claimInput =
   ({ parameters, target, version }: PreparedBuild, workspace: WorkspaceDetails, id: Uuid) =>
     Effect.gen(function* () {
       const { owner, template } = target
-      const given = yield* credentials.prepare({ template_version_id: version.id }, workspace, owner)
+      const [given, metadata, variables, previous_parameters, state] = yield* Effect.all(
+        [
+          credentials.prepare({ template_version_id: version.id }, workspace, owner),
+          inputs.metadata({ id, transition: "start", workspace, owner, template, version }),
+          versions.variables(version.id),
+          builds.parameters(workspace.latest_build.id),
+          states.of(workspace.latest_build.id)
+        ],
+        { concurrency: "unbounded" }
+      )
       const input: PlanInput = {
-        metadata: {
-          ...(yield* inputs.metadata({ id, transition: "start", workspace, owner, template, version })),
-          ...given.metadata,
-          prebuilt_workspace_stage: "claim"
-        },
+        metadata: { ...metadata, ...given.metadata, prebuilt_workspace_stage: "claim" },
         external_auth: given.external_auth,
-        variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
+        variables: variables.filter(({ required, value }) => required || value !== ""),
         parameters,
-        previous_parameters: yield* builds.parameters(workspace.latest_build.id),
-        state: yield* states.of(workspace.latest_build.id)
+        previous_parameters,
+        state
       }
       return { input, storeCredentials: given.store }
     })
@@ -153,7 +158,7 @@ const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
   const versions = yield* TemplateVersionRepository
   const logs = yield* JobLogRepository
-  const sources = yield* TemplateSources
+  const sources = yield* VersionSources
   const inputs = yield* BuildInputs
   const credentials = yield* BuildCredentials
   const states = yield* BuildStates
@@ -180,28 +185,30 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const { chosen, source, version } = prepared
       if (chosen === undefined) return undefined
-      const session = yield* sources.openVersion(version, source.file_id)
+      const session = yield* sources.open(new VersionSource({ id: version.id, file: source.file_id }))
       if (session.handOver === undefined) return undefined
       const prebuild = yield* reserve(chosen.id)
       if (prebuild === undefined) return undefined
       const found = Option.getOrUndefined(yield* workspaces.details(prebuild.id))
       if (found?.latest_build.id !== prebuild.latest_build_id) return undefined
       const buildId = yield* ids.next
-      const { input, storeCredentials } = yield* inputOf(prepared, { ...found, owner_id: wanted.owner_id, name: wanted.name }, buildId)
+      const { job_id } = found.latest_build
+      const [{ input, storeCredentials }, made] = yield* Effect.all(
+        [inputOf(prepared, { ...found, owner_id: wanted.owner_id, name: wanted.name }, buildId), resources.ofJobs([job_id])],
+        { concurrency: "unbounded" }
+      )
       const handOver = yield* session.handOver(input)
-      const stored = (yield* resources.ofJobs([found.latest_build.job_id])).get(found.latest_build.job_id) ?? []
+      const stored = made.get(job_id) ?? []
       const kept = keptResources(stored, handOver.applied.resources)
       if (kept === undefined) return undefined
       const offered = yield* offer(prebuild.id, kept)
       if (Option.isNone(offered)) return undefined
-      const settle = Effect.zipRight(
-        handOver.settle,
-        told(
-          found,
-          wanted.owner_id,
-          offered.value.map(({ use }) => use)
-        )
+      const agentsTold = told(
+        found,
+        wanted.owner_id,
+        offered.value.map(({ use }) => use)
       )
+      const settle = Effect.all([handOver.settle, agentsTold], { concurrency: "unbounded", discard: true })
       return {
         prebuild,
         buildId,
@@ -263,7 +270,7 @@ const make = Effect.gen(function* () {
 export class HandOvers extends Context.Tag("@atelier/core/HandOvers")<HandOvers, HandOversService>() {
   static readonly layer = standingOn(
     service(HandOvers, make),
-    TemplateSources.layer,
+    VersionSources.layer,
     BuildInputs.layer,
     BuildCredentials.layer,
     BuildStates.layer,

@@ -114,9 +114,10 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...limits })
-              if (isLink) yield* links.offer(agent.agent_id, agentLink(session, offers))
+              const offered = isLink ? links.offer(agent.agent_id, agentLink(session, offers)) : Effect.void
               const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
-              yield* Effect.raceFirst(DrpcServer.serveSession(session, service, limits), monitored)
+              // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
+              yield* Effect.raceFirst(Effect.zipRight(offered, monitored), DrpcServer.serveSession(session, service, limits))
             }).pipe(
               (connection) => connected(agent.agent_id, connection),
               Effect.scoped,
