@@ -91,6 +91,7 @@ export const evaluateForm = (tree: ModuleTree, input: PreviewInput): Effect.Effe
     const given = new Map(input.parameters.map(({ name, value }) => [name, value]))
     const diagnostics: Array<Diagnostic> = []
     const root = yield* reading(() => rootOf(tree, input))
+    const { work } = root.context
     let begunAt = yield* Clock.currentTimeMillis
     const giveTurn = Effect.gen(function* () {
       if ((yield* Clock.currentTimeMillis) - begunAt <= turn) return
@@ -113,8 +114,8 @@ export const evaluateForm = (tree: ModuleTree, input: PreviewInput): Effect.Effe
     const named: Array<readonly [string, Found]> = []
     for (const parameter of found) {
       yield* giveTurn
-      root.context.work.nextPart()
-      const shown = yield* reading(() => parameterOf(parameter.place, parameter.label, given))
+      work.nextPart()
+      const shown = yield* reading(() => work.answer(parameterOf(parameter.place, parameter.label, given)))
       if (Either.isLeft(shown)) diagnostics.push(shown.left)
       else {
         parameters.push(shown.right)

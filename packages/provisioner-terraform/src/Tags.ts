@@ -14,7 +14,7 @@ export const evaluateTags = (tree: ModuleTree, input: PreviewInput): Effect.Effe
     const validations: Array<Validation> = []
     const readTag = (place: string, key: string, tag: Value, work: Work): void => {
       if (tag === null) return
-      if (typeof tag === "string" || typeof tag === "boolean" || isNumber(tag)) return void tags.push([key, toText(tag)])
+      if (typeof tag === "string" || typeof tag === "boolean" || isNumber(tag)) return void tags.push(work.answer([key, toText(tag)]))
       const cause = tag === unknown ? "is known only after an apply" : `is no text: ${encodeJson(tag, work).slice(0, 100)}`
       validations.push({ field: key.slice(0, 100), detail: `${place}: the tag ${JSON.stringify(key.slice(0, 100))} ${cause}` })
     }

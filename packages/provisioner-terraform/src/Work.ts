@@ -11,10 +11,25 @@ export interface Limits {
   /** Steps of one part, such as a parameter: no other request has its turn before it ends. */
   readonly stepsOfPart: number
   readonly characters: number
+  /** Characters of all that a form says: one text may be the value of many parameters. */
+  readonly charactersOfAnswer: number
   readonly depth: number
 }
 
-const limits: Limits = { steps: 1_000_000, stepsOfPart: 100_000, characters: 16 * 1024 * 1024, depth: 400 }
+const limits: Limits = {
+  steps: 1_000_000,
+  stepsOfPart: 100_000,
+  characters: 16 * 1024 * 1024,
+  charactersOfAnswer: 4 * 1024 * 1024,
+  depth: 400
+}
+
+/** Characters of all texts in a value without cycles. */
+const charactersIn = (answer: unknown): number => {
+  if (typeof answer === "string") return answer.length
+  if (typeof answer !== "object" || answer === null) return 0
+  return Object.values(answer).reduce<number>((sum, part) => sum + charactersIn(part), 0)
+}
 
 /** Elements of collections that functions go through in the time of a step. */
 const visitsOfStep = 10
@@ -31,6 +46,7 @@ export class Work {
   private steps = 0
   private stepsOfPart = 0
   private characters = 0
+  private charactersOfAnswer = 0
   private depth = 0
 
   constructor(private readonly bounds: Limits = limits) {}
@@ -77,6 +93,13 @@ export class Work {
   joined(texts: ReadonlyArray<string>, separator = ""): string {
     this.make(texts.reduce((length, text) => length + text.length + separator.length, 0))
     return texts.join(separator)
+  }
+
+  /** A part of what is answered. */
+  answer<A>(part: A): A {
+    this.charactersOfAnswer += charactersIn(part)
+    if (this.charactersOfAnswer > this.bounds.charactersOfAnswer) refused("the template shows too long texts")
+    return part
   }
 
   deeper<A>(read: () => A): A {

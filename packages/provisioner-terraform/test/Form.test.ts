@@ -331,6 +331,10 @@ it.each([
         `locals {\n  a${i} = ${"[".repeat(40)}${i === 0 ? "1" : `local.a${i - 1}`}${"]".repeat(40)}\n}\n${parameter(`p${i}`, `default = length(local.a${i})`)}`
     ).join("") + parameter("last", "default = length(jsonencode(local.a399))")
   ],
+  [
+    "texts that parameters share",
+    `locals {\n  t = join("", [for x in range(1000) : format("%01000d", x)])\n}\n${Array.from({ length: 10 }, (_, i) => parameter(`p${i}`, "default = local.t")).join("")}`
+  ],
   ["heredocs in each other", `locals {\na = ${"<<A\n${".repeat(800)}1${"}\nA\n".repeat(800)}}\n${parameter("p", "default = local.a")}`],
   ["characters of a source", `${parameter("p", 'default = "x"')}# ${"x".repeat(262_144)}\n`],
   [
