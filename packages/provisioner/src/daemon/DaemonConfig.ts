@@ -160,11 +160,20 @@ const secondsOf = (option: string, written: string | undefined, usual: number): 
     : invalid(`${option}: ${JSON.stringify(written)} is not a number of seconds up to ${maximumSeconds}.`)
 }
 
+/** So that as many MiB are a whole number of bytes. */
+const maximumNumber = 1_000_000_000
+
+const numberOf = (option: string, written: string): Either.Either<number, InvalidArguments> =>
+  /^\d{1,10}$/.test(written) && Number(written) >= 1 && Number(written) <= maximumNumber
+    ? Either.right(Number(written))
+    : invalid(`${option}: ${JSON.stringify(written)} is not a number from 1 to ${maximumNumber}.`)
+
 /** The value of an engine's option, as its texts were written. */
 const valueOf = (option: string, { type }: EngineOption, written: ReadonlyArray<string>): Either.Either<unknown, InvalidArguments> => {
   const last = written.at(-1)
   if (type === "texts") return Either.right(written)
   if (last === undefined || type === "text") return Either.right(last)
+  if (type === "number") return numberOf(`--${option}`, last)
   return type === "file" ? Either.right(resolve(last)) : secondsOf(`--${option}`, last, 0)
 }
 

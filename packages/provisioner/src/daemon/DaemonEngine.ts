@@ -13,6 +13,8 @@ interface OptionValues {
   readonly file: string | undefined
   /** The option may be repeated; an empty list without it. */
   readonly texts: ReadonlyArray<string>
+  /** A whole number of at least 1. */
+  readonly number: number | undefined
   /** A whole number up to a day. */
   readonly seconds: Duration.Duration | undefined
 }

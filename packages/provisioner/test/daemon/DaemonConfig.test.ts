@@ -18,6 +18,7 @@ const clay = DaemonEngine.make({
     kiln: { type: "text", value: "NAME", description: "the kiln" },
     wheel: { type: "file", value: "FILE", description: "the wheel" },
     glaze: { type: "texts", value: "COLOUR", description: "a glaze; may be repeated" },
+    pots: { type: "number", value: "NUMBER", description: "how many it burns" },
     "firing-time": { type: "seconds", value: "SECONDS", description: "how long it burns" }
   },
   layer: () => Layer.succeed(ProvisionerEngines, [])
@@ -38,7 +39,7 @@ describe("the arguments of the daemon", () => {
       url: "https://dev.example.com/base",
       organization: "default",
       tags: [],
-      engines: [{ engine: clay, options: { kiln: undefined, wheel: undefined, glaze: [], "firing-time": undefined } }],
+      engines: [{ engine: clay, options: { kiln: undefined, wheel: undefined, glaze: [], pots: undefined, "firing-time": undefined } }],
       directory: join(process.cwd(), "provisioner"),
       grace: 600
     })
@@ -53,9 +54,10 @@ describe("the arguments of the daemon", () => {
   })
 
   it("have options of each engine", () => {
-    const given = "--clay-kiln old --clay-kiln new --clay-wheel wheel --clay-glaze blue --clay-glaze red --clay-firing-time 60"
+    const given =
+      "--clay-kiln old --clay-kiln new --clay-wheel wheel --clay-glaze blue --clay-glaze red --clay-pots 12 --clay-firing-time 60"
     expect(config([...wellFormed, ...given.split(" ")]).engines.map(({ options }) => options)).toStrictEqual([
-      { kiln: "new", wheel: join(process.cwd(), "wheel"), glaze: ["blue", "red"], "firing-time": Duration.minutes(1) }
+      { kiln: "new", wheel: join(process.cwd(), "wheel"), glaze: ["blue", "red"], pots: 12, "firing-time": Duration.minutes(1) }
     ])
   })
 
@@ -87,6 +89,7 @@ describe("the arguments of the daemon", () => {
     [[...wellFormed, "--grace=-1"], `--grace: "-1" is not a number of seconds up to 86400.`],
     [[...wellFormed, "--grace", "86401"], `--grace: "86401" is not a number of seconds up to 86400.`],
     [[...wellFormed, "--clay-firing-time", "1h"], `--clay-firing-time: "1h" is not a number of seconds up to 86400.`],
+    [[...wellFormed, "--clay-pots", "0"], `--clay-pots: "0" is not a number from 1 to 1000000000.`],
     [[...wellFormed, "--name", ""], "--name must have 1 to 64 characters."],
     [[...wellFormed, "--brand", "–"], "--brand must have a letter."]
   ])("of %j are refused with one sentence", (args, message) => {
