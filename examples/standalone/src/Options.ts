@@ -53,7 +53,22 @@ export interface Options {
   readonly terraformDirectory: string
   /** Names of variables that Terraform is given of this program's environment; a `*` at the end stands for any rest. */
   readonly terraformEnvironment: ReadonlyArray<string>
+  readonly terraformImportTimeout: Duration.Duration
   readonly terraformPlanTimeout: Duration.Duration
+  readonly terraformApplyTimeout: Duration.Duration
+  /** How much a job of Terraform may use, in the units of the engine. */
+  readonly terraformLimits: {
+    readonly memory: number
+    readonly cpuTime: Duration.Duration
+    readonly processes: number
+    readonly output: number
+    readonly state: number
+    readonly disk: number
+  }
+  /** Undefined where the engine finds one. */
+  readonly terraformControlGroup: string | undefined
+  /** Undefined for the user of this program. */
+  readonly terraformUser: string | undefined
   /** Where metrics are served beside the service; undefined for nowhere. */
   readonly metrics: Listen | undefined
   /** Where traces are sent; undefined for nowhere. */
@@ -87,6 +102,7 @@ const named: Readonly<Record<string, string>> = {
   "storage.url": "database",
   "local.directory": "workspaces-directory",
   "terraform.directory": "terraform-directory",
+  "terraform.controlGroup": "terraform-control-group",
   "email.tls.cert": "email-tls-cert-file"
 }
 
@@ -123,6 +139,8 @@ const own = (configuration: Configuration, flag: OwnFlag): unknown => configurat
 
 const ownText = (configuration: Configuration, flag: OwnFlag): string => String(own(configuration, flag))
 
+const ownNumber = (configuration: Configuration, flag: OwnFlag): number => Number(own(configuration, flag))
+
 const ownTexts = (configuration: Configuration, flag: OwnFlag): ReadonlyArray<string> => {
   const value = own(configuration, flag)
   return Array.isArray(value) ? value.map(String) : []
@@ -130,7 +148,13 @@ const ownTexts = (configuration: Configuration, flag: OwnFlag): ReadonlyArray<st
 
 const ownDuration = (
   configuration: Configuration,
-  flag: "database-statement-timeout" | "drain-grace" | "drain-timeout" | "shutdown-timeout" | "terraform-plan-timeout"
+  flag:
+    | "database-statement-timeout"
+    | "drain-grace"
+    | "drain-timeout"
+    | "shutdown-timeout"
+    | `terraform-${"import" | "plan" | "apply"}-timeout`
+    | "terraform-cpu-time"
 ): Duration.Duration => {
   const value = own(configuration, flag)
   return durationOf(typeof value === "bigint" ? value : 0n)
@@ -213,7 +237,7 @@ const maximumProcesses = 64
 /** How many processes serve. Each of several has a port of its own for the others, behind that of the URL that is given for them. */
 const processesOf = (configuration: Configuration, { kind }: Options["database"]): number => {
   const name = nameOf(configuration, "processes")
-  const count = Number(own(configuration, "processes"))
+  const count = ownNumber(configuration, "processes")
   if (count < 1 || count > maximumProcesses) throw new UsageError(`${name} must be a number from 1 to ${maximumProcesses}, not ${count}`)
   if (count === 1) return count
   if (kind === "sqlite") throw new UsageError(`${name} needs PostgreSQL: one process at a time opens a SQLite database`)
@@ -296,7 +320,19 @@ export const parseOptions = (
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
     terraformEnvironment: ownTexts(configuration, "terraform-environment"),
+    terraformImportTimeout: ownDuration(configuration, "terraform-import-timeout"),
     terraformPlanTimeout: ownDuration(configuration, "terraform-plan-timeout"),
+    terraformApplyTimeout: ownDuration(configuration, "terraform-apply-timeout"),
+    terraformLimits: {
+      memory: ownNumber(configuration, "terraform-memory"),
+      cpuTime: ownDuration(configuration, "terraform-cpu-time"),
+      processes: ownNumber(configuration, "terraform-processes"),
+      output: ownNumber(configuration, "terraform-output"),
+      state: ownNumber(configuration, "terraform-state"),
+      disk: ownNumber(configuration, "terraform-disk")
+    },
+    terraformControlGroup: ownText(configuration, "terraform-control-group") || undefined,
+    terraformUser: ownText(configuration, "terraform-user") || undefined,
     traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",

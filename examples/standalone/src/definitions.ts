@@ -62,13 +62,98 @@ export const ownDefinitions = {
     group: program,
     yaml: "terraformEnvironment"
   },
+  "terraform-import-timeout": {
+    name: "Terraform Import Timeout",
+    type: "duration",
+    description: "How long an import or a dry run may take with Terraform; then it is ended.",
+    default: "5m",
+    group: program,
+    yaml: "terraformImportTimeout"
+  },
   "terraform-plan-timeout": {
     name: "Terraform Plan Timeout",
     type: "duration",
-    description: "How long an import, or the plan of a build, may take with Terraform; then it is ended.",
+    description: "How long the plan of a build may take with Terraform; then it is ended.",
     default: "10m",
     group: program,
     yaml: "terraformPlanTimeout"
+  },
+  "terraform-apply-timeout": {
+    name: "Terraform Apply Timeout",
+    type: "duration",
+    description: "How long an apply of Terraform may take; then it is ended.",
+    default: "3h",
+    group: program,
+    yaml: "terraformApplyTimeout"
+  },
+  "terraform-memory": {
+    name: "Terraform Memory",
+    type: "int",
+    description: "MiB of memory that a command of Terraform may use with all that it starts; then it is ended.",
+    default: "2048",
+    least: 1,
+    group: program,
+    yaml: "terraformMemory"
+  },
+  "terraform-cpu-time": {
+    name: "Terraform CPU Time",
+    type: "duration",
+    description: "Processor time that the commands of a job of Terraform may use with all that they start; then it is ended.",
+    default: "30m",
+    group: program,
+    yaml: "terraformCpuTime"
+  },
+  "terraform-processes": {
+    name: "Terraform Processes",
+    type: "int",
+    description: "Processes of a command of Terraform that may run at once; then it is ended.",
+    default: "256",
+    least: 1,
+    group: program,
+    yaml: "terraformProcesses"
+  },
+  "terraform-output": {
+    name: "Terraform Output",
+    type: "int",
+    description: "MiB that a command of Terraform may print into the log of its job; then it is ended.",
+    default: "16",
+    least: 1,
+    group: program,
+    yaml: "terraformOutput"
+  },
+  "terraform-state": {
+    name: "Terraform State",
+    type: "int",
+    description: "MiB that a state of Terraform, a saved plan, and each of them as JSON may have; a job with more fails.",
+    default: "32",
+    least: 1,
+    group: program,
+    yaml: "terraformState"
+  },
+  "terraform-disk": {
+    name: "Terraform Disk",
+    type: "int",
+    description: "MiB that the folder of a job of Terraform may take on the disk; then it is ended.",
+    default: "2048",
+    least: 1,
+    group: program,
+    yaml: "terraformDisk"
+  },
+  "terraform-control-group": {
+    name: "Terraform Control Group",
+    type: "string",
+    description:
+      "The directory of a control group of version 2 in which each command of Terraform gets one of its own, or none; without it, groups are made below that of this server where it may.",
+    group: program,
+    yaml: "terraformControlGroup"
+  },
+  "terraform-user": {
+    name: "Terraform User",
+    type: "string",
+    description:
+      "The user that Terraform runs as, as UID:GID, so that templates read neither files nor the environment of this server, which has to be root.",
+    group: program,
+    yaml: "terraformUser"
   },
   "oidc-client-secret-file": {
     name: "OIDC Client Secret File",

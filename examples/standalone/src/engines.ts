@@ -20,7 +20,12 @@ const engines: Readonly<Record<EngineName, (options: Options, agentProgram: stri
       binary: options.terraformBinary,
       directory: options.terraformDirectory,
       environment: TerraformProvisioner.variablesNamed(options.terraformEnvironment, withoutOptions(process.env, options)),
-      planTimeout: options.terraformPlanTimeout
+      importTimeout: options.terraformImportTimeout,
+      planTimeout: options.terraformPlanTimeout,
+      applyTimeout: options.terraformApplyTimeout,
+      limits: options.terraformLimits,
+      controlGroup: options.terraformControlGroup,
+      user: options.terraformUser
     })
 }
 

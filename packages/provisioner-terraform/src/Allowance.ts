@@ -10,11 +10,12 @@ export interface Allowance {
   readonly holding: (lock: Effect.Semaphore) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-export const makeAllowance = (stage: string, limit: Duration.DurationInput): Allowance => {
+/** Returns an allowance. `option` is what an operator sets to change the limit. */
+export const makeAllowance = (stage: string, limit: Duration.DurationInput, option: string): Allowance => {
   const whole = Duration.toMillis(limit)
   let end: number | undefined
   return {
-    said: `${stage} may take ${Duration.format(limit)}`,
+    said: `${stage} may take ${Duration.format(limit)} (option ${option})`,
     left: Effect.map(Clock.currentTimeMillis, (now) => {
       end ??= now + whole
       return Duration.millis(Math.max(0, end - now))

@@ -1,12 +1,37 @@
 /**
- * Runs one command of Terraform to its end. Whatever it has started is gone when the effect has ended. terraform.md §4 nos. 5, 6.
+ * Runs one command of Terraform to its end, within the bounds of its job. Whatever it has started is gone when the effect has ended.
+ * terraform.md §4 nos. 5, 6.
  */
-import { Data, Deferred, Duration, Effect, Exit, Fiber, Option, Queue } from "effect"
+import { ProcessTable, ProcessTree } from "@atelier/provisioner/engine"
+import { Data, Deferred, Duration, Effect, Exit, Fiber, Queue } from "effect"
 import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import { StringDecoder } from "node:string_decoder"
+import type { ControlGroups } from "./ControlGroup.js"
+import { type Bounds, type Excess, excesses } from "./Limits.js"
+import { type Spent, type Watch, watch } from "./Watch.js"
 
-/** The command could not be started, took too long, or printed too much. */
+/** The command could not be started, took too long, or used too much. */
 export class CommandError extends Data.TaggedError("CommandError")<{ readonly message: string }> {}
+
+/** The user that commands run as. */
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** What holds the commands of a job within their bounds. */
+export interface Confinement {
+  readonly bounds: Bounds
+  readonly spent: Spent
+  /** The folder of the job. */
+  readonly folder: string
+  /** Undefined where the machine lets this process make none. */
+  readonly groups: ControlGroups | undefined
+  /** Undefined for the user of this process. */
+  readonly user: User | undefined
+  readonly processes: ProcessTable["Type"]
+}
 
 export interface Command {
   /** Absolute, or on the PATH of the environment. */
@@ -21,10 +46,10 @@ export interface Command {
   readonly bound: string
   /** How long it may take to end after it was asked to. */
   readonly grace: Duration.DurationInput
+  /** Bytes that it may print, and what is told of more. */
+  readonly output: { readonly bytes: number; readonly excess: Excess }
+  readonly confinement: Confinement
 }
-
-/** UTF-16 units of a line; the rest of a longer one is not kept. */
-const maximumLine = 64 * 1024 * 1024
 
 /** Lines that may wait to be written; those of a flood are not kept. */
 const maximumWaiting = 100_000
@@ -41,7 +66,7 @@ const makeLines = (onLine: (line: string) => void) => {
         onLine(rest + line)
         rest = ""
       }
-      if (rest.length < maximumLine) rest += last
+      rest += last
     },
     end: (): void => {
       rest += decoder.end()
@@ -65,6 +90,12 @@ const write = (lines: Queue.Dequeue<Line | undefined>, onLine: Command["onLine"]
 /** How long what remains in the pipes is read after the end; processes that it left behind hold them open. */
 const drainTime = Duration.seconds(1)
 
+/** How long a command may take to write its state after what it has started was killed. */
+const hurriedGrace = Duration.seconds(10)
+
+/** Milliseconds between two looks at a command that was asked to end. */
+const lookAtEnding = 100
+
 /** How a command ended. */
 export interface Ended {
   /** Null after a signal. */
@@ -72,9 +103,128 @@ export interface Ended {
   readonly wasInterrupted: boolean
 }
 
+/** What ends the wait for a command. */
+type Outcome = { readonly code: number | null } | Excess
+
+/** The mark of a command in the environment of all that it has started. */
+const mark = "ATELIER_TERRAFORM_COMMAND"
+
+/**
+ * Bytes that a process may reserve: the kernel then stops what grows between two looks. Programs reserve more than they use, such as stacks
+ * of threads, so this is well above the bound.
+ */
+const mostOfProcess = ({ memory }: Bounds): number => memory + Math.max(memory, 2 * 1024 ** 3)
+
+/** Bytes of a block in which `ulimit -f` counts. */
+const block = 512
+
+/**
+ * Sets limits that the kernel holds for each process, waits for a line, and becomes the command. RLIMIT_DATA counts memory that can be written;
+ * RLIMIT_AS counts addresses, of which a program of Go takes a gigabyte before it does anything. A system without a limit goes on.
+ */
+const launcher = (bounds: Bounds): string =>
+  [
+    "ulimit -c 0 2>/dev/null",
+    `ulimit -d ${Math.ceil(mostOfProcess(bounds) / 1024)} 2>/dev/null`,
+    `ulimit -f ${Math.ceil(bounds.disk / block)} 2>/dev/null`,
+    'read -r go && exec "$@" </dev/null'
+  ].join("; ")
+
+/** What a program of Go writes last where the kernel refuses it memory. */
+const outOfMemory = /^(?:fatal error|runtime): .*(?:out of memory|cannot allocate memory)/
+
+const signal = (pid: number, name: NodeJS.Signals): Effect.Effect<void> =>
+  Effect.sync(() => {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has ended already
+    }
+  })
+
+/** A command that runs. */
+interface Running {
+  /** The process that was started; undefined if that failed. */
+  readonly pid: number | undefined
+  readonly watch: Watch | undefined
+  readonly ended: Deferred.Deferred<number | null, CommandError>
+  /** Ends all that is left of it. */
+  readonly clear: Effect.Effect<void>
+}
+
+/** Kills what a command has started, while it ends, for as long as that uses too much. */
+const keepWithin = ({ pid, watch }: Running): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if (watch === undefined || pid === undefined) return yield* Effect.never
+    for (;;) {
+      const excess = yield* watch.look
+      if (excess?.manner === "kill") return
+      if (excess?.manner === "hurry") yield* killFollowers(watch)
+      yield* Effect.sleep(lookAtEnding)
+    }
+  })
+
+const killFollowers = ({ followers }: Watch): Effect.Effect<void> =>
+  Effect.flatMap(followers, (pids) => Effect.forEach(pids, (pid) => signal(pid, "SIGKILL"), { discard: true }))
+
+/** Ends a command: it is asked to, and killed after the grace with all that it has started. */
+const stop = (running: Running, manner: Excess["manner"], grace: Duration.DurationInput): Effect.Effect<number | null, CommandError> =>
+  Effect.gen(function* () {
+    const { ended, pid, watch } = running
+    if (pid !== undefined && manner !== "kill") {
+      if (manner === "hurry" && watch !== undefined) yield* killFollowers(watch)
+      yield* signal(pid, "SIGINT")
+      const patience = manner === "hurry" ? Duration.min(hurriedGrace, grace) : grace
+      const end = Effect.raceFirst(Effect.exit(Deferred.await(ended)), keepWithin(running))
+      yield* Effect.timeoutOption(Effect.interruptible(end), patience)
+    }
+    // A group outlives its leader while it has members
+    if (pid !== undefined) yield* signal(-pid, "SIGKILL")
+    yield* running.clear
+    return yield* Deferred.await(ended)
+  })
+
+/** Starts a command in its group, and lets it begin. */
+const start = (command: Command, ended: Running["ended"], closed: Deferred.Deferred<void>) => {
+  const { confinement, directory, environment, options, program } = command
+  const { bounds, folder, groups, processes, spent, user } = confinement
+  const marked = `${folder}/${randomUUID()}`
+  const child = spawn("/bin/sh", ["-c", launcher(bounds), "terraform", program, ...options], {
+    cwd: directory,
+    env: { ...environment, [mark]: marked },
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+    ...user
+  })
+  const fail = (error: Error) =>
+    Deferred.unsafeDone(ended, Exit.fail(new CommandError({ message: `${program} cannot be started: ${error.message}` })))
+  child.once("error", fail)
+  child.once("exit", (code) => Deferred.unsafeDone(ended, Exit.succeed(code)))
+  child.once("close", () => Deferred.unsafeDone(closed, Exit.void))
+  // A process that has ended refuses the line; its end is noticed by itself
+  child.stdin.on("error", () => {})
+  const { pid } = child
+  const group = pid === undefined ? undefined : groups?.make(bounds)
+  try {
+    if (pid !== undefined) group?.add(pid)
+    child.stdin.end("go\n")
+  } catch (error) {
+    fail(error instanceof Error ? error : new Error(String(error)))
+    // Without its line it ends
+    child.stdin.end()
+  }
+  const watched = pid === undefined ? undefined : watch({ leader: pid, group, bounds, spent, folder })
+  const marks = ProcessTree.kill({ leaders: [], marks: [`${mark}=${marked}`] })
+  const clear = Effect.zipRight(
+    watched === undefined ? Effect.void : killFollowers(watched),
+    group?.end ?? Effect.ignoreLogged(Effect.provideService(marks, ProcessTable, processes))
+  )
+  return { child, running: { pid, watch: watched, ended, clear } satisfies Running }
+}
+
 /**
  * Call it where it cannot be interrupted, with what restores the caller's own region. Interrupted then, it asks the command to end, as a user's
- * Ctrl-C does, kills its process group after `grace`, and answers: a canceled apply has a state that its failure has to carry, and a failure
+ * Ctrl-C does, kills what is left after `grace`, and answers: a canceled apply has a state that its failure has to carry, and a failure
  * is lost on its way through a region that can be interrupted.
  */
 export const run = (
@@ -82,47 +232,46 @@ export const run = (
   restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ): Effect.Effect<Ended, CommandError> =>
   Effect.gen(function* () {
-    const { bound, directory, environment, grace, onLine, options, program, timeout } = command
-    const exited = yield* Deferred.make<number | null, CommandError>()
+    const { bound, confinement, grace, onLine, options, output, timeout } = command
+    const ended = yield* Deferred.make<number | null, CommandError>()
     const closed = yield* Deferred.make<void>()
-    const child = spawn(program, options, { cwd: directory, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] })
-    const failed = (error: Error) => new CommandError({ message: `${program} cannot be started: ${error.message}` })
-    child.once("error", (error) => Deferred.unsafeDone(exited, Exit.fail(failed(error))))
-    child.once("exit", (code) => Deferred.unsafeDone(exited, Exit.succeed(code)))
-    child.once("close", () => Deferred.unsafeDone(closed, Exit.void))
+    const outcome = yield* Deferred.make<Outcome, CommandError>()
+    const { child, running } = start(command, ended, closed)
 
     const lines = yield* Queue.dropping<Line | undefined>(maximumWaiting)
     const writing = yield* Effect.forkDaemon(write(lines, onLine))
+    let printed = 0
+    let lacksMemory = false
     // Read without pause: with a full pipe Terraform does not react to signals
     const readers = (["stdout", "stderr"] as const).map((stream) => {
-      const reader = makeLines((text) => void lines.unsafeOffer({ text, stream }))
-      child[stream].on("data", reader.add)
+      const reader = makeLines((text) => {
+        if (stream === "stderr" && outOfMemory.test(text)) lacksMemory = true
+        lines.unsafeOffer({ text, stream })
+      })
+      child[stream].on("data", (chunk: Buffer) => {
+        printed += chunk.length
+        if (printed <= output.bytes) reader.add(chunk)
+        else Deferred.unsafeDone(outcome, Exit.succeed(output.excess))
+      })
       child[stream].on("error", () => {})
       return reader
     })
 
-    const signal = (name: NodeJS.Signals, target: "process" | "group") =>
-      Effect.sync(() => {
-        try {
-          // A group outlives its leader while it has members
-          if (child.pid !== undefined) process.kill(target === "group" ? -child.pid : child.pid, name)
-        } catch {
-          // It has ended already
-        }
-      })
-    const stop = Effect.gen(function* () {
-      yield* signal("SIGINT", "process")
-      const ended = yield* Effect.timeoutOption(Effect.interruptible(Effect.exit(Deferred.await(exited))), grace)
-      if (Option.isNone(ended)) yield* signal("SIGKILL", "group")
-      return yield* Deferred.await(exited)
-    })
-
-    const waited = yield* Effect.exit(restore(Effect.timeoutOption(Deferred.await(exited), timeout)))
+    const tooLong = Effect.as(Effect.sleep(timeout), { said: bound, manner: "interrupt" } satisfies Excess)
+    const limits = Effect.raceFirst(tooLong, running.watch?.excess ?? Effect.never)
+    const ends = Effect.raceFirst(
+      Effect.map(Deferred.await(ended), (code): Outcome => ({ code })),
+      limits
+    )
+    const waiting = yield* Effect.forkDaemon(Effect.interruptible(Deferred.complete(outcome, ends)))
+    const waited = yield* Effect.exit(restore(Deferred.await(outcome)))
+    yield* Fiber.interrupt(waiting)
     const wasInterrupted = Exit.isInterrupted(waited)
-    const tookTooLong = Exit.isSuccess(waited) && Option.isNone(waited.value)
-    const code = wasInterrupted || tookTooLong ? yield* Effect.exit(stop) : Exit.map(waited, Option.getOrNull)
-    // Providers and what they started must not outlive the command
-    yield* signal("SIGKILL", "group")
+    const excess = Exit.isSuccess(waited) && "said" in waited.value ? waited.value : undefined
+    // What the kernel has ended says so in its group
+    const hasFailed = Exit.isSuccess(waited) && "code" in waited.value && waited.value.code !== 0
+    const last = hasFailed && running.watch !== undefined ? yield* running.watch.look : undefined
+    const code = yield* Effect.exit(stop(running, wasInterrupted ? "interrupt" : (excess?.manner ?? "kill"), grace))
     yield* Effect.timeoutOption(Effect.interruptible(Deferred.await(closed)), drainTime)
     child.stdout.destroy()
     child.stderr.destroy()
@@ -130,6 +279,7 @@ export const run = (
     // A full queue takes no end; its lines are written first
     yield* Effect.repeat(Queue.offer(lines, undefined).pipe(Effect.zipLeft(Effect.yieldNow())), { until: (taken) => taken })
     yield* Fiber.join(writing)
-    if (tookTooLong) return yield* new CommandError({ message: `terraform ${options[0] ?? ""} was ended: ${bound}` })
+    const told = excess ?? last ?? (hasFailed && lacksMemory ? excesses.memory(confinement.bounds, "kill") : undefined)
+    if (told !== undefined) return yield* new CommandError({ message: `terraform ${options[0] ?? ""} was ended: ${told.said}` })
     return { code: yield* code, wasInterrupted }
   })

@@ -4,9 +4,10 @@ import { type LogSink, ProvisionFailure } from "@atelier/core/provisioning"
 import { Duration, Effect } from "effect"
 import { join } from "node:path"
 import type { Allowance } from "./Allowance.js"
-import { type CommandError, run } from "./Command.js"
+import { type CommandError, type Confinement, run } from "./Command.js"
 import { baseEnvironment } from "./Environment.js"
-import { mark, type Options, refused } from "./Machine.js"
+import { excesses } from "./Limits.js"
+import { type Folders, type Machine, mark, refused } from "./Machine.js"
 import { levelOf, type makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
 
 /** Errors of a command that its failure tells; the log has all. */
@@ -18,21 +19,26 @@ const withState = (error: CommandError, state: Effect.Effect<Uint8Array | undefi
   Effect.flatMap(state, (left) => new ProvisionFailure({ message: error.message, state: left }))
 
 /** Where commands run, and who reads what they write. */
-interface Place {
-  readonly options: Options
+interface Place extends Pick<Machine, "bounds" | "groups" | "options" | "processes" | "user"> {
   readonly program: string
-  /** The folder of the job. */
-  readonly folder: string
-  /** The folder of the source, in that of the job. */
-  readonly directory: string
+  readonly folders: Folders
   readonly log: LogSink
 }
 
+/** Of the user of this process; another one has neither its home nor its folders. */
+const ofServersUser = /^(?:USER|LOGNAME|XDG_.*)$/
+
 /** Commands in the folder of a job. */
-export const commandsIn = ({ directory, folder, log, options, program }: Place) => {
+export const commandsIn = ({ bounds, folders, groups, log, options, processes, program, user }: Place) => {
+  const { directory, folder, temporary } = folders
   const cache = join(options.directory, "plugins")
+  const confinement: Confinement = { bounds, spent: { cpuTime: 0 }, folder, groups, user, processes }
+  const base = Object.entries(baseEnvironment(options.environment))
   const common = {
-    ...baseEnvironment(options.environment),
+    ...(user === undefined
+      ? Object.fromEntries(base)
+      : { ...Object.fromEntries(base.filter(([name]) => !ofServersUser.test(name))), HOME: folders.home }),
+    TMPDIR: temporary,
     [mark]: options.directory,
     TF_IN_AUTOMATION: "1",
     TF_INPUT: "0",
@@ -49,7 +55,8 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
       environment: { ...common, ...environment },
       timeout,
       bound: allowance.said,
-      grace: options.cancelGrace ?? Duration.seconds(150)
+      grace: options.cancelGrace ?? Duration.seconds(150),
+      confinement
     }))
 
   /** Runs a command that writes a log; fails with its exit status if it does not end well. */
@@ -88,7 +95,8 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
           return Effect.forEach(texts, (text) => say(text, levelOf(message)), { discard: true })
         }
         const command = yield* commandOf(parameters, allowance, given.environment)
-        const { code, wasInterrupted } = yield* run({ ...command, onLine }, restore)
+        const output = { bytes: bounds.output, excess: excesses.output(bounds) }
+        const { code, wasInterrupted } = yield* run({ ...command, onLine, output }, restore)
         if (code === 0 && !wasInterrupted) return
         const state = yield* given.state ?? Effect.succeed(undefined)
         if (wasInterrupted && state === undefined) return yield* Effect.interrupt
@@ -107,7 +115,8 @@ export const commandsIn = ({ directory, folder, log, options, program }: Place) 
         const errors: Array<string> = []
         const onLine = (line: string, stream: "stdout" | "stderr") =>
           Effect.sync(() => void (stream === "stdout" ? out : errors).push(line))
-        const { code, wasInterrupted } = yield* run({ ...(yield* commandOf(parameters, allowance)), onLine }, restore)
+        const output = { bytes: bounds.state, excess: excesses.shown(bounds) }
+        const { code, wasInterrupted } = yield* run({ ...(yield* commandOf(parameters, allowance)), onLine, output }, restore)
         if (wasInterrupted) return yield* Effect.interrupt
         if (code === 0) return out.join("\n")
         const message = [`terraform ${parameters[0] ?? ""}: exit status ${code}`, ...errors.slice(0, maximumErrors)].join("\n")

@@ -46,6 +46,9 @@ const listed = async (directory: string): Promise<ReadonlyArray<string> | undefi
     }
     return true
   }
+  // A template's programs may have put a link in place of a folder
+  const [source, modules] = await Promise.all([fs.realpath(directory), fs.realpath(join(directory, modulesFolder))])
+  if (modules !== join(source, modulesFolder)) return undefined
   return (await visit(modulesFolder)) ? found : undefined
 }
 
@@ -62,10 +65,16 @@ const tarOf = async (directory: string, paths: ReadonlyArray<string>): Promise<U
 
 const tooMuch = "they are larger than 20 MiB, or hold links, a file of more than 10 MiB or a name that no archive may have"
 
+/** A template's programs may have put a pipe or a link in its place. */
+const readManifest = async (path: string): Promise<string> => {
+  const stat = await fs.lstat(path)
+  return stat.isFile() && stat.size <= maximumSize ? await fs.readFile(path, "utf8") : ""
+}
+
 /** The archive of what `init` has downloaded into the folder of a source. None without downloads, and for what no archive can hold. */
 export const archived = (directory: string, log: LogSink): Effect.Effect<Option.Option<Uint8Array>> =>
   Effect.gen(function* () {
-    const manifest = yield* Effect.promise(() => fs.readFile(join(directory, modulesFolder, "modules.json"), "utf8").catch(() => ""))
+    const manifest = yield* Effect.promise(() => readManifest(join(directory, modulesFolder, "modules.json")).catch(() => ""))
     if (!namesDownloads(manifest)) return Option.none()
     const made = yield* attempt("they cannot be archived", async () => {
       const paths = await listed(directory)

@@ -10,14 +10,14 @@ import {
 } from "@atelier/core/provisioning"
 import { Duration, Effect, Either } from "effect"
 import { randomUUID } from "node:crypto"
-import { join } from "node:path"
 import type { ArchiveFile } from "@atelier/provisioner/engine"
 import { makeAllowance, type Allowance } from "./Allowance.js"
 import { commandsIn } from "./Commands.js"
 import { archived, restored } from "./DownloadedModules.js"
 import { buildEnvironment, secretsOf } from "./Environment.js"
 import { filesIn, type JobFiles } from "./JobFiles.js"
-import { jobFolder, type Machine, refused, unpack } from "./Machine.js"
+import { type Excess, excesses } from "./Limits.js"
+import { handOver, jobFolders, type Machine, refused, unpack } from "./Machine.js"
 import { makeTimings } from "./Output.js"
 import { placeholders } from "./Placeholders.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
@@ -125,31 +125,39 @@ const savePlan = (
 /** Whether a build deletes a workspace that has no resources: there is nothing to plan or apply. */
 const hasNothingToDestroy = ({ metadata: { transition }, state }: PlanInput): boolean => transition === "delete" && state.byteLength === 0
 
+const tooLarge = (command: string, { said }: Excess, state?: Uint8Array) =>
+  new ProvisionFailure({ message: `${command} failed: ${said}`, state })
+
 /** What Terraform does with a source, in the folder of a job. */
-export const operationsOn = ({ cacheLock, contents, files: sources, log, modules, options, parsed, program }: Job) =>
+export const operationsOn = (job: Job) =>
   Effect.gen(function* () {
-    const folder = yield* jobFolder(options)
-    const directory = join(folder, "source")
-    yield* unpack(sources, directory)
-    if (modules !== undefined) yield* restored(modules, directory, log)
-    const commands = commandsIn({ directory, folder, log, options, program })
-    const files = filesIn({ directory, folder })
+    const { bounds, cacheLock, contents, log, modules, options, parsed, user } = job
+    const folders = yield* jobFolders(job)
+    yield* unpack(job.files, folders.directory)
+    if (modules !== undefined) yield* restored(modules, folders.directory, log)
+    yield* handOver(user, folders)
+    const commands = commandsIn({ ...job, folders })
+    const files = filesIn(folders, bounds, user)
     const commanded: Commanded = { commands, files, log }
 
     // All plans of a session together: an import makes two
     const planLimit = options.planTimeout ?? Duration.minutes(10)
-    const planning = makeAllowance("an import or a plan", planLimit)
+    const building = makeAllowance("the plan of a build", planLimit, "terraform-plan-timeout")
+    const importing = makeAllowance("an import", options.importTimeout ?? Duration.minutes(5), "terraform-import-timeout")
+    /** An import, and a dry run, have no workspace. */
+    const allowanceOf = (input?: PlanInput) => (input === undefined || input.metadata.workspace_id === Uuid.nil ? importing : building)
 
     let isReady = false
-    const initialise = Effect.gen(function* () {
-      if (isReady) return
-      // Terraform's own message for a source with a broken file has no file and line in older versions
-      yield* parsed
-      yield* planning.holding(cacheLock)(
-        commands.logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], planning)
-      )
-      isReady = true
-    })
+    const initialise = (allowance: Allowance) =>
+      Effect.gen(function* () {
+        if (isReady) return
+        // Terraform's own message for a source with a broken file has no file and line in older versions
+        yield* parsed
+        yield* allowance.holding(cacheLock)(
+          commands.logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], allowance)
+        )
+        isReady = true
+      })
 
     /** The input of the saved plan, and what the plan says. */
     let saved: { readonly input: PlanInput; readonly plan: ReadPlan } | undefined
@@ -162,11 +170,13 @@ export const operationsOn = ({ cacheLock, contents, files: sources, log, modules
           yield* log({ source: "provisioner", level: "info", stage: stageOfPlan(input.metadata), output })
           return nothing
         }
-        yield* initialise
+        const allowance = allowanceOf(input)
+        yield* initialise(allowance)
         yield* files.write(input, (yield* parsed).variables)
         const timings = makeTimings("plan")
-        yield* savePlan(commanded, contents, input, timings, planning)
-        const { document, dot } = yield* shown(commanded, [files.savedPlan], planning)
+        yield* savePlan(commanded, contents, input, timings, allowance)
+        if ((yield* files.planSize) > bounds.state) return yield* tooLarge("terraform plan", excesses.plan(bounds))
+        const { document, dot } = yield* shown(commanded, [files.savedPlan], allowance)
         const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
         saved = { input, plan: read }
         return { ...read, timings: timings.timings }
@@ -181,7 +191,7 @@ export const operationsOn = ({ cacheLock, contents, files: sources, log, modules
         if (tasks > 1)
           return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
         const timings = makeTimings("apply")
-        const applying = makeAllowance("an apply", options.applyTimeout ?? Duration.hours(3))
+        const applying = makeAllowance("an apply", options.applyTimeout ?? Duration.hours(3), "terraform-apply-timeout")
         const parameters = ["apply", "-no-color", "-auto-approve", "-input=false", "-json", files.savedPlan]
         yield* commands.logged(stages[transition], parameters, applying, {
           environment: buildEnvironment(input),
@@ -191,9 +201,14 @@ export const operationsOn = ({ cacheLock, contents, files: sources, log, modules
         })
         const state = (yield* files.state) ?? new Uint8Array(0)
         if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
+        if (state.byteLength > bounds.state) return yield* tooLarge("terraform apply", excesses.state(bounds), state)
         return yield* Effect.gen(function* () {
           // What was applied has to be read, whatever the plan has taken
-          const { document, dot } = yield* shown(commanded, [], makeAllowance("the reading of a state", planLimit))
+          const { document, dot } = yield* shown(
+            commanded,
+            [],
+            makeAllowance("the reading of a state", planLimit, "terraform-plan-timeout")
+          )
           return {
             ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)),
             replacements,
@@ -204,7 +219,8 @@ export const operationsOn = ({ cacheLock, contents, files: sources, log, modules
       })
 
     /** A delete without a state plans nothing. */
-    const prepare = (input?: PlanInput) => (input !== undefined && hasNothingToDestroy(input) ? Effect.void : initialise)
+    const prepare = (input?: PlanInput) =>
+      input !== undefined && hasNothingToDestroy(input) ? Effect.void : initialise(allowanceOf(input))
 
-    return { prepare, plan, apply, modules: archived(directory, log) }
+    return { prepare, plan, apply, modules: archived(folders.directory, log) }
   })

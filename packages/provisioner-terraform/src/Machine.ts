@@ -1,11 +1,15 @@
 /** What is the same in all jobs of Terraform: the program, its options, and the folders it works in. */
+import { HostOptions } from "@atelier/core/platform"
 import { ProvisionFailure } from "@atelier/core/provisioning"
-import { type Duration, Effect, type Scope } from "effect"
+import { type Duration, Effect, Schema, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { type ArchiveFile, attempt, findProgram } from "@atelier/provisioner/engine"
+import { type ArchiveFile, attempt, findProgram, type ProcessTable } from "@atelier/provisioner/engine"
+import type { User } from "./Command.js"
+import type { ControlGroups } from "./ControlGroup.js"
 import { baseEnvironment, type Environment } from "./Environment.js"
+import { type Bounds, type Limits, limitsSchema } from "./Limits.js"
 
 /** Set in every process of this engine, so that those of a server that was killed are found. */
 export const mark = "ATELIER_TERRAFORM_DIRECTORY"
@@ -20,17 +24,60 @@ export interface Options {
    * is given settings of the machine alone: `PATH`, `HOME`, proxies, certificates.
    */
   readonly environment?: Environment | undefined
-  /** How long an import may take, or the plan of a build, with the installation of providers; 10 minutes unless given. */
+  /** How long an import or a dry run may take, with the installation of providers; 5 minutes unless given. */
+  readonly importTimeout?: Duration.DurationInput | undefined
+  /** How long the plan of a build may take, with the installation of providers; 10 minutes unless given. */
   readonly planTimeout?: Duration.DurationInput | undefined
   /** How long an `apply` may run; 3 hours unless given. */
   readonly applyTimeout?: Duration.DurationInput | undefined
   /** How long a command may take to end after its job was canceled; then it is killed. 150 seconds unless given. */
   readonly cancelGrace?: Duration.DurationInput | undefined
+  /** How much a job may use. */
+  readonly limits?: Limits | undefined
+  /**
+   * The folder of a control group of version 2, in which each command gets one of its own; this process has to be allowed to make groups in
+   * it. `none` makes no groups. Unless given, groups are made below that of this process where the machine lets it.
+   */
+  readonly controlGroup?: string | undefined
+  /** Whom commands run as, as `UID:GID`; the user of this process unless given. Only root can name another one. */
+  readonly user?: string | undefined
 }
+
+const ids = /^(\d{1,9}):(\d{1,9})$/
+
+const UserText = HostOptions.declared((input): input is string => typeof input === "string" && ids.test(input), "UID:GID, two numbers")
+
+/** The user that the options name; undefined for that of this process. */
+export const userNamed = (text: string | undefined): User | undefined => {
+  const [, uid, gid] = ids.exec(text ?? "") ?? []
+  return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}
+
+export const optionsSchema = HostOptions.object<Options>(
+  {
+    binary: HostOptions.FilledText,
+    directory: HostOptions.FilledText,
+    environment: Schema.Record({ key: Schema.String, value: Schema.UndefinedOr(HostOptions.Text) }),
+    importTimeout: HostOptions.Time,
+    planTimeout: HostOptions.Time,
+    applyTimeout: HostOptions.Time,
+    cancelGrace: HostOptions.Time,
+    limits: limitsSchema,
+    controlGroup: HostOptions.FilledText,
+    user: UserText
+  },
+  ["directory"]
+)
 
 /** What is the same in all jobs of this engine. */
 export interface Machine {
   readonly options: Options
+  readonly bounds: Bounds
+  /** Undefined for the user of this process. */
+  readonly user: User | undefined
+  /** Undefined where the machine lets this process make none. */
+  readonly groups: ControlGroups | undefined
+  readonly processes: ProcessTable["Type"]
   /** One `init` at a time: the cache of providers is not for several. */
   readonly cacheLock: Effect.Semaphore
 }
@@ -55,18 +102,60 @@ export const programOf = ({ binary, environment }: Options): Effect.Effect<strin
     (binary === undefined ? ["terraform", "tofu"] : [binary]).map((name) => findProgram(name, baseEnvironment(environment)["PATH"] ?? ""))
   ).pipe(Effect.mapError(() => noBinary))
 
-/** The folder of one job; removed with the scope. */
-export const jobFolder = ({ directory }: Options): Effect.Effect<string, ProvisionFailure, Scope.Scope> =>
+/** The folders of one job. Those that commands write in lie in one that only this process changes, so none of them becomes a link. */
+export interface Folders {
+  readonly folder: string
+  /** Of the source. */
+  readonly directory: string
+  /** For temporary files. */
+  readonly temporary: string
+  /** For the saved plan. */
+  readonly plans: string
+  /** The home directory of another user than that of this process. */
+  readonly home: string
+}
+
+/** Makes the folders of one job; removed with the scope. */
+export const jobFolders = ({
+  options: { directory },
+  user
+}: Pick<Machine, "options" | "user">): Effect.Effect<Folders, ProvisionFailure, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       const folder = join(directory, "jobs", randomUUID())
-      return attempt("the folder of the job cannot be made", () => fs.mkdir(join(folder, "source"), { recursive: true, mode: 0o700 })).pipe(
-        Effect.as(folder),
-        Effect.mapError(refused)
-      )
+      const inFolder = (name: string) => join(folder, name)
+      const folders = {
+        folder,
+        directory: inFolder("source"),
+        temporary: inFolder("temporary"),
+        plans: inFolder("plans"),
+        home: inFolder("home")
+      }
+      return attempt("the folder of the job cannot be made", async () => {
+        await fs.mkdir(folder, { mode: user === undefined ? 0o700 : 0o711 })
+        for (const inner of [folders.directory, folders.temporary, folders.plans, folders.home]) await fs.mkdir(inner, { mode: 0o700 })
+      }).pipe(Effect.as(folders), Effect.mapError(refused))
     }),
-    (folder) => Effect.ignoreLogged(attempt(`${folder} cannot be removed`, () => fs.rm(folder, { recursive: true, force: true })))
+    ({ folder }) => Effect.ignoreLogged(attempt(`${folder} cannot be removed`, () => fs.rm(folder, { recursive: true, force: true })))
   )
+
+/** Gives a folder, and all that is in it, to a user. Call it before the user's programs have run there. */
+export const giveTo = async ({ gid, uid }: User, folder: string): Promise<void> => {
+  await fs.lchown(folder, uid, gid)
+  for (const entry of await fs.readdir(folder, { withFileTypes: true })) {
+    const inner = join(folder, entry.name)
+    if (entry.isDirectory()) await giveTo({ uid, gid }, inner)
+    else await fs.lchown(inner, uid, gid)
+  }
+}
+
+/** Gives the folders of a job to the user of its commands, if that is another one. */
+export const handOver = (user: User | undefined, { directory, home, plans, temporary }: Folders): Effect.Effect<void, ProvisionFailure> =>
+  user === undefined
+    ? Effect.void
+    : attempt("the folder of the job cannot be handed over", async () => {
+        for (const folder of [directory, home, plans, temporary]) await giveTo(user, folder)
+      }).pipe(Effect.mapError(refused))
 
 /** Writes files into a folder by their paths. */
 export const writeFiles = (files: ReadonlyMap<string, ArchiveFile>, folder: string) =>

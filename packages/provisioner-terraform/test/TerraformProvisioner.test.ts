@@ -264,13 +264,15 @@ describe("the engine", () => {
       const { engine } = yield* anEngine({ binary, planTimeout: "50 millis" })
       const session = yield* engine.open(yield* empty, aLog().sink)
       const exit = yield* Effect.exit(session.plan(aPlanInput()))
-      expect(messageOf(exit)).toMatch(/^terraform (init|plan) was ended: an import or a plan may take 50ms$/)
+      expect(messageOf(exit)).toMatch(
+        /^terraform (init|plan) was ended: the plan of a build may take 50ms \(option terraform-plan-timeout\)$/
+      )
     }).pipe(Effect.scoped)
   )
 
   it.effect("lets the commands of a stage share its time, without waits for a lock", () =>
     Effect.gen(function* () {
-      const { holding, left } = makeAllowance("a plan", "10 minutes")
+      const { holding, left } = makeAllowance("a plan", "10 minutes", "terraform-plan-timeout")
       const lock = yield* Effect.makeSemaphore(1)
       yield* TestClock.adjust("1 hour")
       expect(Duration.format(yield* left)).toBe("10m")
