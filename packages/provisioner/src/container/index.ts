@@ -17,3 +17,15 @@ export { runtimeArchive, type RuntimeArchive, type RuntimeOptions } from "./runt
 export { RuntimeError } from "./runtime/RuntimeFiles.js"
 export { type EngineRules } from "../template/EngineRules.js"
 export { type Evaluation, type PlacedFile } from "../template/Evaluation.js"
+export { containerEvaluations } from "./ContainerEvaluation.js"
+export { ContainerState, decodeContainerState, encodeContainerState } from "./ContainerState.js"
+export { openTemplates } from "../session/openTemplates.js"
+export {
+  type PlacedEvaluation,
+  type Report,
+  type TemplateActionFailure,
+  type TemplateEngine,
+  type TemplateStart,
+  type TemplateStarted,
+  type TemplateState
+} from "../session/TemplateEngine.js"

@@ -1,96 +1,33 @@
-/** Imports, plans and builds of `template.yaml`. templates-and-provisioning.md §9. */
+/** The sessions of the local engine. */
 import type { Ids } from "@atelier/core/platform"
-import { type Engine, type Plan, ProvisionFailure } from "@atelier/core/provisioning"
+import type { Engine } from "@atelier/core/provisioning"
 import { Effect } from "effect"
-import { type ArchiveFile, readFiles } from "../engine/Archive.js"
-import { madeOnce } from "../engine/madeOnce.js"
-import type { EngineRules } from "../template/EngineRules.js"
-import { preview } from "../template/Evaluation.js"
-import { templateVariables } from "../template/ParameterEvaluation.js"
-import { readTemplate } from "../template/TemplateSource.js"
-import { formatProblem } from "../template/YamlSource.js"
-import { handOvers } from "./HandOver.js"
-import { evaluationFailure, evaluations, refusal } from "./LocalEvaluation.js"
+import { relative } from "node:path/posix"
+import { openTemplates } from "../session/openTemplates.js"
+import type { TemplateEngine } from "../session/TemplateEngine.js"
+import { evaluations, resourceType } from "./LocalEvaluation.js"
 import type { LocalWorkspaces } from "./LocalWorkspaces.js"
-import { previousState, say, transitions } from "./Transitions.js"
+import { decodeState, encodeState, type WorkspaceState } from "./WorkspaceState.js"
 
-const rules: EngineRules = { engine: "local" }
-
-/** Bytes of a `README.md` that are kept. */
-const maximumReadme = 1024 * 1024
-
-const readmeOf = (files: ReadonlyMap<string, ArchiveFile>): Effect.Effect<string, ProvisionFailure> => {
-  const bytes = files.get("README.md")?.bytes ?? new Uint8Array(0)
-  if (bytes.byteLength > maximumReadme) return new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` })
-  const readme = new TextDecoder().decode(bytes)
-  const nul = readme.indexOf("\0")
-  if (nul < 0) return Effect.succeed(readme)
-  const before = readme.slice(0, nul).split("\n")
-  const place = { file: "README.md", line: before.length, column: (before.at(-1) ?? "").length + 1 }
-  return refusal([{ ...place, cause: "must not contain the character U+0000" }])
-}
-
-const nothing: Plan = { resources: [], parameters: [], presets: [], daily_cost: 0, has_ai_task: false, has_external_agent: false }
+const engineOf = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): TemplateEngine<WorkspaceState> => ({
+  rules: { engine: "local" },
+  resourceType,
+  decode: decodeState,
+  encode: encodeState,
+  evaluated: evaluations({ workspaces, ids }),
+  start: ({ agents, evaluation: { files, port }, metadata: { access_url, workspace_build_id, workspace_id } }, previous, report) => {
+    const home = workspaces.directoryOf(workspace_id)
+    const wanted = agents.map(({ agent: { directory }, name, token }) => ({ name, token, directory: relative(home, directory) }))
+    return Effect.map(
+      workspaces.start({ workspace_id, workspace_build_id, access_url, agents: wanted, files, port }, previous, report),
+      (state) => ({ state })
+    )
+  },
+  stop: workspaces.stop,
+  remove: workspaces.remove,
+  runs: workspaces.runs,
+  adopt: workspaces.adopt
+})
 
 /** How sources of `template.yaml` are opened, whose workspaces are the given ones. */
-export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine["open"] => {
-  const evaluated = evaluations({ workspaces, ids })
-  const handOver = handOvers({ workspaces, evaluated })
-  const transition = transitions({ workspaces, evaluated })
-
-  return (source, log) =>
-    Effect.gen(function* () {
-      const files = yield* Effect.mapError(
-        readFiles(source),
-        ({ message }) => new ProvisionFailure({ message: `the template's ${message}` })
-      )
-      yield* say(log, "Setting up", `The template's source has ${files.size} files.`)
-      const template = yield* madeOnce(Effect.mapError(readTemplate(files, rules), refusal))
-
-      return {
-        parse: Effect.gen(function* () {
-          const read = yield* template
-          const variables = templateVariables(read)
-          yield* say(
-            log,
-            "Parsing template parameters",
-            `Variables: ${variables.length}, parameters: ${read.definition.parameters.length}, agents: ${read.definition.agents.length}.`
-          )
-          return {
-            variables,
-            readme: yield* readmeOf(files),
-            workspace_tags: Object.fromEntries(Object.entries(read.definition.tags).map(([key, text]) => [key, text.source]))
-          }
-        }),
-
-        preview: (input) => Effect.flatMap(template, (read) => Effect.mapError(preview(read, input), evaluationFailure)),
-
-        workspaceTags: (input) =>
-          Effect.gen(function* () {
-            const { plan } = yield* evaluated(yield* template, { ...input, previous_parameters: [], state: new Uint8Array(0) })
-            return plan.workspace_tags ?? {}
-          }),
-
-        handOver: (input) =>
-          Effect.gen(function* () {
-            const previous = yield* previousState(input)
-            return yield* handOver(yield* template, input, previous)
-          }),
-
-        plan: (input) =>
-          Effect.gen(function* () {
-            const stage = "Planning Infrastructure"
-            yield* previousState(input)
-            if (input.metadata.transition === "delete") return nothing
-            const read = yield* template
-            for (const warning of read.warnings) yield* say(log, stage, formatProblem(warning), "warn")
-            const { plan } = yield* evaluated(read, input)
-            for (const { agents, name, type } of plan.resources)
-              yield* say(log, stage, `${type}.${name}, agents: ${agents.map((agent) => agent.name).join(", ") || "none"}`)
-            return plan
-          }),
-
-        apply: (input) => transition(template, input, log)
-      }
-    })
-}
+export const open = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engine["open"] => openTemplates(engineOf(workspaces, ids))

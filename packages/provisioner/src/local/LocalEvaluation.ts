@@ -1,11 +1,11 @@
 import type { Ids, Uuid } from "@atelier/core/platform"
-import { type PlanInput, ProvisionFailure } from "@atelier/core/provisioning"
+import type { PlanInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect, Either } from "effect"
 import { createServer } from "node:net"
 import type { Platform } from "../template/AgentEvaluation.js"
-import { evaluate, type Evaluation, type EvaluationFailure } from "../template/Evaluation.js"
+import { evaluationFailure, type PlacedEvaluation } from "../session/TemplateEngine.js"
+import { evaluate } from "../template/Evaluation.js"
 import type { Template } from "../template/TemplateSource.js"
-import { formatProblems, type Problem } from "../template/YamlSource.js"
 import type { LocalWorkspaces } from "./LocalWorkspaces.js"
 
 /** Type of the one resource a template makes. */
@@ -14,16 +14,6 @@ export const resourceType = "local_directory"
 const systems: Readonly<Record<string, string>> = { linux: "linux", darwin: "darwin" }
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "armv7" }
 const platform: Platform = { os: systems[process.platform] ?? process.platform, arch: architectures[process.arch] ?? process.arch }
-
-export const refusal = (problems: ReadonlyArray<Problem>) => new ProvisionFailure({ message: formatProblems(problems) })
-
-export const evaluationFailure = (failure: EvaluationFailure): ProvisionFailure =>
-  failure._tag === "Problems"
-    ? refusal(failure.problems)
-    : new ProvisionFailure({
-        message: `required template variables have no value: ${failure.names.join(", ")}`,
-        code: "REQUIRED_TEMPLATE_VARIABLES"
-      })
 
 /** A port of the loopback interface that nothing listens on now. */
 const freePort: Effect.Effect<number> = Effect.async((resume) => {
@@ -35,11 +25,6 @@ const freePort: Effect.Effect<number> = Effect.async((resume) => {
   })
 })
 
-/** What a template makes of a workspace, and the workspace's port of the loopback interface; 0 for none. */
-export interface LocalEvaluation extends Evaluation {
-  readonly port: number
-}
-
 interface Needs {
   readonly workspaces: LocalWorkspaces["Type"]
   readonly ids: Ids["Type"]
@@ -48,7 +33,7 @@ interface Needs {
 /** Evaluates templates on this machine. A start takes a free port unless it is given one. */
 export const evaluations =
   ({ ids, workspaces }: Needs) =>
-  (template: Template, input: PlanInput, known?: number): Effect.Effect<LocalEvaluation, ProvisionFailure> =>
+  (template: Template, input: PlanInput, known?: number): Effect.Effect<PlacedEvaluation, ProvisionFailure> =>
     Effect.gen(function* () {
       const tokens = new Map<string, Uuid.Uuid>()
       const spare = yield* ids.secret

@@ -9,14 +9,11 @@ import {
   ProvisionFailure
 } from "@atelier/core/provisioning"
 import { Effect, Either } from "effect"
-import { relative } from "node:path/posix"
+import type { ArchiveFile } from "../engine/Archive.js"
 import type { Evaluation } from "../template/Evaluation.js"
 import type { Template } from "../template/TemplateSource.js"
 import { appId, withAppIds } from "./AppIds.js"
-import { type LocalEvaluation, resourceType } from "./LocalEvaluation.js"
-import type { LocalWorkspaces } from "./LocalWorkspaces.js"
-import type { LocalWorkspaceError, Report, WorkspaceStart } from "./WorkspaceBuild.js"
-import { decodeState, encodeState, type WorkspaceState } from "./WorkspaceState.js"
+import type { PlacedEvaluation, Report, TemplateActionFailure, TemplateEngine, TemplateStart, TemplateState } from "./TemplateEngine.js"
 
 const stages: Readonly<Record<BuildTransition, string>> = {
   start: "Starting workspace",
@@ -27,11 +24,11 @@ const stages: Readonly<Record<BuildTransition, string>> = {
 export const say = (log: LogSink, stage: string, output: string, level: LogLevel = "info") =>
   log({ source: "provisioner", level, stage, output })
 
-export const previousState = ({ state }: PlanInput): Effect.Effect<WorkspaceState | undefined, ProvisionFailure> =>
-  Either.mapLeft(decodeState(state), ({ message }) => new ProvisionFailure({ message }))
-
-const workspaceFailure = ({ message, state }: LocalWorkspaceError) =>
-  new ProvisionFailure(state === undefined ? { message } : { message, state: encodeState(state) })
+/** The state that a build was given, of an engine. */
+export const previousState = <State extends TemplateState>(
+  { decode }: Pick<TemplateEngine<State>, "decode">,
+  { state }: PlanInput
+): Effect.Effect<State | undefined, ProvisionFailure> => Either.mapLeft(decode(state), ({ message }) => new ProvisionFailure({ message }))
 
 /** The service checks values when a build is asked for; a template may have changed since. */
 const checkParameters = ({ parameterProblems }: Evaluation): Effect.Effect<void, ProvisionFailure> => {
@@ -43,9 +40,9 @@ const checkParameters = ({ parameterProblems }: Evaluation): Effect.Effect<void,
 }
 
 /** The resource of a stopped workspace whose template can no longer be evaluated. */
-const bareResource = ({ metadata }: PlanInput): ProvisionedResource => ({
+const bareResource = (type: string, { metadata }: PlanInput): ProvisionedResource => ({
   name: metadata.template_name || "workspace",
-  type: resourceType,
+  type,
   icon: "",
   hide: false,
   daily_cost: 0,
@@ -55,36 +52,37 @@ const bareResource = ({ metadata }: PlanInput): ProvisionedResource => ({
   agents: []
 })
 
-const toStart = (directory: string, { auth, directory: inside, name }: ProvisionedAgent): WorkspaceStart["agents"] =>
-  auth._tag === "Token" ? [{ name, token: auth.token, directory: relative(directory, inside) }] : []
+const toStart = (agent: ProvisionedAgent): TemplateStart["agents"] =>
+  agent.auth._tag === "Token" ? [{ name: agent.name, token: agent.auth.token, agent }] : []
 
 type Source = Effect.Effect<Template, ProvisionFailure>
 
-interface Needs {
-  readonly workspaces: LocalWorkspaces["Type"]
-  readonly evaluated: (template: Template, input: PlanInput) => Effect.Effect<LocalEvaluation, ProvisionFailure>
-}
-
 /** Carries out the transitions of builds: starts, stops and removes workspaces. */
-export const transitions = ({ evaluated, workspaces }: Needs) => {
+export const transitions = <State extends TemplateState>(engine: TemplateEngine<State>) => {
+  const { encode, evaluated, resourceType } = engine
+  const failure = ({ message, state }: TemplateActionFailure<State>) =>
+    new ProvisionFailure(state === undefined ? { message } : { message, state: encode(state) })
+
   const start = (
     input: PlanInput,
-    evaluation: LocalEvaluation,
-    previous: WorkspaceState | undefined,
+    evaluation: PlacedEvaluation,
+    source: ReadonlyMap<string, ArchiveFile>,
+    previous: State | undefined,
     report: Report
   ): Effect.Effect<Applied, ProvisionFailure> => {
-    const { files, plan, port, taskApp } = evaluation
-    const { access_url, workspace_build_id, workspace_id } = input.metadata
-    const agents = plan.resources
-      .flatMap((resource) => resource.agents)
-      .flatMap((agent) => toStart(workspaces.directoryOf(workspace_id), agent))
-    return workspaces.start({ workspace_id, workspace_build_id, access_url, agents, files, port }, previous, report).pipe(
-      Effect.map((state) => ({
-        resources: plan.resources.map((resource) => withAppIds(workspace_id, resource)),
+    const { plan, taskApp } = evaluation
+    const { workspace_id } = input.metadata
+    const agents = plan.resources.flatMap((resource) => resource.agents).flatMap(toStart)
+    return engine.start({ metadata: input.metadata, evaluation, agents, source }, previous, report).pipe(
+      Effect.map(({ metadata = [], state, timings }) => ({
+        resources: plan.resources.map((resource) =>
+          withAppIds(workspace_id, { ...resource, metadata: [...resource.metadata, ...metadata] })
+        ),
         task_app_id: taskApp === undefined ? undefined : appId(workspace_id, taskApp),
-        state: encodeState(state)
+        state: encode(state),
+        ...(timings === undefined ? {} : { timings })
       })),
-      Effect.mapError(workspaceFailure)
+      Effect.mapError(failure)
     )
   }
 
@@ -93,24 +91,25 @@ export const transitions = ({ evaluated, workspaces }: Needs) => {
       const { transition, workspace_id } = input.metadata
       const stage = stages[transition]
       const report: Report = (line) => say(log, stage, line)
-      const previous = yield* previousState(input)
+      const previous = yield* previousState(engine, input)
       switch (transition) {
         case "start": {
-          const evaluation = yield* evaluated(yield* template, input)
+          const read = yield* template
+          const evaluation = yield* evaluated(read, input)
           yield* checkParameters(evaluation)
-          return yield* start(input, evaluation, previous, report)
+          return yield* start(input, evaluation, read.files, previous, report)
         }
         case "stop": {
-          const stopped = yield* Effect.mapError(workspaces.stop(input.metadata, previous, report), workspaceFailure)
+          const stopped = yield* Effect.mapError(engine.stop(input.metadata, previous, report), failure)
           const resources = yield* template.pipe(
             Effect.flatMap((read) => evaluated(read, input)),
             Effect.map(({ plan }) => plan.resources),
-            Effect.catchAll(({ message }) => Effect.as(say(log, stage, message, "warn"), [bareResource(input)]))
+            Effect.catchAll(({ message }) => Effect.as(say(log, stage, message, "warn"), [bareResource(resourceType, input)]))
           )
-          return { resources, state: encodeState(stopped) }
+          return { resources, state: encode(stopped) }
         }
         case "delete":
-          yield* Effect.mapError(workspaces.remove(workspace_id, previous, report, input.unfinished), workspaceFailure)
+          yield* Effect.mapError(engine.remove(workspace_id, previous, report, input.unfinished), failure)
           return { resources: [], state: new Uint8Array(0) }
       }
     })

@@ -1,11 +1,10 @@
 /** Running workspaces that get an owner as they run. templates-and-provisioning.md §5.4. */
 import { type HandOver, type PlanInput, ProvisionFailure } from "@atelier/core/provisioning"
 import { Effect } from "effect"
-import type { Evaluation, PlacedFile } from "../template/Evaluation.js"
+import type { PlacedFile } from "../template/Evaluation.js"
 import type { Template } from "../template/TemplateSource.js"
 import { appId, withAppIds } from "./AppIds.js"
-import type { LocalWorkspaces } from "./LocalWorkspaces.js"
-import { encodeState, type WorkspaceState } from "./WorkspaceState.js"
+import type { TemplateEngine, TemplateState } from "./TemplateEngine.js"
 
 /** Values that are no one's: files that come out differently with them depend on the owner. */
 const nobody = {
@@ -28,20 +27,15 @@ const areEqual = (left: ReadonlyArray<PlacedFile>, right: ReadonlyArray<PlacedFi
 
 const refused = (message: string) => new ProvisionFailure({ message: `the workspace cannot be handed over as it runs: ${message}` })
 
-interface Needs {
-  readonly workspaces: LocalWorkspaces["Type"]
-  readonly evaluated: (template: Template, input: PlanInput, port?: number) => Effect.Effect<Evaluation, ProvisionFailure>
-}
-
 /** What a template makes of a running workspace for its new owner. Everything that is on the disk stays as it is. */
 export const handOvers =
-  ({ evaluated, workspaces }: Needs) =>
-  (template: Template, input: PlanInput, previous: WorkspaceState | undefined): Effect.Effect<HandOver, ProvisionFailure> =>
+  <State extends TemplateState>({ adopt, encode, evaluated, runs }: TemplateEngine<State>) =>
+  (template: Template, input: PlanInput, previous: State | undefined): Effect.Effect<HandOver, ProvisionFailure> =>
     Effect.gen(function* () {
       if (previous?.port === undefined || previous.agents.length === 0)
         return yield* refused("it does not run, or was started by an earlier version")
       if (previous.access_url !== input.metadata.access_url) return yield* refused("its agents know another address of the service")
-      if (!(yield* workspaces.runs(previous))) return yield* refused("it does not run in this server's directory")
+      if (!(yield* runs(previous))) return yield* refused("it does not run at this engine")
       const evaluation = yield* evaluated(template, input, previous.port)
       if (evaluation.parameterProblems.length > 0) return yield* refused("its parameters have changed")
       if (template.definition.files.length > 0) {
@@ -62,14 +56,14 @@ export const handOvers =
       })
       if (agents.length !== previous.agents.length || agents.length !== tokens.size) return yield* refused("it has other agents")
       const { workspace_build_id } = input.metadata
-      const state: WorkspaceState = { ...previous, workspace_build_id, handed_over_from: previous.workspace_build_id, agents }
+      const state: State = { ...previous, workspace_build_id, handed_over_from: previous.workspace_build_id, agents }
       return {
         plan: evaluation.plan,
         applied: {
           resources,
           task_app_id: evaluation.taskApp === undefined ? undefined : appId(input.metadata.workspace_id, evaluation.taskApp),
-          state: encodeState(state)
+          state: encode(state)
         },
-        settle: Effect.catchAll(workspaces.adopt(previous, state), ({ message }) => Effect.logError(message))
+        settle: Effect.catchAll(adopt(previous, state), ({ message }) => Effect.logError(message))
       }
     })
