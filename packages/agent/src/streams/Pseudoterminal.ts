@@ -1,6 +1,8 @@
 /** Programs on terminals of their own, by a library that some machines do not have. */
 import type { IPty } from "@lydell/node-pty"
 import { Data, Effect } from "effect"
+import { readSync } from "node:fs"
+import { Readable } from "node:stream"
 
 /** The program cannot be started on a terminal; `message` says why, to the caller. */
 export class NoTerminal extends Data.TaggedError("NoTerminal")<{ readonly message: string }> {}
@@ -19,6 +21,81 @@ export interface Pseudoterminal {
   readonly pty: IPty
   /** Calls back with each part of the output. */
   readonly onOutput: (take: (bytes: Buffer) => void) => void
+  /** Lets the program wait with its output, or go on. The last output of a program that ends meanwhile comes all the same. */
+  readonly pause: (isPaused: boolean) => void
+}
+
+/** Bytes of one read of a terminal, of which the system gives no more at once, and how many of them it may hold. */
+const partSize = 4096
+const maximumParts = 256
+
+/** With the encoding of all terminals the library hands out bytes, which its types do not describe. */
+const bytesOf = (data: unknown): Buffer =>
+  data instanceof Uint8Array ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.from(String(data))
+
+/** What the system holds of an output whose writers are gone. */
+const heldBySystem = (fd: unknown): ReadonlyArray<Buffer> => {
+  const parts: Array<Buffer> = []
+  if (typeof fd !== "number") return parts
+  try {
+    while (parts.length < maximumParts) {
+      const part = Buffer.alloc(partSize)
+      const size = readSync(fd, part)
+      if (size === 0) return parts
+      parts.push(part.subarray(0, size))
+    }
+  } catch {
+    // Nothing is left
+  }
+  return parts
+}
+
+/**
+ * Hands over the output that is lost otherwise. Node takes the end of a terminal's last writer for the end of its output, although the system holds some
+ * kilobytes more. What Node itself holds of a paused terminal goes with an error of reading.
+ */
+const takeLast = (pty: IPty, take: (data: unknown) => void): void => {
+  // Parts of the library that its types do not describe
+  const source: unknown = Reflect.get(pty, "_socket")
+  if (!(source instanceof Readable)) return
+  source.prependListener("end", () => heldBySystem(Reflect.get(pty, "fd")).forEach(take))
+  pty.onExit(() => {
+    for (let part: unknown = source.read(); part !== null; part = source.read()) take(part)
+  })
+}
+
+/** Milliseconds between two looks at a program that waits: the library throws away what is unread 200 ms after its end. */
+const lookInterval = 50
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Pauses a terminal while its program runs. What is left after the program's end is no more than the system's buffer. */
+const pausing = (pty: IPty): Pseudoterminal["pause"] => {
+  let looking: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    clearInterval(looking)
+    looking = undefined
+  }
+  pty.onExit(stop)
+  const look = (): void => {
+    if (isAlive(pty.pid)) return
+    stop()
+    pty.resume()
+  }
+  return (isPaused) => {
+    stop()
+    if (!isPaused) return pty.resume()
+    if (!isAlive(pty.pid)) return
+    pty.pause()
+    looking = setInterval(look, lookInterval).unref()
+  }
 }
 
 /** Starts programs on terminals. */
@@ -49,11 +126,13 @@ export const load: Effect.Effect<Open, NoTerminal> = Effect.map(
         }),
         (pty) => ({
           pty,
-          // With this encoding the library hands out bytes, which its types do not describe
-          onOutput: (take) =>
-            void pty.onData((data: unknown) =>
-              take(data instanceof Uint8Array ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.from(String(data)))
-            )
+          pause: pausing(pty),
+          onOutput: (take) => {
+            const takeData = (data: unknown): void => take(bytesOf(data))
+            pty.onData(takeData)
+            // Before all others that hear of the end
+            takeLast(pty, takeData)
+          }
         })
       )
 )

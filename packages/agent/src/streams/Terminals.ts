@@ -1,12 +1,12 @@
 /** Terminals that outlive the connections of their viewers. agents-and-apps.md §18. */
 import { access } from "node:fs/promises"
-import type { IPty } from "@lydell/node-pty"
 import { Pty, StreamReset, type ByteStream, type StreamError } from "@atelier/agent-protocol"
 import { Clock, Duration, Effect, Either, Option, type Scope } from "effect"
 import * as Loop from "../Loop.js"
 import type { Marks } from "../scripts/Marks.js"
 import * as ProcessTree from "../scripts/ProcessTree.js"
 import type { Place } from "../environment/Place.js"
+import { load, type NoTerminal, type Pseudoterminal } from "./Pseudoterminal.js"
 
 /** Terminals at a time. */
 const maximumTerminals = 128
@@ -37,8 +37,7 @@ interface Viewer {
   over: "no" | "ended" | "slow"
 }
 
-interface Terminal {
-  readonly pty: IPty
+interface Terminal extends Pick<Pseudoterminal, "pause" | "pty"> {
   readonly viewers: Set<Viewer>
   replay: Array<Uint8Array>
   replaySize: number
@@ -48,6 +47,10 @@ interface Terminal {
 }
 
 const broken = (message: string) => new StreamReset({ by: "here", message })
+
+const asStream = <A>(opened: Effect.Effect<A, NoTerminal>) => Effect.mapError(opened, ({ message }) => broken(message))
+
+const loaded = asStream(load)
 
 /** Keeps at least as much of the output as a new viewer is shown. */
 const remember = (terminal: Terminal, chunk: Uint8Array): void => {
@@ -67,8 +70,7 @@ const balance = (terminal: Terminal): void => {
   const shouldPause = terminal.viewers.size > 0 && least > pauseAbove
   if (shouldPause === terminal.isPaused) return
   terminal.isPaused = shouldPause
-  if (shouldPause) terminal.pty.pause()
-  else terminal.pty.resume()
+  terminal.pause(shouldPause)
 }
 
 const show = (terminal: Terminal, chunk: Uint8Array): void => {
@@ -189,11 +191,7 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
     const start = (init: Pty.Init): Effect.Effect<Terminal, StreamError> =>
       Effect.gen(function* () {
         const { directory, shell, variables } = yield* place
-        // Loaded with the first terminal: machines for which it is not compiled run everything else
-        const { spawn } = yield* Effect.tryPromise({
-          try: () => import("@lydell/node-pty"),
-          catch: () => broken("This machine's agent has no terminals: the package @lydell/node-pty is not installed.")
-        })
+        const launch = yield* loaded
         // Another connection may have been faster
         const known = terminals.get(init.ID)
         if (known !== undefined) return known
@@ -201,21 +199,19 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
         // So that the programs it leaves behind are found when the workspace stops
         const [mark, run] = own.next()
         const args = init.Command === "" ? ["-l"] : ["-c", init.Command]
-        const pty = yield* Effect.try({
-          try: () =>
-            spawn(shell, args, {
-              name: "xterm-256color",
-              cols: init.Width || fallbackSize,
-              rows: init.Height || fallbackSize,
-              cwd: directory,
-              env: { ...variables, TERM: "xterm-256color", [mark]: run },
-              // The terminal's own bytes, whatever text they are
-              encoding: null
-            }),
-          catch: (cause) => broken(cause instanceof Error ? cause.message : String(cause))
-        })
+        const { onOutput, pause, pty } = yield* asStream(
+          launch({
+            file: shell,
+            args,
+            directory,
+            environment: { ...variables, [mark]: run },
+            cols: init.Width || fallbackSize,
+            rows: init.Height || fallbackSize
+          })
+        )
         const terminal: Terminal = {
           pty,
+          pause,
           viewers: new Set(),
           replay: [],
           replaySize: 0,
@@ -223,8 +219,7 @@ export const make = (place: Effect.Effect<Place>, marks: Marks): Effect.Effect<T
           idleSince: undefined
         }
         terminals.set(init.ID, terminal)
-        // With this encoding the library hands out bytes, which its types do not describe
-        pty.onData((data: unknown) => show(terminal, data instanceof Uint8Array ? data : Buffer.from(String(data))))
+        onOutput((bytes) => show(terminal, bytes))
         pty.onExit(() => {
           if (terminals.get(init.ID) === terminal) terminals.delete(init.ID)
           for (const viewer of terminal.viewers) {

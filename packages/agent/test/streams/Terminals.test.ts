@@ -1,4 +1,8 @@
 import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { Pty, ReverseStream, type ByteStream, type Session } from "@atelier/agent-protocol"
 import { Effect, Fiber, Option } from "effect"
@@ -105,6 +109,28 @@ it.scopedLive("a program waits while its only viewer does not read", () =>
     const other = yield* open(session, randomUUID(), { Command: "echo quick" })
     expect(yield* rest(other)).toContain("quick")
     expect((yield* until(stream, /END/)).length).toBeGreaterThanOrEqual(3_000_003)
+  })
+)
+
+it.scopedLive("a viewer that reads late gets all that a program wrote before its end", () =>
+  Effect.gen(function* () {
+    const { session } = yield* connectedAgent
+    const ended = join(tmpdir(), `atelier-${randomUUID()}`)
+    yield* Effect.addFinalizer(() => Effect.promise(() => rm(ended, { force: true })))
+    // More than the stream and the agent hold, so that the program has to wait
+    const lines = 120_000
+    const command = `seq ${lines}; echo the-end; : > ${ended}`
+    const stream = yield* open(session, randomUUID(), { Command: command })
+    let last = ""
+    while (!existsSync(ended)) {
+      // No faster than the program's last output needs to be written
+      const chunk = Buffer.from(yield* Effect.flatten(stream.read))
+      last = (last + chunk.toString()).slice(-20)
+    }
+    // The library closes the terminal meanwhile
+    yield* Effect.sleep("600 millis")
+    const left = yield* rest(stream)
+    expect((last + left).slice(-9)).toBe("the-end\r\n")
   })
 )
 

@@ -16,6 +16,11 @@ import { copy, move } from "./Transfer.js"
 import { upload } from "./Upload.js"
 import { type Reader, watch } from "./Watch.js"
 
+/** How long reading what is there may take before a watch begins. */
+const watchedWithin = "30 seconds"
+
+const tooLarge = new Refused({ status: 504, message: "The directory is too large: reading what is below it takes longer than 30 seconds." })
+
 /** Bytes that wait for a client who watches; what changes meanwhile is not told. */
 const maximumUnread = 1024 * 1024
 
@@ -230,16 +235,17 @@ export const make = (directory: Effect.Effect<string>): Served => {
     Effect.gen(function* () {
       const base = yield* directory
       const { lead, reader } = early()
-      yield* Effect.acquireRelease(
-        Effect.tryPromise({
-          try: async () => {
-            const query = queryOf(request)
-            return watch(filePath(query.text("path"), base), query.flag("recursive"), reader)
-          },
-          catch: (error) => (error instanceof FileError ? new Refused({ status: error.status, message: error.message }) : failed(error))
-        }),
-        (stop) => Effect.sync(stop)
+      const { signal } = yield* Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (controller) => Effect.sync(() => controller.abort())
       )
+      yield* Effect.tryPromise({
+        try: async () => {
+          const query = queryOf(request)
+          return watch(filePath(query.text("path"), base), query.flag("recursive"), reader, signal)
+        },
+        catch: (error) => (error instanceof FileError ? new Refused({ status: error.status, message: error.message }) : failed(error))
+      }).pipe(Effect.timeoutFail({ duration: watchedWithin, onTimeout: () => tooLarge }))
       const begin = (socket: WebSocket): void => {
         // The client learns that it misses nothing from here on
         socket.send('{"events":[]}')

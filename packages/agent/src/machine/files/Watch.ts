@@ -140,19 +140,19 @@ class Watching {
   }
 }
 
-/** Watches a directory, or one file of it, until the answer is called. Fails where the path cannot be watched. */
-export const watch = async (path: string, isRecursive: boolean, reader: Reader): Promise<() => void> => {
+/**
+ * Watches a directory, or one file of it, until the signal aborts. Returns when all that is there is watched. Fails where the path cannot be watched, and
+ * when the signal aborts before.
+ */
+export const watch = async (path: string, isRecursive: boolean, reader: Reader, signal: AbortSignal): Promise<void> => {
   try {
     const isDirectory = (await lstat(path)).isDirectory()
+    signal.throwIfAborted()
     const watching = new Watching(isRecursive && isDirectory, isDirectory ? undefined : basename(path), reader)
-    try {
-      await watching.add(isDirectory ? path : dirname(path), false)
-    } catch (error) {
-      watching.close()
-      throw error
-    }
-    return () => watching.close()
+    signal.addEventListener("abort", () => watching.close(), { once: true })
+    await watching.add(isDirectory ? path : dirname(path), false)
+    signal.throwIfAborted()
   } catch (error) {
-    throw about(path, error)
+    throw signal.aborted ? error : about(path, error)
   }
 }

@@ -62,7 +62,7 @@ export const onTerminal = (program: Program, size: TerminalSize, place: Place, o
   Effect.gen(function* () {
     const open = yield* load
     const [name, value] = place.mark
-    const { onOutput, pty } = yield* open({ ...program, environment: { ...program.environment, [name]: value }, ...size })
+    const { onOutput, pause, pty } = yield* open({ ...program, environment: { ...program.environment, [name]: value }, ...size })
     place.started(pty.pid)
     const ended = Deferred.unsafeMake<End>(FiberId.none)
     onOutput((bytes) => output(1, bytes))
@@ -79,7 +79,7 @@ export const onTerminal = (program: Program, size: TerminalSize, place: Place, o
       isTerminal: true,
       ended: Deferred.await(ended),
       completed: Deferred.await(ended),
-      pause: (isPaused) => (isPaused ? pty.pause() : pty.resume()),
+      pause,
       // The library writes bytes as they are, which its types do not describe
       write: (bytes) => whileOpen(() => pty.write(bytes as unknown as string)),
       closeInput: () => Effect.runSync(whileOpen(() => pty.write(endOfFile))),

@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { WebSocket } from "ws"
+import { watch } from "../../../src/machine/files/Watch.js"
 import { glob } from "../../../src/machine/files/Glob.js"
 import { serving } from "./serving.js"
 
@@ -85,6 +86,31 @@ const told = (socket: WebSocket) => {
 }
 
 describe("a watcher", () => {
+  it("stops to look at what is there when its client goes away", async () => {
+    for (let name = 0; name < 50; name++) await mkdir(at("many", String(name)), { recursive: true })
+    const client = new AbortController()
+    const told: Array<unknown> = []
+    const opening = watch(
+      at("many"),
+      true,
+      { events: (events) => told.push(...events), overflow: () => told.push("overflow") },
+      client.signal
+    )
+    setImmediate(() => client.abort())
+    await expect(opening).rejects.toThrow(/abort/)
+    await writeFile(at("many", "new"), "")
+    // By now, the first one would have told of its file
+    const other = new AbortController()
+    const reported = new Promise((resolve) => {
+      void watch(at("many"), true, { events: resolve, overflow: () => resolve("overflow") }, other.signal).then(() =>
+        writeFile(at("many", "newer"), "")
+      )
+    })
+    expect(await reported).toStrictEqual([{ path: at("many", "newer"), kind: "created" }])
+    other.abort()
+    expect(told).toStrictEqual([])
+  })
+
   it("tells what is created, changed and deleted, also in new directories", async () => {
     await mkdir(at("watched", "below"), { recursive: true })
     await writeFile(at("watched", "changed"), "")
