@@ -321,7 +321,9 @@ export const AcquiredWorkspaceBuild = provisionerd("AcquiredJob.WorkspaceBuild",
   metadata: field(7, Metadata),
   state: field(8, bytes),
   log_level: field(9, string),
-  previous_parameter_values: repeated(10, RichParameterValue)
+  previous_parameter_values: repeated(10, RichParameterValue),
+  /** An extension, which other daemons pass over: the build deletes a workspace of which no earlier build has succeeded or given a state. */
+  unfinished: field(1000, bool)
 })
 
 export const AcquiredTemplateImport = provisionerd("AcquiredJob.TemplateImport", {

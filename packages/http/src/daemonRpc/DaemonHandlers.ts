@@ -85,7 +85,8 @@ const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined, modules: Optio
       workspace_name: input.metadata.workspace_name,
       previous_parameter_values: input.previous_parameters,
       state: input.state,
-      log_level: job.input.log_level ?? ""
+      log_level: job.input.log_level ?? "",
+      unfinished: input.unfinished === true
     }
   }
 }

@@ -181,7 +181,7 @@ export const inputOf = (
   switch (type.case) {
     case "workspace_build": {
       const { external_auth_providers, metadata, previous_parameter_values, rich_parameter_values, state, ...build } = type.value
-      const { variable_values, workspace_build_id, workspace_name } = build
+      const { unfinished, variable_values, workspace_build_id, workspace_name } = build
       if (metadata === undefined) return undefined
       return {
         metadata: { ...metadataOf(metadata, accessUrl), workspace_build_id: idOf(workspace_build_id), workspace_name },
@@ -189,7 +189,8 @@ export const inputOf = (
         variables: variable_values,
         parameters: rich_parameter_values,
         previous_parameters: previous_parameter_values,
-        state
+        state,
+        unfinished
       }
     }
     case "template_dry_run":

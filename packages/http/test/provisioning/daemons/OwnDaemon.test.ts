@@ -259,6 +259,30 @@ describeAgents(
       ])
     })
 
+    it("is told that a deletion is of a workspace that was never built", async () => {
+      const { secret, site } = await aKey()
+      const inputs: Array<PlanInput> = []
+      start(secret, {
+        ...testEngine,
+        open: (source, log) =>
+          Effect.map(testEngine.open(source, log), (session) => ({
+            ...session,
+            apply: (input) => {
+              inputs.push(input)
+              return session.apply(input)
+            }
+          }))
+      })
+      const made = await workspaceOf(await templateOf(site, { fails: "apply" }))
+      await ended(server(), made.latest_build.job as never)
+      const deletion = await server().call("POST", `/workspaces/${made.id}/builds`, { token: owner(), body: { transition: "delete" } })
+      await ended(server(), deletion.as(Schema.Struct({ job: Job })).job as never)
+      expect(inputs.map(({ metadata, unfinished }) => [metadata.transition, unfinished])).toStrictEqual([
+        ["start", false],
+        ["delete", true]
+      ])
+    })
+
     it("tells why an import has failed", async () => {
       const { secret, site } = await aKey()
       start(secret)
