@@ -24,6 +24,9 @@ import { version } from "./Version.js"
 /** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
 const flushWithin = Duration.seconds(30)
 
+/** How long it waits for a server that cannot be reached: longer than a restart takes. Who stops the workspace waits as long. */
+const reachedWithin = Duration.seconds(10)
+
 /** The source of log lines that belong to no script: the nil UUID. */
 const generalSource = new Uint8Array(16)
 
@@ -31,7 +34,7 @@ const generalSource = new Uint8Array(16)
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
  * Interrupting it shuts the workspace down: running scripts are ended, the stop scripts run, logs and states are delivered, and what the scripts have
  * left behind is killed; that takes at most as long as the stop scripts may, and `flushWithin`; less when the server does not take the token any
- * more. Spec: agents-and-apps.md §3–§9.
+ * more or cannot be reached. Spec: agents-and-apps.md §3–§9.
  */
 export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
   Effect.forever(live(config, marks))
@@ -102,7 +105,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
       yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts?.drain ?? Effect.void, lifecycle.drain], { concurrency: "unbounded", discard: true })
-      yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), flushWithin)
+      yield* Effect.timeoutOption(Effect.raceAll([drained, connection.refused, connection.away(reachedWithin)]), flushWithin)
     })
 
     /** The work with one manifest, until another one takes its place. */

@@ -36,6 +36,8 @@ export interface Connection {
   readonly deliver: <A>(what: string, use: Use<A>) => Effect.Effect<A>
   /** Connects at once when there is no connection, and from now on after short pauses. */
   readonly hurry: Effect.Effect<void>
+  /** Completes once there has been no connection for so long. */
+  readonly away: (duration: Duration.DurationInput) => Effect.Effect<void>
   /** Completes once the server refuses a token that it has taken before: its build has been replaced, and nothing more will be taken. */
   readonly refused: Effect.Effect<void>
   readonly traffic: Readonly<Traffic>
