@@ -34,9 +34,10 @@ export const workspaceActions = ({ agents, directory_id, halt, root, startAll }:
       const paths = pathsOf(root, input.workspace_id)
       const state: WorkspaceState = { ...stoppedState(input), port: input.port }
       yield* agents.ready
-      yield* prepareWorkspace(paths)
+      const isNew = yield* prepareWorkspace(paths)
       return yield* Effect.gen(function* () {
-        yield* halt(input.workspace_id, previous)
+        // Agents are noted in the folders before they begin. Looking for them reads every process of the machine
+        if (!isNew || previous !== undefined) yield* halt(input.workspace_id, previous)
         for (const file of input.files) yield* placeFile(paths.home, file)
         const started = yield* startAll(state, input.agents, report)
         yield* noteStarted(paths)

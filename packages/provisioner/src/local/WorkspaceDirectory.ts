@@ -64,18 +64,21 @@ export const identify = (root: string): Effect.Effect<Uuid.Uuid, DirectoryError>
     return Uuid.parse(text.trim()) ?? (yield* new DirectoryError({ message: `${path} holds no id` }))
   })
 
-/** Makes the folders of one workspace. */
-export const prepareWorkspace = ({ home, notes }: WorkspacePaths): Effect.Effect<void, DirectoryError> =>
-  Effect.forEach(
+/** Makes a folder unless there is one. Returns whether it has made it. */
+const makeFolder = (path: string): Effect.Effect<boolean, DirectoryError> =>
+  Effect.gen(function* () {
+    const stat = yield* statOf(path)
+    if (stat === undefined) yield* attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { mode: 0o700 }))
+    else if (!stat.isDirectory()) return yield* new DirectoryError({ message: `${path} is not a folder` })
+    return stat === undefined
+  })
+
+/** Makes the folders of one workspace. Returns whether there was none of them. */
+export const prepareWorkspace = ({ home, notes }: WorkspacePaths): Effect.Effect<boolean, DirectoryError> =>
+  Effect.map(
     // A folder without notes is taken for one of files to keep
-    [notes, home],
-    (path) =>
-      Effect.gen(function* () {
-        const stat = yield* statOf(path)
-        if (stat === undefined) yield* attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { mode: 0o700 }))
-        else if (!stat.isDirectory()) return yield* new DirectoryError({ message: `${path} is not a folder` })
-      }),
-    { discard: true }
+    Effect.forEach([notes, home], makeFolder),
+    (made) => made.every((isMade) => isMade)
   )
 
 /** A folder beneath a workspace's own, made where it is missing. Links are followed as long as they stay beneath. */
