@@ -41,7 +41,7 @@ it("hands a workspace over by a process that does not have its agent", async () 
   for (const at of [near(), far()]) expect(await exec(created, "echo $OWNER", at)).toMatchObject({ exit_code: 0, stdout: "owner\n" })
 })
 
-it("gives the last workspace of a pool to one of two processes, and the other creation its own", async () => {
+it("gives the last workspace of a pool to one of two processes", async () => {
   const [last, ...others] = await prebuilt()
   expect(others).toStrictEqual([])
   const created = await Promise.all([create(templateId, "one", near()), create(templateId, "two", far())])
