@@ -1,4 +1,5 @@
-// Starts the standalone server on a database in memory, and keeps the code that V8 compiled for it. `node warmUp.mjs FILE`
+// Starts the standalone server on a PostgreSQL that is not there, which it finds out, and then on a database in memory. Keeps the code that V8 compiled
+// for it. `node warmUp.mjs FILE`
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,18 +10,17 @@ import { cacheOf, kept, load } from "./load.mjs"
 const [, , file] = process.argv
 const url = pathToFileURL(file)
 const directory = await mkdtemp(join(tmpdir(), "atelier-warm-up-"))
-const options = [
-  "--http-address",
-  "127.0.0.1:0",
-  "--workspaces-directory",
-  directory,
-  "--log-level",
-  "error",
-  "--database",
-  "sqlite::memory:"
-]
-process.argv.splice(2, Number.POSITIVE_INFINITY, ...options)
+const options = ["--http-address", "127.0.0.1:0", "--workspaces-directory", directory, "--log-level", "error", "--database"]
+const serve = (database) => {
+  process.argv.splice(2, Number.POSITIVE_INFINITY, ...options, database)
+  return exports.commands.serve()
+}
 const { exports, script } = load(url, { url: url.href, resolve: (name) => import.meta.resolve(name) })
+
+const { write } = process.stderr
+process.stderr.write = () => true
+if ((await serve("postgres://nobody@127.0.0.1:1/none")) === 0) throw new Error("a PostgreSQL answers on port 1")
+process.stderr.write = write
 
 /** What the server prints once it answers. */
 const greeted = new Promise((resolve) => {
@@ -30,7 +30,7 @@ const greeted = new Promise((resolve) => {
     return true
   }
 })
-const served = exports.commands.serve()
+const served = serve("sqlite::memory:")
 const ended = served.then((code) => {
   throw new Error(`the server ended with ${code}`)
 })

@@ -1,5 +1,6 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
+import * as startFlags from "./startFlags.js"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
 import { supervise } from "./supervise.js"
 import { numberOf, placeOf, shareSetupToken, withPlace } from "./worker.js"
@@ -38,6 +39,7 @@ export const run = async (): Promise<number> => {
         )
       }
       if (options.processes > 1) {
+        startFlags.end()
         shareSetupToken(process.env)
         return await supervise(options.processes, signalled())
       }

@@ -23,6 +23,7 @@ import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import type { Tls } from "./Tls.js"
 import { enginesOf } from "./engines.js"
+import * as startFlags from "./startFlags.js"
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
@@ -201,6 +202,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   })
   for (const { open } of listening) open(atelier)
   own?.open(atelier)
+  startFlags.end()
   // With many requests at a time, V8 would allocate objects of requests in the old generation, where each keeps its whole request until a full collection
   setFlagsFromString("--no-allocation-site-pretenuring")
   const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, next }))
