@@ -159,7 +159,7 @@ describe("a call", () => {
   it.scoped("may be repeated more often than streams may be open", () =>
     Effect.gen(function* () {
       const { client } = yield* calling
-      for (let n = 0; n < 1500; n++) yield* client.Say({ text: "you" })
+      for (let n = 0; n < 1100; n++) yield* client.Say({ text: "you" })
     })
   )
 })

@@ -219,7 +219,7 @@ describe("every declared message", () => {
         const first = type.decode(content)
         if (Either.isRight(first)) expect(decode(type, encode(type, first.right))).toStrictEqual(first.right)
       }),
-      { numRuns: 5000 }
+      { numRuns: 1500 }
     )
   })
 })

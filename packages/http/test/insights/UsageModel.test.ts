@@ -168,7 +168,7 @@ describeServerOnEach("usage", (server) => {
       }),
       // A first round with a report, so that every later one has a beginning
       {
-        numRuns: 5,
+        numRuns: 3,
         examples: [[[{ offset: 0, user: 0, template: 0, connections: 1, latency: 5, sessions: ["ssh"] }], []]],
         endOnFailure: true
       }

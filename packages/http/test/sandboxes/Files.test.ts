@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { describeAgents, type RunningAgent } from "../agents/AgentServer.js"
 import { link } from "../network/linkedAgents.js"
 
-const size = 48 * 1024 * 1024
+const size = 24 * 1024 * 1024
 
 describeAgents("the files of a workspace", (server) => {
   let directory = ""

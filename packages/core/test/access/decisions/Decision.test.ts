@@ -34,7 +34,7 @@ describe("the decision", () => {
       fc.property(arbitrary.subject, arbitrary.action, arbitrary.object, (subject, action, object) => {
         expect(judge(subject, action, object)).toBe(modelDecision(subject, action, object))
       }),
-      { numRuns: 5000 }
+      { numRuns: 1500 }
     )
   })
 
@@ -50,7 +50,7 @@ describe("the decision", () => {
           expect(implies(judge(subject, action, object), judge(richer, action, object))).toBe(true)
         }
       ),
-      { numRuns: 3000 }
+      { numRuns: 1000 }
     )
   })
 
@@ -66,7 +66,7 @@ describe("the decision", () => {
         })
         expect(implies(judge(denying, action, object), judge(subject, action, object))).toBe(true)
       }),
-      { numRuns: 3000 }
+      { numRuns: 1000 }
     )
   })
 
@@ -83,7 +83,7 @@ describe("the decision", () => {
           expect(implies(narrowed, whole)).toBe(true)
         }
       ),
-      { numRuns: 3000 }
+      { numRuns: 1000 }
     )
   })
 
@@ -95,7 +95,7 @@ describe("the decision", () => {
         expect(implies(narrowed, whole)).toBe(true)
         expect(judge({ ...subject, allowList: normalizeAllowList(allowList) }, action, object)).toBe(narrowed)
       }),
-      { numRuns: 3000 }
+      { numRuns: 1000 }
     )
   })
 
