@@ -14,6 +14,7 @@ export default defineWorkspace([
       root: fileURLToPath(new URL(".", import.meta.url)),
       include: ["{packages,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
       setupFiles: [fileURLToPath(new URL("test/run/pristine.ts", import.meta.url))],
+      runner: fileURLToPath(new URL("test/run/lateAnswers.ts", import.meta.url)),
       globalSetup: ["test/run/leftovers.ts", "test/run/postgres.ts"].map((file) => fileURLToPath(new URL(file, import.meta.url))),
       // Only what hangs is to fail for it: a busy machine may take many times as long as a quiet one
       testTimeout: 300_000,
