@@ -1,39 +1,66 @@
-import type { ByteStream } from "@atelier/agent-protocol"
-import { Effect, Exit, Option, Runtime, type Scope } from "effect"
+import type { ByteStream, StreamError } from "@atelier/agent-protocol"
+import { Effect, Option, type Scope } from "effect"
 import type { Server } from "node:http"
 import { Duplex } from "node:stream"
 
 const broken = new Error("the stream was broken off")
 
-/** A stream of the server as Node's HTTP server takes it. It is destroyed when the scope closes. */
+/** What is written next, or that no more is. */
+interface Write {
+  readonly effect: Effect.Effect<void, StreamError>
+  readonly done: (error?: Error | null) => void
+}
+
+/**
+ * A stream of the server as Node's HTTP server takes it. It is destroyed when the scope closes. One fiber reads and one writes for as long as the stream
+ * lasts: a fiber for each chunk costs more than to carry it.
+ */
 const streamSocket = ({ finish, read, write }: ByteStream): Effect.Effect<Duplex, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.map(Effect.runtime(), (runtime) => {
-      const run = Runtime.runCallback(runtime)
-      return new Duplex({
-        read() {
-          run(read, {
-            onExit: (exit) => {
-              if (Exit.isSuccess(exit)) this.push(Option.getOrNull(exit.value))
-              else this.destroy(broken)
-            }
+  Effect.gen(function* () {
+    const isWanted = Effect.unsafeMakeLatch()
+    const isGiven = Effect.unsafeMakeLatch()
+    let given: Write | undefined
+    const give = (next: Write): void => {
+      given = next
+      isGiven.unsafeOpen()
+    }
+    const socket = yield* Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new Duplex({
+            read: () => isWanted.unsafeOpen(),
+            write: (chunk: Uint8Array, _encoding, done) => give({ effect: write(chunk), done }),
+            final: (done) => give({ effect: finish, done })
           })
-        },
-        write(chunk: Uint8Array, _encoding, done) {
-          run(write(chunk), { onExit: (exit) => done(Exit.isSuccess(exit) ? null : broken) })
-        },
-        final(done) {
-          run(finish, { onExit: () => done() })
-        }
-      })
-    }),
-    (socket) =>
-      Effect.sync(() => {
-        // Pending operations may still fail, without a waiter
-        socket.on("error", () => undefined)
-        socket.destroy()
-      })
-  )
+      ),
+      (socket) =>
+        Effect.sync(() => {
+          // Pending operations may still fail, without a waiter
+          socket.on("error", () => undefined)
+          socket.destroy()
+          // Node calls the writes behind it back with it
+          given?.done(broken)
+        })
+    )
+    const reading = Effect.flatMap(isWanted.await, () => {
+      isWanted.unsafeClose()
+      return Effect.map(read, (chunk) => void socket.push(Option.getOrNull(chunk)))
+    })
+    const writing = Effect.flatMap(isGiven.await, () => {
+      isGiven.unsafeClose()
+      if (given === undefined) return Effect.void
+      const { done, effect } = given
+      const over = (error: Error | null): void => {
+        given = undefined
+        done(error)
+      }
+      return Effect.matchCause(effect, { onFailure: () => over(broken), onSuccess: () => over(null) })
+    })
+    const ended = Effect.sync(() => void socket.destroy(broken))
+    yield* Effect.forkScoped(Effect.interruptible(Effect.catchAllCause(Effect.forever(reading), () => ended)))
+    yield* Effect.forkScoped(Effect.interruptible(Effect.forever(writing)))
+    return socket
+  })
 
 /** Gives a stream to an HTTP server as one of its connections. Completes when the connection has closed. */
 export const serveStream = (server: Server, stream: ByteStream): Effect.Effect<void> =>

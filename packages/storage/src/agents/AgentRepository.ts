@@ -84,6 +84,12 @@ export const layer = service(
               ORDER BY b.build_number DESC LIMIT 1`
     )
 
+    const byId = prepared(
+      sql,
+      "uuid",
+      sql`SELECT ${selected} FROM ${joined} WHERE a.id = ${""} AND NOT a.deleted AND NOT w.deleted AND NOT u.deleted`
+    )
+
     return AgentRepository.of({
       ...agentApps(sql),
       claimOf: (workspaceId) =>
@@ -105,11 +111,7 @@ export const layer = service(
             owner_rights: { fingerprint: rights, read: () => readRights(rights) }
           }))
         ),
-      byId: (id) =>
-        first(
-          agentWorkspace,
-          sql`SELECT ${selected} FROM ${joined} WHERE a.id = ${id} AND NOT a.deleted AND NOT w.deleted AND NOT u.deleted`
-        ),
+      byId: (id) => first(agentWorkspace, byId(id)),
       isLatest: (id) =>
         Effect.map(
           first(
