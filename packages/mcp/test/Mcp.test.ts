@@ -3,6 +3,7 @@ import { type Client as AtelierClient, createClient, keys, users } from "@atelie
 import { Atelier } from "@atelier/http"
 import { mcpServer } from "@atelier/mcp"
 import { LocalProvisioner } from "@atelier/provisioner"
+import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { starterTemplates } from "@atelier/templates"
 import { auth, type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js"
@@ -10,12 +11,16 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
+import { Effect, Exit, Scope } from "effect"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { createHash, randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { databaseUrl } from "../../../test/store/databases.js"
 import { freePort } from "../../../examples/standalone/test/Server.js"
 
 const password = "correct horse battery"
@@ -292,5 +297,102 @@ describe("the tools", () => {
       authorization_servers: [url],
       scopes_supported: mcpServer().scopes
     })
+  })
+})
+
+describe("the tools of two replicas on PostgreSQL, under a prefix", () => {
+  const scope = Effect.runSync(Scope.make())
+  const replicas: Array<{ readonly url: string; readonly close: () => Promise<void> }> = []
+  let session = ""
+
+  beforeAll(async () => {
+    const database = await Effect.runPromise(Scope.extend(databaseUrl, scope))
+    const ports = [await freePort(), await freePort()]
+    for (const port of ports) {
+      const atelier = await Atelier.make({
+        accessUrl: `http://127.0.0.1:${ports[0]}/dev`,
+        storage: Postgres.layer({ url: database, maxConnections: 3 }),
+        mcp: mcpServer(),
+        logLevel: "none"
+      })
+      const server = createServer(atelier.handler)
+      await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+      replicas.push({ url: `http://127.0.0.1:${port}/dev`, close: async () => void (server.close(), await atelier.dispose()) })
+    }
+    const baseUrl = replicas[0]?.url ?? ""
+    await users.createFirstUser(createClient({ baseUrl }), { body: { email: "ada@example.com", username: "ada", password } })
+    const login = await fetch(`${baseUrl}/api/v2/users/login`, {
+      method: "POST",
+      body: JSON.stringify({ email: "ada@example.com", password })
+    })
+    session = ((await login.json()) as { readonly session_token: string }).session_token
+  })
+  afterAll(async () => {
+    await Promise.all(replicas.map(({ close }) => close()))
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  it("take a token that the login at another replica has given", async () => {
+    const [first, second] = replicas.map(({ url }) => url)
+    const kept: Kept = {}
+    const provider = providerOf(kept)
+    const options = { serverUrl: `${first}/mcp` }
+    expect(await auth(provider, options)).toBe("REDIRECT")
+    expect(kept.authorization?.searchParams.get("resource")).toBe(`${first}/mcp`)
+    const code = await fetch(kept.authorization ?? "", {
+      method: "POST",
+      redirect: "manual",
+      headers: { "Service-Session-Token": session }
+    })
+    const authorizationCode = new URL(code.headers.get("location") ?? "").searchParams.get("code") ?? ""
+    expect(await auth(provider, { ...options, authorizationCode })).toBe("AUTHORIZED")
+    const client = new Client({ name: "test", version: "1" })
+    const headers = { authorization: `Bearer ${kept.tokens?.access_token}` }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${second}/mcp`), { requestInit: { headers } }) as never)
+    expect((await client.callTool({ name: "list_workspaces", arguments: {} })).structuredContent).toMatchObject({ count: 0 })
+    await client.close()
+  })
+
+  it("take a token that is bound to a key with a proof of the key alone", async () => {
+    const base = replicas[0]?.url ?? ""
+    const { privateKey, publicKey } = await generateKeyPair("ES256")
+    const jwk = await exportJWK(publicKey)
+    const proof = (claims: Readonly<Record<string, unknown>>) =>
+      new SignJWT({ jti: randomUUID(), iat: Math.floor(Date.now() / 1000), htm: "POST", ...claims })
+        .setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk })
+        .sign(privateKey)
+    const metadata = { redirect_uris: [redirectUrl], token_endpoint_auth_method: "none", dpop_bound_access_tokens: true }
+    const registered = await fetch(`${base}/oauth2/register`, { method: "POST", body: JSON.stringify(metadata) })
+    const { client_id } = (await registered.json()) as { readonly client_id: string }
+    const code_verifier = randomUUID() + randomUUID()
+    const code_challenge = createHash("sha256").update(code_verifier).digest("base64url")
+    const query = { response_type: "code", client_id, code_challenge, code_challenge_method: "S256", resource: `${base}/mcp` }
+    const consent = await fetch(`${base}/oauth2/authorize?${new URLSearchParams(query)}`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { "Service-Session-Token": session }
+    })
+    const code = new URL(consent.headers.get("location") ?? "").searchParams.get("code") ?? ""
+    const redeemed = await fetch(`${base}/oauth2/tokens`, {
+      method: "POST",
+      headers: { dpop: await proof({ htu: `${base}/oauth2/tokens` }) },
+      body: new URLSearchParams({ grant_type: "authorization_code", client_id, code, code_verifier, resource: `${base}/mcp` })
+    })
+    const { access_token, token_type } = (await redeemed.json()) as { readonly access_token: string; readonly token_type: string }
+    expect(token_type).toBe("DPoP")
+    const list = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await fetch(`${base}/mcp`, {
+        method: "POST",
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
+      })
+      return answer.status
+    }
+    const ath = createHash("sha256").update(access_token).digest("base64url")
+    const authorization = `DPoP ${access_token}`
+    expect(await list({ authorization, dpop: await proof({ htu: `${base}/mcp`, ath }) })).toBe(200)
+    expect(await list({ authorization })).toBe(401)
+    expect(await list({ authorization: `Bearer ${access_token}` })).toBe(401)
+    expect(await list({ authorization, dpop: await proof({ htu: `${base}/api/v2/users/me`, ath }) })).toBe(401)
   })
 })
