@@ -77,7 +77,7 @@ export const reasonOf = (report: AgentReport, agent: string): string | undefined
   AgentReport.$match(report, {
     Reached: () => undefined,
     Unreachable: ({ cause, url }) =>
-      `The agent "${agent}" cannot reach ${url} from its container: ${cause}. The engine's option accessUrl is the address of the service as containers see it.`,
+      `The agent "${agent}" cannot reach ${url} from its container: ${cause}. The engine's option agentUrl is the address of the service as containers see it.`,
     Silent: () => `The agent "${agent}" has not started in time.`,
     Ended: ({ cause }) => `The container of the agent "${agent}" has ended${cause === undefined ? "" : `: ${cause}`}.`
   })
