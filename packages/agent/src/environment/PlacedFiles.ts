@@ -10,7 +10,7 @@ import { extract } from "tar-stream"
 /** The command of the agent's program that places files. */
 export const command = "place"
 
-/** The folders of the archive: files that replace what is there, and files that are written once. */
+/** The folders of the archive: the agent replaces existing files with those of the first, and leaves them alone for those of the second. */
 const overwriting = "overwrite"
 const once = "once"
 

@@ -118,7 +118,7 @@ export const ofThisMachine: Effect.Effect<ReadonlyArray<RuntimeFile>, RuntimeErr
         return [...own, ...terminals, ...(await nodeFiles(process.execPath, modules))]
       })
     : new RuntimeError({
-        message: `this machine, which is ${process.platform}, has no runtime for containers: name the folder of one in the option runtime`
+        message: `this machine, which is ${process.platform}, has no runtime for containers: name the folder of one in the option runtimeDirectory`
       })
 )
 
