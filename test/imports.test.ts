@@ -40,6 +40,10 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     packages: ["effect", "yaml", "tar-stream", "@atelier/core", "@atelier/agent-protocol", "@atelier/agent"],
     node: true
   },
+  "provisioner-kubernetes": {
+    packages: ["effect", "@kubernetes/client-node", "yaml", "@atelier/core", "@atelier/provisioner"],
+    node: true
+  },
   "provisioner-terraform": {
     packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/provisioner"],
     node: true

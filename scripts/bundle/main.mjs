@@ -107,8 +107,16 @@ const programs = [
   }))
 ]
 
-/** Compiled for the machine, or not installed at all. */
-const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-native", "bufferutil", "utf-8-validate"]
+/** Compiled for the machine, not installed at all, or large and only needed by servers that use it: the client of Kubernetes takes 60 MiB of memory. */
+const external = [
+  "@kubernetes/client-node",
+  "@lydell/node-pty",
+  "better-sqlite3",
+  "@node-rs/argon2",
+  "pg-native",
+  "bufferutil",
+  "utf-8-validate"
+]
 
 /** The scripts that programs load, and compiled code. */
 const isPart = (name) => /^program-.*\.(?:cjs|js|cache)$/.test(name)

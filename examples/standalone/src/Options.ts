@@ -30,7 +30,7 @@ export interface Listen {
   readonly port: number
 }
 
-const engineNames = ["local", "terraform"] as const
+const engineNames = ["local", "terraform", "kubernetes"] as const
 export type EngineName = (typeof engineNames)[number]
 
 export interface Options {
@@ -48,6 +48,14 @@ export interface Options {
   /** Whether there are tools for clients of the Model Context Protocol. */
   readonly mcp: boolean
   readonly workspacesDirectory: string
+  /** Options of the Kubernetes engine that are given; the others are in its own file. */
+  readonly kubernetes: {
+    readonly agentUrl: string | undefined
+    readonly kubeconfig: string | undefined
+    readonly namespace: string | undefined
+    readonly runtimeImage: string | undefined
+  }
+  readonly kubernetesOptionsFile: string | undefined
   /** Undefined for the first program on the PATH. */
   readonly terraformBinary: string | undefined
   readonly terraformDirectory: string
@@ -317,6 +325,13 @@ export const parseOptions = (
     engines: enginesOf(configuration),
     mcp: own(configuration, "mcp-disable") !== true,
     workspacesDirectory,
+    kubernetes: {
+      agentUrl: ownText(configuration, "kubernetes-agent-url") || undefined,
+      kubeconfig: ownText(configuration, "kubernetes-kubeconfig") || undefined,
+      namespace: ownText(configuration, "kubernetes-namespace") || undefined,
+      runtimeImage: ownText(configuration, "kubernetes-runtime-image") || undefined
+    },
+    kubernetesOptionsFile: ownText(configuration, "kubernetes-options-file") || undefined,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
     terraformEnvironment: ownTexts(configuration, "terraform-environment"),

@@ -19,7 +19,7 @@ export const ownDefinitions = {
     name: "Engines",
     type: "string-array",
     description:
-      "The engines that build templates in this server: local runs workspaces as processes of this machine, terraform runs Terraform.",
+      "The engines that build templates in this server: local runs workspaces as processes of this machine, terraform runs Terraform, kubernetes runs containers in a cluster.",
     default: "local,terraform",
     group: program,
     yaml: "engines"
@@ -38,6 +38,41 @@ export const ownDefinitions = {
     default: "workspaces",
     group: database,
     yaml: "workspacesDirectory"
+  },
+  "kubernetes-agent-url": {
+    name: "Kubernetes Agent URL",
+    type: "string",
+    description: "Where agents in Pods reach the server; without it, the access URL.",
+    group: program,
+    yaml: "kubernetesAgentUrl"
+  },
+  "kubernetes-kubeconfig": {
+    name: "Kubernetes Kubeconfig",
+    type: "string",
+    description: "The kubeconfig of the cluster; without it, KUBECONFIG, ~/.kube/config or the account of the Pod that the server runs in.",
+    group: program,
+    yaml: "kubernetesKubeconfig"
+  },
+  "kubernetes-namespace": {
+    name: "Kubernetes Namespace",
+    type: "string",
+    description: "The namespace of the workspaces, which has to exist; without it, that of the kubeconfig's context.",
+    group: program,
+    yaml: "kubernetesNamespace"
+  },
+  "kubernetes-options-file": {
+    name: "Kubernetes Options File",
+    type: "string",
+    description: "A YAML file with further options of the Kubernetes engine.",
+    group: program,
+    yaml: "kubernetesOptionsFile"
+  },
+  "kubernetes-runtime-image": {
+    name: "Kubernetes Runtime Image",
+    type: "string",
+    description: "The image with the agent and its Node, from which each Pod copies them.",
+    group: program,
+    yaml: "kubernetesRuntimeImage"
   },
   "terraform-binary": {
     name: "Terraform Binary",

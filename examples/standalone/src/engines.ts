@@ -1,6 +1,7 @@
 /** The engines of the server's own daemons. */
 import type { EngineLayer } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
+import { KubernetesProvisioner } from "@atelier/provisioner-kubernetes"
 import { TerraformProvisioner } from "@atelier/provisioner-terraform"
 import type { EngineName, Options } from "./Options.js"
 
@@ -15,6 +16,7 @@ const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }
 const engines: Readonly<Record<EngineName, (options: Options, agentProgram: string) => EngineLayer>> = {
   local: ({ workspacesDirectory }, agentProgram) =>
     LocalProvisioner.layer({ directory: workspacesDirectory, agent: { command: [process.execPath, agentProgram] } }),
+  kubernetes: ({ kubernetes, kubernetesOptionsFile }) => KubernetesProvisioner.layerWithFile(kubernetesOptionsFile, kubernetes),
   terraform: (options) =>
     TerraformProvisioner.layer({
       binary: options.terraformBinary,

@@ -1,0 +1,47 @@
+/** The cluster as the engine works with it: made with the first need, and kept until the engine ends. */
+import { Effect, type Scope } from "effect"
+import { makeApi } from "./cluster/Api.js"
+import type { ClusterError } from "./cluster/ClusterError.js"
+import { connect } from "./cluster/Connection.js"
+import { makePodWatch } from "./cluster/PodWatch.js"
+import { makeResources } from "./cluster/Resources.js"
+import { label } from "./render/Names.js"
+import type { RuntimePlace } from "./render/Pod.js"
+import { type Options, type Settings, settingsOf } from "./Settings.js"
+import { type Keeper, makeKeeper } from "./workspaces/Keeper.js"
+import { type AwaitAgent, makeWorkspaces, type Workspaces } from "./workspaces/Workspaces.js"
+import { type Exists, sweep } from "./workspaces/Sweep.js"
+
+export interface Cluster {
+  readonly settings: Settings
+  readonly workspaces: Workspaces
+  readonly keeper: Keeper
+  /** Deletes what belongs to no workspace and is older than `age`, in milliseconds; by default 5 minutes. */
+  readonly sweep: (exists: Exists, age?: number) => Effect.Effect<void, ClusterError>
+}
+
+/** The cluster, or why it cannot be reached. */
+export type Clusters = Effect.Effect<Cluster, ClusterError>
+
+interface Needs {
+  readonly options: Options
+  readonly runtime: RuntimePlace
+  readonly awaitAgent: AwaitAgent
+}
+
+export const makeCluster = ({ awaitAgent, options, runtime }: Needs): Effect.Effect<Cluster, ClusterError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const connection = yield* connect(options)
+    const settings = settingsOf(options, connection.namespace)
+    const api = makeApi(connection)
+    const resources = makeResources(api)
+    const labels = { [label.deployment]: settings.deployment, [label.part]: "agent" }
+    const watch = yield* makePodWatch({ api, resources, namespace: settings.namespace, labels })
+    const keeper = yield* makeKeeper({ resources, watch, settings })
+    return {
+      settings,
+      workspaces: makeWorkspaces({ api, resources, watch, settings, runtime, awaitAgent }),
+      keeper,
+      sweep: (exists, age) => sweep({ resources, settings }, exists, age)
+    }
+  })

@@ -1,0 +1,122 @@
+/** The engine whose workspaces are Pods of a Kubernetes cluster. docs/kubernetes.md. */
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { Cryptography, HostOptions, Ids, reasonOf, StartError } from "@atelier/core/platform"
+import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
+import { openLater, templateEngines } from "@atelier/provisioner/engine"
+import { Effect, ExecutionStrategy, Exit, Layer, Option, Scope, Stream } from "effect"
+import { readFileSync } from "node:fs"
+import { parse } from "yaml"
+import type { Cluster, Clusters } from "./Cluster.js"
+import { ClusterError } from "./cluster/ClusterError.js"
+import { type Options, optionsSchema } from "./Settings.js"
+
+export type { DefaultLimits, Options, Toleration } from "./Settings.js"
+
+/** The cluster is made with the first need: a server without a workspace in it does not load its client. A failure is not kept. */
+const clustersOf = (options: Options): Effect.Effect<Clusters, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const lock = yield* Effect.makeSemaphore(1)
+    let made: Cluster | undefined
+    const make = Effect.gen(function* () {
+      const { makeEngineCluster } = yield* Effect.promise(() => import("./KubernetesEngine.js"))
+      const inner = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+      return yield* Scope.extend(makeEngineCluster(options), inner).pipe(
+        Effect.onError((cause) => Scope.close(inner, Exit.failCause(cause)))
+      )
+    })
+    return lock.withPermits(1)(
+      Effect.suspend(() =>
+        made === undefined ? Effect.tap(make, (cluster) => Effect.sync(() => void (made = cluster))) : Effect.succeed(made)
+      )
+    )
+  })
+
+const prefixOf = (brand: string): string =>
+  brand
+    .trim()
+    .replace(/[^0-9A-Za-z]+/g, "_")
+    .toUpperCase()
+
+const make = (options: Options) =>
+  Effect.gen(function* () {
+    if (options.runtimeImage === undefined && options.runtimeVolume === undefined)
+      return yield* new StartError({
+        option: "kubernetes.runtimeImage",
+        reason: "is missing: Pods get the agent's program from it, or from runtimeVolume"
+      })
+    const { brand } = yield* DeploymentOptions
+    const ids = yield* Ids
+    const clusters = yield* clustersOf(options)
+    /** Nothing is asked of the cluster by a process that has done nothing in it. */
+    let isUsed = false
+    const used = Effect.zipRight(
+      Effect.sync(() => void (isUsed = true)),
+      clusters
+    )
+    const logged = Effect.catchAll((error: ClusterError) => Effect.logWarning(error.message))
+    const engine: Engine = {
+      name: "kubernetes",
+      // Every action first deletes what an earlier one has left
+      repeatable: new Set(["parse", "plan", "apply"]),
+      understands: (source) => templateEngines(source).includes("kubernetes"),
+      enginesFor: templateEngines,
+      open: openLater(async () =>
+        (await import("./KubernetesEngine.js")).open({ clusters: used, ids, options, prefix: options.environmentPrefix ?? prefixOf(brand) })
+      ),
+      recover: (running) =>
+        Effect.gen(function* () {
+          const { runningOf } = yield* Effect.promise(() => import("./KubernetesEngine.js"))
+          const found = yield* Stream.runFold(running, new Array<NonNullable<ReturnType<typeof runningOf>>>(), (all, { state }) => {
+            const one = Option.isSome(state) ? runningOf(state.value) : undefined
+            if (one !== undefined) all.push(one)
+            return all
+          })
+          if (found.length === 0) return
+          const { keeper, settings, workspaces } = yield* used
+          const own = found.filter(({ state }) => state.namespace === settings.namespace && state.deployment === settings.deployment)
+          yield* keeper.keep(own.flatMap(({ pods }) => pods))
+          // The server may have ended between a hand-over and its note in the cluster
+          const handedOver = own.filter(({ state }) => state.handed_over_from !== undefined)
+          yield* Effect.forEach(handedOver, ({ state }) => Effect.ignoreLogged(workspaces.adopt(state, state.agents)), { concurrency: 4 })
+        }).pipe(logged),
+      sweep: (exists) => Effect.flatMap(used, (cluster) => cluster.sweep(exists)).pipe(logged),
+      tellOutages: (tell) =>
+        Effect.suspend(() => (isUsed ? Effect.flatMap(clusters, ({ keeper }) => keeper.tellOutages(tell)) : Effect.void)).pipe(logged)
+    }
+    return [engine]
+  })
+
+/** Options of a YAML file, by the names that they have here. Fails with `StartError` for a file that cannot be read. */
+const optionsIn = (file: string): Effect.Effect<Options, StartError> =>
+  Effect.gen(function* () {
+    const value = yield* Effect.try({
+      try: (): unknown => parse(readFileSync(file, "utf8")) ?? {},
+      catch: (cause) => new StartError({ option: "kubernetes.optionsFile", value: file, reason: `cannot be read: ${reasonOf(cause)}` })
+    })
+    const refusal = HostOptions.refusalOf("kubernetes", optionsSchema, value)
+    // The schema has been checked, and its values are the options as they are
+    return refusal === undefined ? (value as Options) : yield* refusal
+  })
+
+/** Returns the options without those that are undefined, so that they take the place of no others. */
+const definedOptions = (options: Options): Options => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+
+/** Returns the layer of the options in a file, if there is one, and of others, which win. */
+export const layerWithFile = (file: string | undefined, options: Options) =>
+  Layer.unwrapEffect(
+    Effect.map(file === undefined ? Effect.succeed<Options>({}) : optionsIn(file), (further) =>
+      layer({ ...further, ...definedOptions(options) })
+    )
+  )
+
+/**
+ * Workspaces as Pods of a Kubernetes cluster, one for each agent, with volumes that outlive them. The cluster may be away when the server starts: builds
+ * fail meanwhile, and say so.
+ *
+ * Fails with `StartError` for options that cannot be.
+ */
+export const layer = (options: Options) =>
+  HostOptions.checkedLayer("kubernetes", optionsSchema, options, () =>
+    Layer.scoped(ProvisionerEngines, make(options)).pipe(Layer.provide(Ids.layer), Layer.provide(Cryptography.layerWeb))
+  )

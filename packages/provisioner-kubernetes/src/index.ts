@@ -1,0 +1,1 @@
+export * as KubernetesProvisioner from "./KubernetesProvisioner.js"

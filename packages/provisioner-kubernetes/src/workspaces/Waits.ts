@@ -1,0 +1,140 @@
+/** Waiting for Pods: to run, and to be gone. */
+import { Clock, Duration, Effect, Option, Stream } from "effect"
+import type { Api } from "../cluster/Api.js"
+import type { ClusterError } from "../cluster/ClusterError.js"
+import { Event, Pod } from "../cluster/Objects.js"
+import { nextWithin, type PodWatch } from "../cluster/PodWatch.js"
+import { pathOf, type Resources } from "../cluster/Resources.js"
+import type { Settings } from "../Settings.js"
+import { type Progress, progressOf } from "./Progress.js"
+import { type Report, WorkspaceFailure } from "./WorkspaceFailure.js"
+
+interface Needs {
+  readonly api: Api
+  readonly resources: Resources
+  readonly watch: PodWatch
+  readonly settings: Settings
+}
+
+/** Without news, the Pod is read again after this time. */
+const rereading = 5_000
+
+/** Lines of a container's output that go to a build's log. */
+const lastLines = 100
+
+export const waits = ({ api, resources, settings, watch }: Needs) => {
+  const { namespace } = settings
+  const logPath = (pod: string) => `${pathOf("pods", namespace)}/${encodeURIComponent(pod)}/log`
+
+  /** The last lines of a container's output; empty where they cannot be had. */
+  const tail = (pod: string, container: string, isPrevious: boolean): Effect.Effect<ReadonlyArray<string>> =>
+    api
+      .lines(
+        {
+          doing: `read the output of ${pod}`,
+          path: logPath(pod),
+          query: { container, tailLines: String(lastLines), limitBytes: "262144", ...(isPrevious ? { previous: "true" } : {}) }
+        },
+        "20 seconds"
+      )
+      .pipe(
+        Stream.runCollect,
+        Effect.map((lines) => [...lines]),
+        Effect.catchAll(() => Effect.succeed([]))
+      )
+
+  /** Puts the end of a container's output into the build's log. */
+  const reportTail = (pod: string, container: string, isPrevious: boolean, report: Report) =>
+    Effect.gen(function* () {
+      const lines = yield* tail(pod, container, isPrevious)
+      if (lines.length === 0) return
+      yield* report(`The last lines of the container ${container}:`)
+      for (const line of lines) yield* report(`  ${line}`)
+    })
+
+  /** The agent's output from its beginning, as it comes. */
+  const output = (pod: string): Stream.Stream<string, ClusterError> =>
+    api.lines({ doing: `follow the output of ${pod}`, path: logPath(pod), query: { container: "agent", follow: "true" } }, "1 minute")
+
+  const reportEvents = (report: Report) => {
+    const known = new Set<string>()
+    return ({ message, metadata, reason, type }: Event) =>
+      Effect.suspend(() => {
+        const text = `${reason ?? "Event"}: ${(message ?? "").slice(0, 1_000)}`
+        const id = `${metadata.uid} ${text}`
+        if (known.has(id) || known.size >= 500) return Effect.void
+        known.add(id)
+        return report(text, type === "Warning" ? "warn" : "info")
+      })
+  }
+
+  const ended = (pod: string, progress: Extract<Progress, { readonly _tag: "Ended" }>, report: Report) =>
+    Effect.zipRight(
+      reportTail(pod, progress.container, progress.isPrevious, report),
+      Effect.fail(new WorkspaceFailure({ message: `${progress.text}; its last lines are in the build's log` }))
+    )
+
+  /** Waits until the agent's program runs. Fails with the reason why it will not. */
+  const untilRunning = (name: string, uid: string, report: Report): Effect.Effect<Pod, ClusterError | WorkspaceFailure> =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const news = yield* watch.follow(name)
+        const tell = reportEvents(report)
+        const begin = yield* Clock.currentTimeMillis
+        let unschedulableSince: number | undefined
+        let last: Progress = { _tag: "Waiting", text: "the Pod waits" }
+        let read = yield* resources.get("pods", Pod, namespace, name)
+        for (;;) {
+          if (Option.isNone(read) || read.value.metadata.uid !== uid)
+            return yield* new WorkspaceFailure({ message: `the Pod ${name} was deleted while it started` })
+          last = progressOf(read.value)
+          const now = yield* Clock.currentTimeMillis
+          if (last._tag === "Running") return read.value
+          if (last._tag === "Ended") return yield* ended(name, last, report)
+          if (last._tag === "Failed") return yield* new WorkspaceFailure({ message: last.text })
+          unschedulableSince = last._tag === "Unschedulable" ? (unschedulableSince ?? now) : undefined
+          const isTooLong = now - begin > Duration.toMillis(settings.startTimeout)
+          const isWithoutNode = unschedulableSince !== undefined && now - unschedulableSince >= Duration.toMillis(settings.scheduleTimeout)
+          if (isTooLong || isWithoutNode) return yield* new WorkspaceFailure({ message: last.text })
+
+          const next = yield* nextWithin(news, Math.min(rereading, Duration.toMillis(settings.scheduleTimeout)))
+          if (Option.isNone(next)) read = yield* resources.get("pods", Pod, namespace, name)
+          else if (next.value._tag === "Event") {
+            if (next.value.event.involvedObject.uid === uid) yield* tell(next.value.event)
+          } else if (next.value._tag === "Pod") read = Option.some(next.value.pod)
+          else read = yield* resources.get("pods", Pod, namespace, name)
+        }
+      })
+    )
+
+  /** Waits until a Pod is gone. One whose node does not answer in time is forgotten by the cluster. */
+  const untilGone = (name: string, uid: string, report: Report): Effect.Effect<void, ClusterError> =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const news = yield* watch.follow(name)
+        const begin = yield* Clock.currentTimeMillis
+        let isForced = false
+        for (;;) {
+          const pod = yield* resources.get("pods", Pod, namespace, name)
+          if (Option.isNone(pod) || pod.value.metadata.uid !== uid) return
+          const now = yield* Clock.currentTimeMillis
+          if (!isForced && now - begin > (settings.stopGrace + 20) * 1000) {
+            yield* report(`The node of the Pod ${name} does not answer: the cluster forgets the Pod.`, "warn")
+            yield* resources.remove("pods", namespace, name, { uid, grace: 0 })
+            isForced = true
+            continue
+          }
+          // Each change of a Pod that ends is news: only its end matters
+          const until = now + rereading
+          for (;;) {
+            const next = yield* nextWithin(news, Math.max(0, until - (yield* Clock.currentTimeMillis)))
+            if (Option.isNone(next) || next.value._tag === "Gone") break
+          }
+        }
+      })
+    )
+
+  return { untilRunning, untilGone, output, reportTail }
+}
+
+export type Waits = ReturnType<typeof waits>

@@ -1,0 +1,236 @@
+/** Workspaces as objects of one namespace: started, stopped and deleted. Every step finds what an earlier one left, by labels and names. */
+import type { Uuid } from "@atelier/core/platform"
+import type { BuildMetadata } from "@atelier/core/provisioning"
+import { Effect, Exit, Ref, type Stream } from "effect"
+import type { Api } from "../cluster/Api.js"
+import type { ClusterError } from "../cluster/ClusterError.js"
+import { Any, type Pod, Pod as PodSchema } from "../cluster/Objects.js"
+import type { PodWatch } from "../cluster/PodWatch.js"
+import { type Kind, type Manifest, type Resources, selectorOf } from "../cluster/Resources.js"
+import type { ContainerSpec } from "@atelier/provisioner/container"
+import { agentLabels, agentObject, label, workspaceLabels } from "../render/Names.js"
+import { claimsOf, maximumSecret, networkPolicyOf, ownedBy, secretOf } from "../render/Objects.js"
+import { podOf, type RuntimePlace } from "../render/Pod.js"
+import type { JsonObject } from "../render/StrategicMerge.js"
+import { refusals } from "../render/User.js"
+import type { Settings } from "../Settings.js"
+import { waits } from "./Waits.js"
+import { type Report, WorkspaceFailure } from "./WorkspaceFailure.js"
+
+/** An agent that a build starts. */
+export interface AgentStart {
+  readonly spec: ContainerSpec
+  readonly token: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface WorkspaceStart {
+  readonly metadata: BuildMetadata
+  readonly agents: ReadonlyArray<AgentStart>
+  /** The archive of the template's files; undefined without any. */
+  readonly files: Uint8Array | undefined
+}
+
+/** An agent whose Pod runs. */
+export interface StartedAgent {
+  readonly name: string
+  readonly pod: Pod
+}
+
+/** Waits for the line by which an agent says that it is connected. Fails with the reason that it gives, or when it says nothing. */
+export type AwaitAgent = (output: Stream.Stream<string, ClusterError>, agent: string) => Effect.Effect<void, WorkspaceFailure>
+
+export interface WorkspacesInput {
+  readonly api: Api
+  readonly resources: Resources
+  readonly watch: PodWatch
+  readonly settings: Settings
+  readonly runtime: RuntimePlace
+  readonly awaitAgent: AwaitAgent
+}
+
+/** Kinds of the objects of a start, in the order of their deletion: the Secret is what says that the workspace is to run. */
+const kindsOfStart: ReadonlyArray<Kind> = ["secrets", "pods", "networkpolicies"]
+
+/** Seconds that the Pods of a start that failed have to end. */
+const graceOfFailure = 5
+
+const failure = (error: ClusterError | WorkspaceFailure): WorkspaceFailure =>
+  error._tag === "WorkspaceFailure" ? error : new WorkspaceFailure({ message: error.message })
+
+export const makeWorkspaces = (input: WorkspacesInput) => {
+  const { awaitAgent, resources, runtime, settings, watch } = input
+  const { deployment, namespace } = settings
+  const { output, reportTail, untilGone, untilRunning } = waits(input)
+
+  const withLabels = (workspaceId: Uuid.Uuid) => ({ labelSelector: selectorOf(workspaceLabels(deployment, workspaceId)) })
+
+  /** Deletes what lets a workspace run, and waits for its Pods to end. */
+  const halt = (workspaceId: Uuid.Uuid, report: Report, grace?: number): Effect.Effect<void, ClusterError> =>
+    Effect.gen(function* () {
+      const found = yield* Effect.forEach(
+        kindsOfStart,
+        (kind) => Effect.map(resources.list(kind, Any, namespace, withLabels(workspaceId)), (objects) => ({ kind, objects })),
+        { concurrency: "unbounded" }
+      )
+      for (const { kind, objects } of found) {
+        yield* Effect.forEach(
+          objects,
+          ({ metadata: { name, uid } }) =>
+            resources.remove(kind, namespace, name, { uid, ...(kind === "pods" && grace !== undefined ? { grace } : {}) }),
+          { concurrency: 4, discard: true }
+        )
+      }
+      const pods = found.find(({ kind }) => kind === "pods")?.objects ?? []
+      yield* Effect.forEach(pods, ({ metadata: { name, uid } }) => untilGone(name, uid, report), {
+        concurrency: "unbounded",
+        discard: true
+      })
+    })
+
+  /** Makes an object, or finds the one that this build made before. */
+  const create = (kind: Kind, object: Manifest): Effect.Effect<Any, ClusterError> =>
+    resources.create(kind, namespace, object).pipe(
+      Effect.catchIf(
+        (error) => error.isPresent,
+        (error) =>
+          Effect.flatMap(resources.get(kind, Any, namespace, object.metadata.name), (found) =>
+            found._tag === "Some" && found.value.metadata.labels?.[label.build] === object.metadata.labels[label.build]
+              ? Effect.succeed(found.value)
+              : Effect.fail(error)
+          )
+      )
+    )
+
+  /** Makes the claims of the volumes that are missing, and lets those grow that are too small. Notes the new ones. */
+  const claim = (workspaceId: Uuid.Uuid, spec: ContainerSpec, made: Ref.Ref<ReadonlyArray<Any>>, report: Report) =>
+    Effect.forEach(
+      claimsOf(settings, workspaceId, spec),
+      (object) =>
+        resources.create("persistentvolumeclaims", namespace, object).pipe(
+          Effect.flatMap((found) => Ref.update(made, (all) => [...all, found])),
+          Effect.zipRight(report(`Made the volume ${object.metadata.name}.`)),
+          Effect.uninterruptible,
+          Effect.catchIf(
+            (error) => error.isPresent,
+            () =>
+              resources
+                .patch("persistentvolumeclaims", namespace, object.metadata.name, {
+                  spec: { resources: Object(object["spec"])["resources"] }
+                })
+                .pipe(
+                  Effect.asVoid,
+                  // Most kinds of volumes cannot become smaller, and some cannot grow: they are used as they are
+                  Effect.catchIf(
+                    ({ message, status }) => status === 422 || /only dynamically provisioned|can not be less/.test(message),
+                    () => Effect.void
+                  )
+                )
+          )
+        ),
+      { discard: true }
+    )
+
+  const startAgent = (metadata: BuildMetadata, { environment, spec, token }: AgentStart, files: Uint8Array | undefined, report: Report) =>
+    Effect.gen(function* () {
+      const { workspace_id } = metadata
+      const reference = spec.image._tag === "Image" ? spec.image.reference : ""
+      const labels = agentLabels(deployment, metadata, spec.agent, "agent")
+      const hasFiles = files !== undefined
+      const pod = podOf({ settings, spec, runtime, workspaceId: workspace_id, image: reference, labels, environment, hasFiles })
+      const secret = yield* create("secrets", secretOf({ settings, metadata, spec, token, files, pod }))
+      const owned = (object: JsonObject) => ownedBy(secret.metadata, object) as Manifest & JsonObject
+      const policy = networkPolicyOf(settings, metadata, spec)
+      if (policy !== undefined) yield* create("networkpolicies", owned(policy))
+      const { metadata: made } = yield* create("pods", owned(pod))
+      yield* report(`Made the Pod ${made.name} in the namespace ${namespace}.`)
+      const running = yield* untilRunning(made.name, made.uid, report)
+      yield* report(`The Pod runs on the node ${running.spec?.nodeName ?? "?"}; waiting for the agent to connect.`)
+      yield* awaitAgent(output(made.name), spec.agent).pipe(Effect.tapError(() => reportTail(made.name, "agent", false, report)))
+      return { name: spec.agent, pod: running } satisfies StartedAgent
+    })
+
+  /** Deletes what a start that failed or was cancelled has made. The volumes of earlier starts stay. */
+  const undo = (workspaceId: Uuid.Uuid, made: Ref.Ref<ReadonlyArray<Any>>, report: Report) =>
+    Effect.gen(function* () {
+      yield* halt(workspaceId, report, graceOfFailure)
+      for (const { metadata } of yield* Ref.get(made))
+        yield* resources.remove("persistentvolumeclaims", namespace, metadata.name, { uid: metadata.uid })
+    }).pipe(
+      Effect.timeout("2 minutes"),
+      Effect.catchAll((error) => Effect.logWarning(`what a failed start has made cannot be deleted: ${error.message}`))
+    )
+
+  return {
+    /** Starts the agents' Pods, after ending those of earlier builds. Failed or interrupted, it leaves the workspace as it is when it is stopped. */
+    start: ({ agents, files, metadata }: WorkspaceStart, report: Report): Effect.Effect<ReadonlyArray<StartedAgent>, WorkspaceFailure> =>
+      Effect.gen(function* () {
+        const refused = agents.flatMap(({ spec }) => refusals(settings, spec))
+        if (refused.length > 0) return yield* new WorkspaceFailure({ message: refused.join("\n") })
+        if (files !== undefined && files.byteLength > maximumSecret)
+          return yield* new WorkspaceFailure({ message: `files: are larger than ${maximumSecret} bytes when they are compressed` })
+        const { workspace_id } = metadata
+        const made = yield* Ref.make<ReadonlyArray<Any>>([])
+        return yield* Effect.gen(function* () {
+          yield* watch.hold
+          yield* halt(workspace_id, report)
+          for (const { spec } of agents) yield* claim(workspace_id, spec, made, report)
+          return yield* Effect.forEach(agents, (agent) => startAgent(metadata, agent, files, report), { concurrency: "unbounded" })
+        }).pipe(
+          Effect.scoped,
+          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : undo(workspace_id, made, report)))
+        )
+      }).pipe(Effect.mapError(failure)),
+
+    /** Ends the Pods. The volumes stay. Doing it twice is fine. */
+    stop: (workspaceId: Uuid.Uuid, report: Report): Effect.Effect<void, WorkspaceFailure> =>
+      Effect.mapError(halt(workspaceId, report), failure),
+
+    /** Ends the Pods and deletes the volumes, unless they are to be left to the owner of an orphaned workspace. */
+    remove: (workspaceId: Uuid.Uuid, withVolumes: boolean, report: Report): Effect.Effect<void, WorkspaceFailure> =>
+      Effect.gen(function* () {
+        yield* halt(workspaceId, report)
+        if (!withVolumes) return
+        const volumes = yield* resources.list("persistentvolumeclaims", Any, namespace, withLabels(workspaceId))
+        for (const { metadata } of volumes)
+          yield* resources.remove("persistentvolumeclaims", namespace, metadata.name, { uid: metadata.uid })
+        if (volumes.length > 0) yield* report(`Deleted the volumes: ${volumes.map(({ metadata }) => metadata.name).join(", ")}.`)
+      }).pipe(Effect.mapError(failure)),
+
+    /** Whether the Pod of each agent runs, by the build with this id. */
+    runs: (workspaceId: Uuid.Uuid, buildId: Uuid.Uuid, agents: ReadonlyArray<string>): Effect.Effect<boolean, WorkspaceFailure> =>
+      resources.list("pods", PodSchema, namespace, withLabels(workspaceId)).pipe(
+        Effect.map((pods) =>
+          agents.every((agent) =>
+            pods.some(
+              ({ metadata, status }) =>
+                metadata.name === agentObject(workspaceId, agent) &&
+                metadata.labels?.[label.build] === buildId &&
+                !metadata.deletionTimestamp &&
+                status?.phase === "Running"
+            )
+          )
+        ),
+        Effect.mapError(failure)
+      ),
+
+    /** Gives the agents new tokens, and what runs the labels of a new build. */
+    adopt: (
+      { workspace_build_id, workspace_id }: Pick<BuildMetadata, "workspace_build_id" | "workspace_id">,
+      agents: ReadonlyArray<{ readonly name: string; readonly token: string }>
+    ): Effect.Effect<void, WorkspaceFailure> =>
+      Effect.forEach(
+        agents,
+        ({ name, token }) =>
+          Effect.gen(function* () {
+            const object = agentObject(workspace_id, name)
+            const labels = { metadata: { labels: { [label.build]: workspace_build_id, [label.owner]: null } } }
+            yield* resources.patch("secrets", namespace, object, { ...labels, data: { token: Buffer.from(token).toString("base64") } })
+            yield* resources.patch("pods", namespace, object, labels)
+          }),
+        { discard: true }
+      ).pipe(Effect.mapError(failure))
+  }
+}
+
+export type Workspaces = ReturnType<typeof makeWorkspaces>

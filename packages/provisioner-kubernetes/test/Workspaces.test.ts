@@ -1,0 +1,147 @@
+/** Workspaces in a real cluster. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
+import { Any, Pod, Secret } from "../src/cluster/Objects.js"
+import { agentObject } from "../src/render/Names.js"
+import { aNamespace, kubeconfig, skipped } from "./cluster.js"
+import { aBuild, aCluster, anAgent, connects, failing } from "./workspaces.js"
+
+const silent = () => Effect.void
+
+/** Asks again until the answer is as it should be: a cluster tells of some of its work to no one. */
+const eventually = <A, E>(effect: Effect.Effect<A, E>, is: (value: A) => boolean) =>
+  effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("100 millis") }), Effect.timeout("40 seconds"))
+
+describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, { timeout: 90_000, concurrent: true }, () => {
+  it.scopedLive("are started, stopped, and find their volume again", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { workspaces } = yield* aCluster(namespace, `test -e ~/note && cat ~/note; echo kept > ~/note; ${connects}`)
+      const metadata = aBuild()
+      const agent = anAgent()
+      const name = agentObject(metadata.workspace_id, "main")
+      const path = `/api/v1/namespaces/${namespace.name}/pods/${name}/log`
+      const log = Effect.map(Stream.runCollect(namespace.api.lines({ doing: "read", path }, "10 seconds")), (lines) => [...lines])
+      const started = yield* workspaces.start({ metadata, agents: [agent], files: undefined }, silent)
+      expect(started.map(({ name, pod }) => [name, pod.spec?.nodeName])).toStrictEqual([["main", "here"]])
+      expect(yield* workspaces.runs(metadata.workspace_id, metadata.workspace_build_id, ["main"])).toBe(true)
+      expect(yield* log).toStrictEqual([`${agent.token} connected`])
+
+      yield* workspaces.stop(metadata.workspace_id, silent)
+      expect(yield* namespace.resources.get("pods", Pod, namespace.name, name)).toStrictEqual(Option.none())
+      yield* workspaces.stop(metadata.workspace_id, silent)
+
+      yield* workspaces.start({ metadata: aBuild(metadata.workspace_id), agents: [agent], files: undefined }, silent)
+      expect(yield* log).toStrictEqual(["kept", `${agent.token} connected`])
+      yield* workspaces.remove(metadata.workspace_id, true, silent)
+      const claims = namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})
+      yield* eventually(claims, (found) => found.length === 0)
+    })
+  )
+
+  it.scopedLive("come back when their Pod is deleted, and not when they were stopped", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { keeper, workspaces } = yield* aCluster(namespace)
+      const metadata = aBuild()
+      const name = agentObject(metadata.workspace_id, "main")
+      const pod = namespace.resources.get("pods", Pod, namespace.name, name)
+      yield* workspaces.start({ metadata, agents: [anAgent()], files: undefined }, silent)
+      const first = Option.getOrThrow(yield* pod)
+      yield* namespace.resources.remove("pods", namespace.name, name, { grace: 0 })
+      const isAnother = ({ metadata: { uid }, status }: Pod) => uid !== first.metadata.uid && status?.phase === "Running"
+      yield* eventually(pod, Option.exists(isAnother))
+      const told = yield* Ref.make<ReadonlyArray<string>>([])
+      yield* keeper.tellOutages(({ message }) => Ref.update(told, (all) => [...all, message]))
+      expect(yield* Ref.get(told)).toStrictEqual(["The Pod of the workspace is started again: the Pod was deleted."])
+
+      yield* workspaces.stop(metadata.workspace_id, silent)
+      yield* Effect.sleep("1 second")
+      expect(yield* pod).toStrictEqual(Option.none())
+    })
+  )
+
+  it.scopedLive("say why they do not start, and leave nothing", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const missing = { _tag: "Image", reference: "localhost/nothing:1" } as const
+      const cases = yield* Effect.all(
+        {
+          image: failing(namespace, { spec: { image: missing } }),
+          never: failing(namespace, { spec: { image: missing }, options: { imagePullPolicy: "Never" } }),
+          memory: failing(namespace, { spec: { memory: 1024 ** 4 }, options: { scheduleTimeout: "3 seconds" } }),
+          ended: failing(namespace, { script: "echo it cannot work; exit 3" }),
+          silent: failing(namespace, { script: "echo I am lost; sleep 1; exit 1" }),
+          namespace: failing(namespace, { options: { namespace: "atelier-missing" } }),
+          class: failing(namespace, { spec: { runtime: "none-such" } })
+        },
+        { concurrency: "unbounded" }
+      )
+      expect(cases.image.message).toMatch(/the container agent with the image localhost\/nothing:1: ImagePullBackOff/)
+      expect(cases.image.lines.join("\n")).toContain("Failed to pull image")
+      expect(cases.never.message).toMatch(/ErrImageNeverPull/)
+      expect(cases.memory.message).toMatch(/Unschedulable: .*Insufficient memory/)
+      expect(cases.ended.message).toMatch(/the container agent ended with code 3|did not connect/)
+      expect(cases.ended.lines.join("\n")).toContain("it cannot work")
+      expect(cases.silent.lines.join("\n")).toContain("I am lost")
+      expect(cases.namespace.message).toMatch(/namespaces "atelier-missing" not found/)
+      expect(cases.class.message).toMatch(/RuntimeClass "none-such" not found/)
+      expect(Object.values(cases).flatMap(({ left }) => left)).toStrictEqual([])
+    })
+  )
+
+  it.scopedLive("name the quota that is full", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const path = `/api/v1/namespaces/${namespace.name}/resourcequotas`
+      const spec = { hard: { "limits.memory": "32Mi" } }
+      const body = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small" }, spec }
+      yield* namespace.api.call({ doing: "make a quota", method: "POST", path, body })
+      // The quota counts once a controller has seen it
+      const read = namespace.api.call({ doing: "read the quota", method: "GET", path: `${path}/small` })
+      yield* eventually(read, (quota) => JSON.stringify(quota).includes('"used"'))
+      const { left, message } = yield* failing(namespace, {})
+      expect(message).toMatch(/exceeded quota: small, requested: limits.memory=67108864/)
+      expect(left).toStrictEqual([])
+    })
+  )
+
+  it.scopedLive("leave nothing when their build is cancelled", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { workspaces } = yield* aCluster(namespace, "sleep 100")
+      const fiber = yield* Effect.fork(workspaces.start({ metadata: aBuild(), agents: [anAgent()], files: undefined }, silent))
+      const pods = namespace.resources.list("pods", Pod, namespace.name, {})
+      yield* eventually(pods, (found) => found.some(({ status }) => status?.phase === "Running"))
+      yield* Fiber.interrupt(fiber)
+      expect(yield* pods).toStrictEqual([])
+      expect(yield* namespace.resources.list("secrets", Any, namespace.name, {})).toStrictEqual([])
+      yield* eventually(namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {}), (found) => found.length === 0)
+    })
+  )
+
+  it.scopedLive("get a new token when they are handed over, and are swept when they are gone", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { sweep, workspaces } = yield* aCluster(namespace)
+      const metadata = aBuild()
+      const { workspace_id } = metadata
+      const name = agentObject(workspace_id, "main")
+      yield* workspaces.start({ metadata, agents: [anAgent()], files: undefined }, silent)
+      const claim = aBuild(workspace_id)
+      yield* workspaces.adopt(claim, [{ name: "main", token: "another" }])
+      expect(yield* workspaces.runs(workspace_id, claim.workspace_build_id, ["main"])).toBe(true)
+      const secret = Option.getOrThrow(yield* namespace.resources.get("secrets", Secret, namespace.name, name))
+      expect(Buffer.from(secret.data?.["token"] ?? "", "base64").toString()).toBe("another")
+      expect(secret.metadata.labels?.["atelier.dev/owner"]).toBeUndefined()
+
+      yield* sweep((ids) => Effect.succeed(new Set(ids)), 0)
+      expect(yield* workspaces.runs(workspace_id, claim.workspace_build_id, ["main"])).toBe(true)
+      yield* sweep(() => Effect.succeed(new Set()), 0)
+      yield* eventually(namespace.resources.get("pods", Pod, namespace.name, name), Option.isNone)
+      expect(yield* namespace.resources.list("secrets", Any, namespace.name, {})).toStrictEqual([])
+      // An orphaned workspace leaves its volumes on purpose
+      expect(yield* namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})).toHaveLength(1)
+    })
+  )
+})
