@@ -1,5 +1,5 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
-import { countFailure, logged } from "./Background.js"
+import { countFailure, logged, repeat } from "./Background.js"
 import { Locks } from "../store/Locks.js"
 import { afterwards } from "../store/Transactor.js"
 
@@ -53,11 +53,15 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
         return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
       }
     })
-    const periodic = Effect.repeat(run, Schedule.fixed(worker.every))
+    const periodic = begun.pipe(
+      Effect.zipRight(Effect.repeat(run, Schedule.fixed(worker.every))),
+      Effect.annotateLogs({ worker: worker.name }),
+      afterwards,
+      Effect.forkScoped,
+      Effect.asVoid
+    )
     const { wanted } = worker
-    const all =
-      wanted === undefined
-        ? periodic
-        : Effect.all([periodic, Effect.forever(Effect.zipRight(wanted, run))], { concurrency: "unbounded", discard: true })
-    return begun.pipe(Effect.zipRight(all), Effect.annotateLogs({ worker: worker.name }), afterwards, Effect.forkScoped, Effect.asVoid)
+    if (wanted === undefined) return periodic
+    const whenWanted = Effect.annotateLogs(Effect.zipRight(wanted, run), { worker: worker.name })
+    return Effect.zipRight(periodic, repeat(worker.name, Effect.zipRight(begun, whenWanted)))
   })
