@@ -48,6 +48,10 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/provisioner"],
     node: true
   },
+  "provisioner-docker": {
+    packages: ["effect", "dockerode", "tar-stream", "@atelier/core", "@atelier/provisioner"],
+    node: true
+  },
   mcp: { packages: ["@atelier/client", "@modelcontextprotocol/sdk", "zod"], node: false },
   templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },

@@ -1,4 +1,5 @@
 /** The command line, the environment and the YAML file of the standalone server. */
+import type { DockerProvisioner } from "@atelier/provisioner-docker"
 import {
   checked,
   type Configuration,
@@ -30,7 +31,7 @@ export interface Listen {
   readonly port: number
 }
 
-const engineNames = ["local", "terraform", "kubernetes"] as const
+const engineNames = ["local", "terraform", "docker", "kubernetes"] as const
 export type EngineName = (typeof engineNames)[number]
 
 export interface Options {
@@ -77,6 +78,7 @@ export interface Options {
   readonly terraformControlGroup: string | undefined
   /** Undefined for the user of this program. */
   readonly terraformUser: string | undefined
+  readonly docker: DockerProvisioner.Options
   /** Where metrics are served beside the service; undefined for nowhere. */
   readonly metrics: Listen | undefined
   /** Where traces are sent; undefined for nowhere. */
@@ -111,6 +113,12 @@ const named: Readonly<Record<string, string>> = {
   "local.directory": "workspaces-directory",
   "terraform.directory": "terraform-directory",
   "terraform.controlGroup": "terraform-control-group",
+  "docker.runtimeDirectory": "docker-runtime",
+  "docker.agentUrl": "docker-agent-url",
+  "docker.allowPrivileged": "docker-allow-privileged",
+  "docker.pidsLimit": "docker-pids-limit",
+  "docker.registryConfig": "docker-registry-config",
+  "docker.tlsDirectory": "docker-tls-directory",
   "email.tls.cert": "email-tls-cert-file"
 }
 
@@ -262,6 +270,27 @@ const enginesOf = (configuration: Configuration): ReadonlyArray<EngineName> =>
     throw new UsageError(`${nameOf(configuration, "engines")} must be a list of ${engineNames.join(", ")}, not "${text}"`)
   })
 
+const dockerOf = (configuration: Configuration): DockerProvisioner.Options => {
+  const text = (flag: OwnFlag): string | undefined => ownText(configuration, flag) || undefined
+  const file = (flag: OwnFlag): string | undefined => {
+    const path = text(flag)
+    return path === undefined ? undefined : resolve(path)
+  }
+  return {
+    host: text("docker-host"),
+    tlsDirectory: file("docker-tls-directory"),
+    deployment: text("docker-deployment"),
+    agentUrl: text("docker-agent-url"),
+    network: text("docker-network"),
+    allowPrivileged: own(configuration, "docker-allow-privileged") === true,
+    runtimes: ownTexts(configuration, "docker-allowed-runtimes"),
+    pidsLimit: ownNumber(configuration, "docker-pids-limit"),
+    runtimeDirectory: file("docker-runtime"),
+    registryConfig: file("docker-registry-config"),
+    pull: text("docker-pull")
+  }
+}
+
 /** What an operator is told at the start about options that do nothing. */
 /** Options of the address that serves TLS. */
 const servingTls: ReadonlyArray<string> = [
@@ -348,6 +377,7 @@ export const parseOptions = (
     },
     terraformControlGroup: ownText(configuration, "terraform-control-group") || undefined,
     terraformUser: ownText(configuration, "terraform-user") || undefined,
+    docker: dockerOf(configuration),
     traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",

@@ -19,7 +19,7 @@ export const ownDefinitions = {
     name: "Engines",
     type: "string-array",
     description:
-      "The engines that build templates in this server: local runs workspaces as processes of this machine, terraform runs Terraform, kubernetes runs containers in a cluster.",
+      "The engines that build templates in this server: local runs workspaces as processes of this machine, docker in containers of it, terraform runs Terraform, kubernetes runs Pods of a cluster.",
     default: "local,terraform",
     group: program,
     yaml: "engines"
@@ -189,6 +189,89 @@ export const ownDefinitions = {
       "The user that Terraform runs as, as UID:GID, so that templates read neither files nor the environment of this server, which has to be root.",
     group: program,
     yaml: "terraformUser"
+  },
+  "docker-host": {
+    name: "Docker Host",
+    type: "string",
+    description:
+      "The Docker daemon of the docker engine: unix:///path, tcp://host:port or ssh://user@host; without it, unix:///var/run/docker.sock.",
+    group: program,
+    yaml: "dockerHost"
+  },
+  "docker-tls-directory": {
+    name: "Docker TLS Directory",
+    type: "string",
+    description: "A directory with ca.pem, cert.pem and key.pem, for a Docker daemon that is reached by TLS.",
+    group: program,
+    yaml: "dockerTlsDirectory"
+  },
+  "docker-deployment": {
+    name: "Docker Deployment",
+    type: "string",
+    description: "Tells the containers of this server from those of another one at the same Docker daemon.",
+    default: "default",
+    group: program,
+    yaml: "dockerDeployment"
+  },
+  "docker-agent-url": {
+    name: "Docker Agent URL",
+    type: "string",
+    description: "Where containers reach this server; without it, the access URL, with another host where that is this machine.",
+    group: program,
+    yaml: "dockerAgentURL"
+  },
+  "docker-network": {
+    name: "Docker Network",
+    type: "string",
+    description:
+      "The network of containers: bridge, host, or the name of a network of the daemon; without it, bridge where the daemon has one.",
+    group: program,
+    yaml: "dockerNetwork"
+  },
+  "docker-allow-privileged": {
+    name: "Docker Allow Privileged",
+    type: "bool",
+    description: "Let templates ask for containers with all rights of the machine.",
+    group: program,
+    yaml: "dockerAllowPrivileged"
+  },
+  "docker-allowed-runtimes": {
+    name: "Docker Allowed Runtimes",
+    type: "string-array",
+    description: "Runtimes that templates may name in place of the Docker daemon's default, such as runsc.",
+    group: program,
+    yaml: "dockerAllowedRuntimes"
+  },
+  "docker-pids-limit": {
+    name: "Docker PIDs Limit",
+    type: "int",
+    description: "The number of processes and threads that a container may have.",
+    default: "4096",
+    group: program,
+    yaml: "dockerPidsLimit"
+  },
+  "docker-runtime": {
+    name: "Docker Runtime",
+    type: "string",
+    description: "A directory with the agent's runtime, for containers of another architecture than this machine's.",
+    group: program,
+    yaml: "dockerRuntime"
+  },
+  "docker-registry-config": {
+    name: "Docker Registry Config",
+    type: "string",
+    description:
+      "The file that docker login writes, with credentials of registries; without it, config.json in DOCKER_CONFIG or ~/.docker.",
+    group: program,
+    yaml: "dockerRegistryConfig"
+  },
+  "docker-pull": {
+    name: "Docker Pull",
+    type: "string",
+    description: "When images are pulled: missing for those that the daemon does not have, always for each start.",
+    default: "missing",
+    group: program,
+    yaml: "dockerPull"
   },
   "oidc-client-secret-file": {
     name: "OIDC Client Secret File",

@@ -2,6 +2,7 @@
 import type { EngineLayer } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { KubernetesProvisioner } from "@atelier/provisioner-kubernetes"
+import { DockerProvisioner } from "@atelier/provisioner-docker"
 import { TerraformProvisioner } from "@atelier/provisioner-terraform"
 import type { EngineName, Options } from "./Options.js"
 
@@ -17,6 +18,7 @@ const engines: Readonly<Record<EngineName, (options: Options, agentProgram: stri
   local: ({ workspacesDirectory }, agentProgram) =>
     LocalProvisioner.layer({ directory: workspacesDirectory, agent: { command: [process.execPath, agentProgram] } }),
   kubernetes: ({ kubernetes, kubernetesOptionsFile }) => KubernetesProvisioner.layerWithFile(kubernetesOptionsFile, kubernetes),
+  docker: ({ docker }) => DockerProvisioner.layer(docker),
   terraform: (options) =>
     TerraformProvisioner.layer({
       binary: options.terraformBinary,

@@ -53,7 +53,9 @@ const lineOf = (option: string, description: string): string =>
 const optionOf = (engine: Pick<DaemonEngine, "name">, option: string): string => `${engine.name}-${option}`
 
 const linesOf = (engine: DaemonEngine): ReadonlyArray<string> =>
-  Object.entries(engine.options).map(([name, { description, value }]) => lineOf(`--${optionOf(engine, name)} ${value}`, description))
+  Object.entries(engine.options).map(([name, { description, value }]) =>
+    lineOf(`--${optionOf(engine, name)} ${value}`.trimEnd(), description)
+  )
 
 /** The help of the program, with the options of these engines. */
 export const usage = (engines: ReadonlyArray<DaemonEngine>): string => `Usage: atelier-provisioner --url URL --key KEY [--engine ENGINE] …
@@ -131,7 +133,9 @@ const parse = (args: ReadonlyArray<string>, engines: ReadonlyArray<DaemonEngine>
   Either.try({
     try: () => {
       const ofEngines = Object.fromEntries(
-        engines.flatMap((engine) => Object.keys(engine.options).map((name) => [optionOf(engine, name), texts] as const))
+        engines.flatMap((engine) =>
+          Object.entries(engine.options).map(([name, { type }]) => [optionOf(engine, name), type === "flag" ? flag : texts] as const)
+        )
       )
       return parseArgs({ args: [...args], options: { ...ofEngines, ...ownOptions } }).values
     },
@@ -186,7 +190,8 @@ const chosen = (engine: DaemonEngine, given: Readonly<Record<string, unknown>>):
     Either.all(
       Object.entries(engine.options).map(([name, option]) => {
         const whole = optionOf(engine, name)
-        return Either.map(valueOf(whole, option, textsOf(given[whole])), (value) => [name, value] as const)
+        const value = option.type === "flag" ? Either.right(given[whole] === true) : valueOf(whole, option, textsOf(given[whole]))
+        return Either.map(value, (given) => [name, given] as const)
       })
     ),
     // `valueOf` makes of each option what its type stands for

@@ -15,6 +15,8 @@ interface OptionValues {
   readonly texts: ReadonlyArray<string>
   /** A whole number of at least 1. */
   readonly number: number | undefined
+  /** Has no value on the command line: whether it is given. */
+  readonly flag: boolean
   /** A whole number up to a day. */
   readonly seconds: Duration.Duration | undefined
 }
@@ -22,7 +24,7 @@ interface OptionValues {
 /** An option of an engine, which the command line knows as `--ENGINE-OPTION`. */
 export interface EngineOption {
   readonly type: keyof OptionValues
-  /** The word that stands for the value in the help, such as `FILE`. */
+  /** The word that stands for the value in the help, such as `FILE`; empty for a flag. */
   readonly value: string
   /** What the help says of it. */
   readonly description: string

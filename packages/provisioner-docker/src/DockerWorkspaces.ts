@@ -1,0 +1,198 @@
+/** The workspaces of a deployment at one Docker daemon: what builds, the recovery and the sweep do to them. */
+import { makeKeyedLock, Uuid } from "@atelier/core/platform"
+import { Clock, Duration, Effect } from "effect"
+import { DaemonError, type DockerDaemon, isConflict } from "./DockerDaemon.js"
+import type { Say } from "./Images.js"
+import type { ImageUsers } from "./ImageUsers.js"
+import { containerName, labels } from "./Labels.js"
+import { tarOf } from "./Tar.js"
+import type { FoundContainer, WorkspaceContainers } from "./WorkspaceContainers.js"
+import { type Started, type StartInput, type StartOptions, type Starts, tokenEntries } from "./WorkspaceStart.js"
+
+/** A workspace that should run. */
+export interface ExpectedWorkspace {
+  readonly workspace_id: Uuid.Uuid
+  /** The build that made its containers, or took them over. */
+  readonly builds: ReadonlyArray<Uuid.Uuid>
+  readonly agents: ReadonlyArray<string>
+}
+
+/** How long a removed thing has to be there until a sweep counts it as left behind. */
+const sweepAge = Duration.minutes(5)
+
+/** How long images that the engine has built are kept without a container. */
+const imageAge = "168h"
+
+const concurrency = 4
+
+interface Needs {
+  readonly daemon: DockerDaemon
+  readonly containers: WorkspaceContainers
+  readonly users: ImageUsers
+  readonly starts: Starts
+  readonly options: StartOptions
+}
+
+export const makeDockerWorkspaces = ({ containers, daemon, options, starts, users }: Needs) => {
+  const locked = makeKeyedLock<Uuid.Uuid>()
+  const ofWorkspace = (workspaceId: Uuid.Uuid) => containers.list(containers.ofWorkspace(workspaceId))
+
+  const start = (input: StartInput, say: Say): Effect.Effect<Started, DaemonError> =>
+    locked(input.workspace_id)(Effect.flatMap(ofWorkspace(input.workspace_id), (before) => starts.start(input, before, say)))
+
+  /** Removes volumes of a workspace without containers: all, or those whose content no stop outlives. */
+  const removeVolumes = (workspaceId: Uuid.Uuid, which: "all" | "temporary") =>
+    Effect.gen(function* () {
+      const found = yield* containers.volumes(containers.ofWorkspace(workspaceId))
+      const removed = found.filter(({ labels: own }) => which === "all" || own[labels.keep] === "false")
+      yield* Effect.forEach(removed, ({ name }) => containers.removeVolume(name), { concurrency, discard: true })
+      return found.length - removed.length
+    })
+
+  const end = (workspaceId: Uuid.Uuid) => Effect.flatMap(ofWorkspace(workspaceId), (found) => containers.endAll(found, options.stopGrace))
+
+  /** Ends the workspace's containers, and removes what no stop outlives. Doing it twice is fine. */
+  const stop = (workspaceId: Uuid.Uuid, say: Say): Effect.Effect<void, DaemonError> =>
+    locked(workspaceId)(
+      end(workspaceId).pipe(
+        Effect.zipRight(removeVolumes(workspaceId, "temporary")),
+        Effect.zipRight(say("All containers of the workspace have ended."))
+      )
+    )
+
+  /** Ends the workspace's containers, and removes its volumes, of which `keepsFiles` leaves those that outlive a stop. */
+  const remove = (workspaceId: Uuid.Uuid, keepsFiles: boolean, say: Say): Effect.Effect<void, DaemonError> =>
+    locked(workspaceId)(
+      end(workspaceId).pipe(
+        Effect.zipRight(removeVolumes(workspaceId, keepsFiles ? "temporary" : "all")),
+        Effect.flatMap((left) =>
+          say(left === 0 ? "The workspace's containers and volumes have been removed." : `The workspace's volumes stay: ${left}.`)
+        )
+      )
+    )
+
+  const agentOf = (workspaceId: Uuid.Uuid, found: ReadonlyArray<FoundContainer>, name: string, builds: ReadonlyArray<string>) =>
+    found.find(
+      ({ labels: own, name: container }) =>
+        container === containerName(workspaceId, name) &&
+        own[labels.part] === "agent" &&
+        builds.some((build) => own[labels.build] === build)
+    )
+
+  /** Whether all agents of a workspace run in containers of one of these builds. */
+  const runs = ({ agents, builds, workspace_id }: ExpectedWorkspace): Effect.Effect<boolean, DaemonError> =>
+    Effect.map(ofWorkspace(workspace_id), (found) => agents.every((name) => agentOf(workspace_id, found, name, builds)?.isRunning === true))
+
+  /** Writes the new tokens of a workspace that was handed over, for agents that are started again. */
+  const adopt = (
+    { builds, workspace_id }: ExpectedWorkspace,
+    tokens: ReadonlyArray<{ readonly name: string; readonly token: string }>
+  ): Effect.Effect<void, DaemonError> =>
+    locked(workspace_id)(
+      Effect.gen(function* () {
+        const found = yield* ofWorkspace(workspace_id)
+        yield* Effect.forEach(
+          tokens,
+          ({ name, token }) =>
+            Effect.gen(function* () {
+              // Another build may have made the workspace anew since
+              const container = agentOf(workspace_id, found, name, builds)
+              if (container === undefined) return
+              const info = yield* containers.inspect(container.id)
+              if (info === undefined) return
+              const user = yield* users.of(
+                { id: info.Image, user: info.Config.User },
+                undefined,
+                `${container.name}.user`,
+                container.labels
+              )
+              yield* containers.write(container.id, "/", yield* tarOf(tokenEntries(token, user)))
+            }),
+          { concurrency, discard: true }
+        )
+      })
+    )
+
+  /**
+   * Starts the containers of a workspace that should run and does not, as they are. Returns the agents whose containers are gone, which the next start of
+   * the workspace makes anew.
+   */
+  const revive = (expected: ExpectedWorkspace): Effect.Effect<ReadonlyArray<string>, DaemonError> =>
+    locked(expected.workspace_id)(
+      Effect.gen(function* () {
+        const found = yield* ofWorkspace(expected.workspace_id)
+        const gone: Array<string> = []
+        for (const name of expected.agents) {
+          const agent = agentOf(expected.workspace_id, found, name, expected.builds)
+          if (agent === undefined) {
+            gone.push(name)
+            continue
+          }
+          const besides = found.filter(({ labels: own }) => own[labels.part] === "sidecar" && own[labels.agent] === name)
+          if (!agent.isRunning) yield* containers.start(agent.id)
+          // A container beside an agent has lost its network with the agent's last container
+          for (const { id, isRunning } of besides) {
+            if (isRunning && !agent.isRunning) yield* containers.stop(id, options.stopGrace)
+            if (!isRunning || !agent.isRunning) yield* containers.start(id)
+          }
+        }
+        return gone
+      })
+    )
+
+  /** Starts the containers beside an agent again, whose own container has begun anew with another network. */
+  const rejoin = (workspaceId: Uuid.Uuid, agent: string): Effect.Effect<void, DaemonError> =>
+    locked(workspaceId)(
+      Effect.gen(function* () {
+        const found = (yield* ofWorkspace(workspaceId)).filter(
+          ({ labels: own }) => own[labels.part] === "sidecar" && own[labels.agent] === agent
+        )
+        yield* Effect.forEach(found, ({ id }) => Effect.zipRight(containers.stop(id, options.stopGrace), containers.start(id)), {
+          concurrency,
+          discard: true
+        })
+      })
+    )
+
+  /** Removes what is left of workspaces that are gone. */
+  const sweep = (exists: (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>): Effect.Effect<void, DaemonError> =>
+    Effect.gen(function* () {
+      const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAge)
+      const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt < before
+      const found = (yield* containers.list(containers.ours)).filter(isOld)
+      const volumes = (yield* containers.volumes(containers.ours)).filter(
+        (volume) => isOld(volume) && volume.labels[labels.keep] === "false"
+      )
+      const ids = new Set([...found, ...volumes].flatMap((one) => containers.workspaceOf(one) ?? []))
+      const existing = ids.size === 0 ? new Set<Uuid.Uuid>() : yield* exists([...ids])
+      const isLeft = (one: { readonly labels: FoundContainer["labels"] }): boolean => {
+        const id = containers.workspaceOf(one)
+        return id !== undefined && !existing.has(id)
+      }
+      const left = found.filter(isLeft)
+      // What a killed process has left of the filling of the runtime
+      const fillers = found.filter(({ labels: own }) => own[labels.part] === "runtime")
+      yield* containers.endAll([...left, ...fillers], Duration.zero)
+      yield* Effect.forEach(volumes.filter(isLeft), ({ name }) => containers.removeVolume(name), { concurrency, discard: true })
+      if (left.length > 0) yield* Effect.logInfo(`removed ${left.length} containers of workspaces that are gone`)
+      const runtimes = (yield* containers.volumes({ ...containers.ours, [labels.part]: "runtime" })).filter(isOld)
+      // Those in use stay: the daemon refuses to remove them, and the newest is made again when it is needed
+      yield* Effect.forEach(runtimes, ({ name }) => Effect.catchIf(containers.removeVolume(name), isConflict, () => Effect.void), {
+        discard: true
+      })
+      yield* daemon.call("images cannot be removed", (docker, abortSignal) =>
+        docker.pruneImages({
+          filters: {
+            label: [`${labels.deployment}=${options.deployment}`, `${labels.part}=image`],
+            dangling: ["false"],
+            until: [imageAge]
+          },
+          abortSignal
+        })
+      )
+    })
+
+  return { start, stop, remove, runs, adopt, revive, rejoin, sweep }
+}
+
+export type DockerWorkspaces = ReturnType<typeof makeDockerWorkspaces>

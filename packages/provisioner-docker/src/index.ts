@@ -1,0 +1,1 @@
+export * as DockerProvisioner from "./DockerProvisioner.js"

@@ -1,0 +1,112 @@
+/** Workspaces at a real Docker daemon, whose address is in `ATELIER_TEST_DOCKER_HOST`. */
+import { builds, type Client } from "@atelier/client"
+import { execFileSync } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { freePort, Server } from "../../../examples/standalone/test/Server.js"
+import { firstClient, isRunning, templateFrom, untilWorkspace } from "../../../examples/standalone/test/Steps.js"
+
+const host = process.env["ATELIER_TEST_DOCKER_HOST"]
+
+const images = fileURLToPath(new URL("../../../test/machines/docker.sh", import.meta.url))
+const deployment = `test-${process.pid}`
+
+const docker = (...args: ReadonlyArray<string>): string =>
+  execFileSync("docker", ["--host", host ?? "", ...args], { encoding: "utf8" }).trim()
+
+const made = (kind: "ps" | "volume"): string =>
+  docker(
+    ...(kind === "ps" ? ["ps", "-a"] : ["volume", "ls"]),
+    "--quiet",
+    "--filter",
+    `label=atelier.dev/deployment=${deployment}`,
+    "--filter",
+    "label=atelier.dev/workspace-id"
+  )
+
+const skipped = host === undefined ? "; skipped: ATELIER_TEST_DOCKER_HOST names no daemon" : ""
+
+describe.skipIf(host === undefined)(`workspaces in Docker${skipped}`, { timeout: 240_000 }, () => {
+  let server: Server
+  let client: Client
+  let directory: string
+
+  beforeAll(async () => {
+    for (const [kind, name] of [
+      ["image", "test-node"],
+      ["static", "test-static"]
+    ] as const)
+      execFileSync(images, [kind, host ?? "", `${name}:1`])
+    directory = await mkdtemp(join(tmpdir(), "atelier-docker-"))
+    server = await Server.start({
+      port: await freePort(),
+      database: `sqlite:${join(directory, "atelier.db")}`,
+      workspacesDirectory: join(directory, "workspaces"),
+      args: ["--engines", "docker", "--docker-host", host ?? "", "--docker-deployment", deployment]
+    })
+    client = await firstClient(server.url)
+  }, 240_000)
+
+  afterAll(async () => {
+    await server?.kill()
+    for (const id of made("ps").split("\n").filter(Boolean)) docker("rm", "--force", id)
+    for (const id of docker("volume", "ls", "--quiet", "--filter", `label=atelier.dev/deployment=${deployment}`)
+      .split("\n")
+      .filter(Boolean))
+      docker("volume", "rm", id)
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  it("keep their home directory over a stop, hold their memory limit, and leave nothing after a delete", async () => {
+    await templateFrom(client, "node", {
+      files: {
+        "template.yaml": `agents:
+  - name: main
+    container:
+      image: test-node:1
+      user: dev
+      memory: 256Mi
+`
+      }
+    })
+    const sandbox = await client.sandboxes.create({ template: "node" })
+    expect(await sandbox.exec("id -u; pwd; echo $HOME; echo kept > file")).toMatchObject({
+      stdout: "1000\n/home/dev\n/home/dev\n",
+      exitCode: 0
+    })
+    const greedy = await sandbox.exec(`node -e 'const all = []; for (;;) all.push(Buffer.alloc(16e6, 1))'`)
+    expect(greedy.exitCode).not.toBe(0)
+    const { id } = sandbox
+    await builds.createWorkspaceBuild(client, { workspace: id, body: { transition: "stop" } })
+    await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "stopped")
+    expect(made("ps")).toBe("")
+    await builds.createWorkspaceBuild(client, { workspace: id, body: { transition: "start" } })
+    await untilWorkspace(client, id, isRunning)
+    expect((await (await client.sandboxes.get(sandbox.id)).exec("cat file")).stdout).toBe("kept\n")
+    await sandbox.delete({ wait: true })
+    expect([made("ps"), made("volume")]).toStrictEqual(["", ""])
+  })
+
+  it("run an image of a static busybox that is built of a Dockerfile", async () => {
+    await templateFrom(client, "static", {
+      files: {
+        "template.yaml": "agents:\n  - name: main\n    container:\n      build:\n        context: image\n",
+        "image/Dockerfile": "FROM test-static:1\nRUN echo built > /built\n"
+      }
+    })
+    const sandbox = await client.sandboxes.create({ template: "static" })
+    expect((await sandbox.exec("cat /built")).stdout).toBe("built\n")
+    await sandbox.delete({ wait: true })
+  })
+
+  it("say which image is missing, and leave nothing", async () => {
+    await templateFrom(client, "missing", {
+      files: { "template.yaml": "agents:\n  - name: main\n    container:\n      image: no-such-image:1\n" }
+    })
+    await expect(client.sandboxes.create({ template: "missing" })).rejects.toThrow(/no-such-image:1/)
+    expect([made("ps"), made("volume")]).toStrictEqual(["", ""])
+  })
+})
