@@ -4,11 +4,9 @@ import type { ProviderFailure } from "@atelier/core/identity"
 import { StartError, Unauthenticated } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { type GitHubApi, Memberships, Teams } from "./GitHubApi.js"
+import { listedValues } from "./listedValues.js"
 
 type AdmissionOptions = Pick<Options, "oauth2GithubAllowEveryone" | "oauth2GithubAllowedOrgs" | "oauth2GithubAllowedTeams">
-
-const trimmed = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
-  entries.map((entry) => entry.trim()).filter((entry) => entry !== "")
 
 interface Team {
   readonly organization: string
@@ -35,8 +33,8 @@ interface Admission {
 /** Reads which accounts are admitted. Throws `StartError` for options that admit no user, or contradict each other. */
 export const admissionOf = (options: AdmissionOptions): Admission => {
   const { oauth2GithubAllowEveryone: admitsAll } = options
-  const allowed_orgs = trimmed(options.oauth2GithubAllowedOrgs)
-  const allowed_teams = trimmed(options.oauth2GithubAllowedTeams)
+  const allowed_orgs = listedValues(options.oauth2GithubAllowedOrgs)
+  const allowed_teams = listedValues(options.oauth2GithubAllowedTeams)
   if (admitsAll && allowed_orgs.length + allowed_teams.length > 0) {
     throw new StartError({
       option: "options.oauth2GithubAllowEveryone",

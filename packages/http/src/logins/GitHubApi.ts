@@ -4,6 +4,7 @@ import { Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { boundedFetch, type BoundedRequest } from "./boundedFetch.js"
 import { providerText } from "./providerText.js"
+import { tokenExpiry } from "./tokenExpiry.js"
 
 /** Where GitHub is; without a slash at their ends. */
 export interface GitHubEndpoints {
@@ -46,9 +47,6 @@ export const Device = Schema.Struct({
 })
 export const DeviceAnswer = Schema.Union(Device, Refused)
 
-/** The longest lifetime that is stored, in seconds: ten years. */
-const longestLifetime = 315_360_000
-
 /** The failure of a request, with what GitHub says of it. */
 export const failed = (message: string, detail: string) => new ProviderFailure({ message, detail: providerText(detail) })
 
@@ -79,7 +77,7 @@ export const tokensFrom = ({ access_token, expires_in, refresh_token = "" }: typ
   Effect.map(Timestamp.now, (now) => ({
     access_token: Redacted.make(access_token),
     refresh_token: Redacted.make(refresh_token),
-    expires_at: expires_in === undefined || expires_in <= 0 ? null : Timestamp.plus(now, `${Math.min(expires_in, longestLifetime)} seconds`)
+    expires_at: expires_in === undefined || expires_in <= 0 ? null : tokenExpiry(now, expires_in)
   }))
 
 /** Requests to GitHub as the client of an app. */

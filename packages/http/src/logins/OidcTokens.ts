@@ -7,19 +7,17 @@ import * as client from "openid-client"
 import type { Claims } from "./OidcClaims.js"
 import { clockTolerance, type Discovered } from "./OidcDiscovery.js"
 import { failed, isWrongSignature, wrongToken } from "./OidcFailures.js"
+import { tokenExpiry } from "./tokenExpiry.js"
 
 /** Signatures that only the provider can make. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-
-/** The longest lifetime that is stored, in seconds: ten years. */
-const longestLifetime = 315_360_000
 
 /** Returns the tokens of a grant as they are kept. */
 export const tokensFrom = (answer: client.TokenEndpointResponse): Effect.Effect<ProviderTokens> =>
   Effect.map(Timestamp.now, (now) => ({
     access_token: Redacted.make(answer.access_token),
     refresh_token: Redacted.make(answer.refresh_token ?? ""),
-    expires_at: answer.expires_in === undefined ? null : Timestamp.plus(now, `${Math.min(answer.expires_in, longestLifetime)} seconds`)
+    expires_at: answer.expires_in === undefined ? null : tokenExpiry(now, answer.expires_in)
   }))
 
 /** Returns the claims of a token. Fails with `Invalid` unless the provider has signed it. */

@@ -8,6 +8,7 @@ import { type Claims, identityFrom } from "./OidcClaims.js"
 import { discovery } from "./OidcDiscovery.js"
 import { failed, isSpent, isUnusable, reasonOf, wrongToken } from "./OidcFailures.js"
 import { mergedClaims, tokensFrom, verified } from "./OidcTokens.js"
+import { listedValues } from "./listedValues.js"
 
 /** The options that are about the provider. deployment.md §3.8. */
 export type OidcOptions = Pick<
@@ -34,9 +35,6 @@ export type OidcOptions = Pick<
   | "oidcUsernameField"
 >
 
-const trimmed = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
-  entries.map((entry) => entry.trim()).filter((entry) => entry !== "")
-
 /** Reads the provider's discovery document and returns the provider. Fails if no usable document is found. */
 export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartError> =>
   Effect.gen(function* () {
@@ -55,7 +53,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
       username_field: options.oidcUsernameField,
       name_field: options.oidcNameField,
       email_field: options.oidcEmailField,
-      email_domain: trimmed(options.oidcEmailDomain),
+      email_domain: listedValues(options.oidcEmailDomain),
       ignore_email_verified: options.oidcIgnoreEmailVerified
     }
     const discovered = yield* discovery({
@@ -91,7 +89,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
               client.buildAuthorizationUrl(configuration, {
                 ...options.oidcAuthUrlParams,
                 response_type: "code",
-                scope: trimmed(options.oidcScopes).join(" "),
+                scope: listedValues(options.oidcScopes).join(" "),
                 redirect_uri,
                 state,
                 nonce,
