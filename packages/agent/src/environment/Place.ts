@@ -41,15 +41,21 @@ const installAskpass = (config: AgentConfig, { git_auth_configs }: AgentMessages
   )
 }
 
+/** The first of the directories that exists or can be made. A user of a container may have no home directory; commands start at the root then. */
+const madeOf = ([first, ...others]: ReadonlyArray<string>): Effect.Effect<string> =>
+  first === undefined
+    ? Effect.succeed("/")
+    : Effect.tryPromise({ try: () => mkdir(first, { recursive: true }), catch: explain }).pipe(
+        Effect.as(first),
+        Effect.catchAll((message) => Effect.zipRight(Effect.logWarning(`The directory cannot be made: ${message}`), madeOf(others)))
+      )
+
 /** Makes the manifest's directory, or falls back to the home directory, and writes the files of the owner's secrets. */
 export const prepare = (config: AgentConfig, manifest: AgentMessages.Manifest): Effect.Effect<Place, never, Scope.Scope> =>
   Effect.gen(function* () {
     const variables = variablesOf(config, manifest, yield* installAskpass(config, manifest))
     const wanted = directoryOf(config, manifest)
-    const directory = yield* Effect.tryPromise({ try: () => mkdir(wanted, { recursive: true }), catch: explain }).pipe(
-      Effect.as(wanted),
-      Effect.catchAll((message) => Effect.as(Effect.logWarning(`The directory cannot be made: ${message}`), config.homeDirectory))
-    )
+    const directory = yield* madeOf([wanted, config.homeDirectory])
     const resolve = (path: string, base: string) => expandPath(path, { variables, home: config.homeDirectory, base })
 
     for (const { file_path, value } of manifest.secrets) {

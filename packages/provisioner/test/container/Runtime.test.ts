@@ -90,6 +90,8 @@ const programWithLibraries = async (program: string, path: string): Promise<Read
   return Object.fromEntries(files)
 }
 
+const hexOf = (bytes: Uint8Array = new Uint8Array(0)): string => Buffer.from(bytes).toString("hex")
+
 const users = "root:x:0:0:root:/root:/bin/sh\nann:x:1234:1234:Ann:/home/ann:/bin/sh\n"
 
 describe.skipIf(host === undefined || !isBuilt || !existsSync(busybox))("an agent", () => {
@@ -166,10 +168,8 @@ describe.skipIf(host === undefined || !isBuilt || !existsSync(busybox))("an agen
         yield* server.until(() => server.lines(script.log_source_id).length > 0)
         expect(server.lines(script.log_source_id).map(({ output }) => output)).toEqual(["Cannot start: /bin/sh is not found (ENOENT)"])
         yield* server.until(() => server.of("ScriptCompleted").length === 2)
-        const codes = new Map(
-          server.of("ScriptCompleted").map(({ request: { timing } }) => [timing?.script_id.toString(), timing?.exit_code])
-        )
-        expect([codes.get(script.id.toString()), codes.get(program.id.toString())]).toEqual([127, 0])
+        const codes = new Map(server.of("ScriptCompleted").map(({ request: { timing } }) => [hexOf(timing?.script_id), timing?.exit_code]))
+        expect([codes.get(hexOf(script.id)), codes.get(hexOf(program.id))]).toEqual([127, 0])
       }),
     60_000
   )
