@@ -64,14 +64,17 @@ export const aWaitingJob = (fields: Partial<ProvisionerJob> & Pick<ProvisionerJo
 
 export const prebuildsUser = Uuid.Uuid.make(prebuildsUserId)
 
-/** A stored daemon that has just been seen. */
-export const aDaemon = (fields: Partial<ProvisionerDaemon> & Pick<ProvisionerDaemon, "organization_id">) =>
+/** A stored daemon that has just been seen, with the names of its engines if it has told them. */
+export const aDaemon = (
+  fields: Partial<ProvisionerDaemon> & Pick<ProvisionerDaemon, "organization_id">,
+  engines: ReadonlyArray<string> | null = null
+) =>
   Effect.gen(function* () {
     const ids = yield* Ids
     const repository = yield* ProvisionerDaemonRepository
     const id = yield* ids.next
     const now = yield* Timestamp.now
-    return yield* repository.register({
+    const daemon: ProvisionerDaemon = {
       id,
       created_at: now,
       name: `daemon-${id.slice(-12)}`,
@@ -82,5 +85,6 @@ export const aDaemon = (fields: Partial<ProvisionerDaemon> & Pick<ProvisionerDae
       key_id: embeddedKeyId,
       last_seen_at: now,
       ...fields
-    })
+    }
+    return yield* repository.register(daemon, engines)
   })

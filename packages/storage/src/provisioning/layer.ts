@@ -14,6 +14,7 @@ import queueOrder from "./migrations/0135_job_queue.js"
 import provisionerKeysMigration from "./migrations/0302_provisioner_keys.js"
 import jobTimings from "./migrations/0155_job_timings.js"
 import moduleArchivesMigration from "./migrations/0470_module_archives.js"
+import daemonEngines from "./migrations/0530_daemon_engines.js"
 import lineTimes from "./migrations/0137_line_times.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
@@ -35,5 +36,6 @@ export const migrations = {
   "0137_line_times": lineTimes,
   "0155_job_timings": jobTimings,
   "0302_provisioner_keys": provisionerKeysMigration,
-  "0470_module_archives": moduleArchivesMigration
+  "0470_module_archives": moduleArchivesMigration,
+  "0530_daemon_engines": daemonEngines
 }

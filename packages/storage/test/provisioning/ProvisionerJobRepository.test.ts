@@ -183,7 +183,7 @@ for (const [name, database] of databases) {
         const available = yield* queue.availableWorkers([job.id])
         expect(available.length).toBe(3)
         const live = yield* queue.availableWorkers([job.id], Timestamp.minus(now, "90 seconds"))
-        expect(live).toStrictEqual([{ job_id: job.id, daemon_id: alive.id }])
+        expect(live).toStrictEqual([{ job_id: job.id, daemon_id: alive.id, engines: null }])
       })
     )
 
@@ -203,7 +203,7 @@ for (const [name, database] of databases) {
         expect((yield* repository.metadataOf(ids)).map(({ id }) => id)).toStrictEqual([job.id])
         expect((yield* queue.deploymentQueue(ids)).places.map(({ id }) => id)).toStrictEqual([job.id])
         expect((yield* queue.queuePlaces(ids, Timestamp.never)).map(({ id }) => id)).toStrictEqual([job.id])
-        expect(yield* queue.availableWorkers(ids)).toStrictEqual([{ job_id: job.id, daemon_id: daemon.id }])
+        expect(yield* queue.availableWorkers(ids)).toStrictEqual([{ job_id: job.id, daemon_id: daemon.id, engines: null }])
         expect((yield* queue.matchedProvisioners(ids, Timestamp.never)).map(({ job_id }) => job_id)).toStrictEqual([job.id])
         expect((yield* daemons.names([...many, daemon.id])).map(({ id }) => id)).toStrictEqual([daemon.id])
       })
@@ -305,7 +305,11 @@ for (const [name, database] of databases) {
           Effect.gen(function* () {
             const now = yield* Timestamp.now
             const daemon = { ...template, id: yield* ids.next, name: "shared-0", last_seen_at: now }
-            const registered = yield* repository.registerEmbedded(daemon, { process_id, free_since: Timestamp.minus(now, "90 seconds") })
+            const registered = yield* repository.registerEmbedded(daemon, {
+              process_id,
+              engines: [],
+              free_since: Timestamp.minus(now, "90 seconds")
+            })
             return Option.getOrUndefined(registered)?.id
           })
         const row = yield* register(first)

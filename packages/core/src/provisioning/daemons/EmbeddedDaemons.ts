@@ -44,6 +44,7 @@ const register = (options: EmbeddedDaemonOptions, count: number) =>
     const organization = yield* (yield* Organizations).ensureDefault
     const repository = yield* ProvisionerDaemonRepository
     const queue = yield* JobQueueRepository
+    const engines = (yield* ProvisionerEngines).map(({ name }) => name)
     // By which other processes know whose claims end with this one
     const { id: process_id } = yield* Replicas
     const now = yield* Timestamp.now
@@ -52,7 +53,8 @@ const register = (options: EmbeddedDaemonOptions, count: number) =>
     yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.sandbox(repository.release(process_id))))
     const registered: Array<ProvisionerDaemon> = []
     for (let index = 0; registered.length < count; index++) {
-      const daemon = yield* repository.registerEmbedded(yield* embeddedDaemon(options, organization.id, index), { process_id, free_since })
+      const owner = { process_id, free_since, engines }
+      const daemon = yield* repository.registerEmbedded(yield* embeddedDaemon(options, organization.id, index), owner)
       if (Option.isSome(daemon)) registered.push(daemon.value)
     }
     return registered

@@ -30,16 +30,16 @@ export class ProvisionerDaemonRepository extends Context.Tag("@atelier/core/Prov
   {
     /**
      * Stores a daemon, or takes over the one with the same organization, name and owner tag, which keeps its id and creation. Answers the
-     * daemon as it is stored.
+     * daemon as it is stored. `engines` are the names of its engines, null if it has not told them.
      */
-    readonly register: (daemon: ProvisionerDaemon) => Effect.Effect<ProvisionerDaemon>
+    readonly register: (daemon: ProvisionerDaemon, engines: ReadonlyArray<string> | null) => Effect.Effect<ProvisionerDaemon>
     /**
      * As `register`, for a daemon inside a server process. Returns None if the name belongs to another process: one that has not released
      * it and was seen after `free_since`.
      */
     readonly registerEmbedded: (
       daemon: ProvisionerDaemon,
-      owner: { readonly process_id: Uuid; readonly free_since: Timestamp }
+      owner: { readonly process_id: Uuid; readonly free_since: Timestamp; readonly engines: ReadonlyArray<string> }
     ) => Effect.Effect<Option.Option<ProvisionerDaemon>>
     /** Gives up the names of a process's daemons, so that another process can take them at once. */
     readonly release: (processId: Uuid) => Effect.Effect<void>

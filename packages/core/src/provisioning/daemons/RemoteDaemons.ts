@@ -16,6 +16,7 @@ import { type EngineSelection, makeDaemonSelection } from "../engines/EngineSele
 import { TemplateSources } from "../engines/TemplateSources.js"
 import type { ProvisionerJob } from "../jobs/ProvisionerJob.js"
 import { makeDaemonGroups } from "../queue/DaemonGroups.js"
+import { JobQueueRepository } from "../queue/JobQueueRepository.js"
 import { tagsContain } from "../queue/ProvisionerTags.js"
 import { noticeInterval, sayRefusals } from "../queue/WaitingJobs.js"
 import { JobClaims } from "../queue/JobClaims.js"
@@ -111,6 +112,7 @@ export interface RemoteDaemonsService {
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
+  const queue = yield* JobQueueRepository
   const organizations = yield* Organizations
   const keys = yield* ProvisionerKeys
   const claims = yield* JobClaims
@@ -133,7 +135,7 @@ const make = Effect.gen(function* () {
 
   /** Makes the selection of a daemon that has told its engines. It speaks in the logs of jobs until the scope closes. */
   const selectionOf = (daemon: ProvisionerDaemon, engines: ReadonlySet<string>) => {
-    const selection = makeDaemonSelection(engines, sources)
+    const selection = makeDaemonSelection(engines, sources, queue)
     const refusal = (job: ProvisionerJob) => (canTake(daemon, job) ? selection.refusalOf(job) : Option.none())
     return Effect.acquireRelease(
       Effect.sync(() => {
@@ -151,8 +153,8 @@ const make = Effect.gen(function* () {
 
     connect: (admitted: AdmittedDaemon) =>
       Effect.gen(function* () {
-        const daemon = yield* repository.register(admitted.daemon)
         const { engines } = admitted
+        const daemon = yield* repository.register(admitted.daemon, engines === undefined ? null : [...engines])
         const turns = yield* groups.join({ ...daemon, engines })
         const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen([daemon.id], now))
         yield* startMarking(Effect.zipRight(seen, Effect.sleep(seenInterval)))

@@ -4,9 +4,10 @@ import * as Lru from "../../platform/collections/Lru.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { FileId } from "../files/File.js"
 import type { JobSelection } from "../queue/JobClaims.js"
-import { JobQueueRepository } from "../queue/JobQueueRepository.js"
+import { type AvailableWorker, JobQueueRepository } from "../queue/JobQueueRepository.js"
 import { daemonTimeout, type ProvisionerDaemonId } from "../daemons/ProvisionerDaemon.js"
 import type { ProvisionerJob, ProvisionerJobId } from "../jobs/ProvisionerJob.js"
+import { ProvisionerEngines } from "./ProvisionerEngine.js"
 import { type Opinion, TemplateSources } from "./TemplateSources.js"
 
 /** Sources that are left to others; the oldest are judged anew. */
@@ -24,7 +25,6 @@ interface LeftSource {
 const leftSources = () => {
   const left = new Map<FileId, LeftSource>()
   return {
-    left: Effect.sync(() => [...left.keys()]),
     /** Those that were judged so lately that the daemons they are left to still count as alive. */
     lately: Effect.map(Timestamp.now, (now) => {
       const judgedSince = Timestamp.minus(now, daemonTimeout)
@@ -46,33 +46,50 @@ export interface EngineSelection extends JobSelection {
   readonly refusalOf: (job: ProvisionerJob) => Option.Option<string>
 }
 
+/** Jobs that are taken although no engine understands their sources: they fail, and say why. */
+const makeRefused = () => {
+  const refused = Lru.make<ProvisionerJobId, true>(keptRefusals)
+  return { has: (id: ProvisionerJobId) => refused.get(id) === true, add: (id: ProvisionerJobId) => void refused.set(id, true) }
+}
+
+/**
+ * Returns what becomes of a job that a daemon cannot run: `taken` if it waits no more, `other` if one of the daemons that fit its tags and count as alive
+ * `isOther`, and else `none`.
+ */
+const fateOf = (queue: JobQueueRepository["Type"], id: ProvisionerJobId, isOther: (worker: AvailableWorker) => boolean) =>
+  Effect.gen(function* () {
+    // Another daemon has taken it, and may yet give it back
+    if ((yield* queue.availableWorkers([id])).length === 0) return "taken"
+    const live = yield* queue.availableWorkers([id], Timestamp.minus(yield* Timestamp.now, daemonTimeout))
+    return live.some(isOther) ? "other" : "none"
+  })
+
 /**
  * Makes the selection of the daemons with these ids. A source that no engine of this process understands is left to other daemons that may take
- * the job, as long as one of them counts as alive. Without such a daemon the job is taken: it fails and says why.
+ * the job, as long as one of them counts as alive and may have an engine for it. Without such a daemon the job is taken: it fails and says why.
  */
 export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
   Effect.gen(function* () {
     const sources = yield* TemplateSources
     const queue = yield* JobQueueRepository
+    const engines = new Set((yield* ProvisionerEngines).map(({ name }) => name))
     const own = new Set(ids)
     const { lately, leave, reasonOf } = leftSources()
-    const refused = Lru.make<ProvisionerJobId, true>(keptRefusals)
+    const refused = makeRefused()
 
     const selection: EngineSelection = {
       left: lately,
-      isTaken: ({ file_id, id }) =>
-        Option.exists(sources.opinionOf(file_id), ({ refusal }) => refusal === undefined || refused.get(id) === true),
+      isTaken: ({ file_id, id }) => Option.exists(sources.opinionOf(file_id), ({ refusal }) => refusal === undefined || refused.has(id)),
       judge: ({ file_id, id }) =>
         Effect.gen(function* () {
-          const { refusal } = yield* sources.judge(file_id)
+          const { engines: able, refusal } = yield* sources.judge(file_id)
           if (refusal === undefined) return true
-          // It waits no more: another daemon has taken it, and may yet give it back
-          if ((yield* queue.availableWorkers([id])).length === 0) return true
-          const live = yield* queue.availableWorkers([id], Timestamp.minus(yield* Timestamp.now, daemonTimeout))
-          const isLeft = live.some(({ daemon_id }) => !own.has(daemon_id))
-          if (isLeft) yield* leave(file_id, refusal)
-          else refused.set(id, true)
-          return !isLeft
+          // Where no engine is known for the source, one that this process does not have may be
+          const mayRun = (engine: string): boolean => (able === undefined ? !engines.has(engine) : able.includes(engine))
+          const fate = yield* fateOf(queue, id, (worker) => !own.has(worker.daemon_id) && (worker.engines?.some(mayRun) ?? true))
+          if (fate === "other") yield* leave(file_id, refusal)
+          else if (fate === "none") refused.add(id)
+          return fate !== "other"
         }),
       refusalOf: ({ file_id }) => reasonOf(file_id)
     }
@@ -81,19 +98,30 @@ export const makeEngineSelection = (ids: ReadonlyArray<ProvisionerDaemonId>) =>
 
 /**
  * Makes the selection of a daemon in another process that has told its engines. It leaves a source that another engine runs, as far as this process
- * knows: by an engine of its own. Any other source is given to the daemon, which knows best.
+ * knows: by an engine of its own. Any other source is given to the daemon, which knows best. So is one for which no daemon that counts as alive may have
+ * an engine: the job fails, and says why.
  */
-export const makeDaemonSelection = (engines: ReadonlySet<string>, sources: TemplateSources["Type"]): EngineSelection => {
-  const { leave, left, reasonOf } = leftSources()
+export const makeDaemonSelection = (
+  engines: ReadonlySet<string>,
+  sources: TemplateSources["Type"],
+  queue: JobQueueRepository["Type"]
+): EngineSelection => {
+  const { lately, leave, reasonOf } = leftSources()
+  const refused = makeRefused()
   const isRun = ({ engines: able }: Opinion): boolean => able === undefined || able.some((engine) => engines.has(engine))
   return {
-    left,
-    isTaken: ({ file_id }) => Option.exists(sources.opinionOf(file_id), isRun),
-    judge: ({ file_id }) =>
-      Effect.flatMap(sources.judge(file_id), (opinion) => {
-        if (isRun(opinion)) return Effect.succeed(true)
-        const reason = `A daemon with the tags of this job is connected, but it does not have the engine ${opinion.engines?.join(" or ")}.`
-        return Effect.as(leave(file_id, reason), false)
+    left: lately,
+    isTaken: ({ file_id, id }) => Option.exists(sources.opinionOf(file_id), (opinion) => isRun(opinion) || refused.has(id)),
+    judge: ({ file_id, id }) =>
+      Effect.gen(function* () {
+        const opinion = yield* sources.judge(file_id)
+        if (isRun(opinion)) return true
+        const able = opinion.engines ?? []
+        const fate = yield* fateOf(queue, id, (worker) => worker.engines?.some((engine) => able.includes(engine)) ?? true)
+        if (fate === "none") refused.add(id)
+        if (fate !== "other") return true
+        yield* leave(file_id, `A daemon with the tags of this job is connected, but it does not have the engine ${able.join(" or ")}.`)
+        return false
       }),
     refusalOf: ({ file_id }) => reasonOf(file_id)
   }

@@ -32,6 +32,13 @@ export interface TakenJob extends ClaimedJob {
   readonly initiator_username: string
 }
 
+/** A daemon that could take a job by its tags. */
+export interface AvailableWorker {
+  readonly job_id: ProvisionerJobId
+  readonly daemon_id: Uuid
+  readonly engines: ReadonlyArray<string> | null
+}
+
 /** The queue of waiting jobs, the daemons that could take them, and the leases of those that were taken. */
 export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepository")<
   JobQueueRepository,
@@ -73,11 +80,14 @@ export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepos
     readonly endLeases: (now: Timestamp) => Effect.Effect<void>
     /** Whether other processes may work on the same jobs. */
     readonly isShared: boolean
-    /** Which daemons could take each of these jobs: by organization, type and tags, oldest first. Of those seen since an instant, if one is given. */
+    /**
+     * Which daemons could take each of these jobs: by organization, type and tags, oldest first. Of those seen since an instant, if one is given. `engines`
+     * are the names of a daemon's engines, null if it has not told them.
+     */
     readonly availableWorkers: (
       ids: ReadonlyArray<ProvisionerJobId>,
       seenSince?: Timestamp
-    ) => Effect.Effect<ReadonlyArray<{ readonly job_id: ProvisionerJobId; readonly daemon_id: Uuid }>>
+    ) => Effect.Effect<ReadonlyArray<AvailableWorker>>
     /**
      * How many daemons of the job's organization carry its tags and were ever seen, and since an instant. Daemon types do not count.
      * templates-and-provisioning.md §3.3.

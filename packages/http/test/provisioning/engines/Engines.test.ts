@@ -86,7 +86,8 @@ const linesOf = ({ id }: ProvisionerJob) =>
 const firstLine = (job: ProvisionerJob) =>
   Effect.repeat(Effect.zipRight(TestClock.adjust("5 seconds"), linesOf(job)), { until: (lines) => lines.length > 0 })
 
-const start = Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
+const startOn = (hostname: string) => Layer.build(embeddedDaemons({ hostname, version: "v1" }))
+const start = startOn("host")
 
 const unknownSource = "No provisioner of this server understands the template. Its files are: main.tf."
 
@@ -99,6 +100,25 @@ for (const [name, database] of [
       Effect.gen(function* () {
         yield* start
         expect((yield* ended(yield* anImportOf("main.tf"))).error).toBe(unknownSource)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("fail it beside another replica with the same engines", () =>
+      Effect.gen(function* () {
+        yield* startOn("first")
+        yield* startOn("second")
+        expect((yield* ended(yield* anImportOf("main.tf"))).error).toBe(unknownSource)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("leave it to a daemon with an engine that this server does not have", () =>
+      Effect.gen(function* () {
+        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+        const other = yield* aDaemon({ organization_id, key_id: userKeyId }, ["test", "another"])
+        yield* start
+        const job = yield* anImportOf("main.tf")
+        expect(yield* firstLine(job)).toStrictEqual([`${unknownSource} The job waits for another daemon.`])
+        expect(Option.map(yield* (yield* JobClaims).take(other), ({ id }) => id)).toStrictEqual(Option.some(job.id))
       }).pipe(Effect.scoped)
     )
 
@@ -174,9 +194,10 @@ for (const [name, database] of [
   ["PostgreSQL", postgres]
 ] as const) {
   layer(servicesWith(testEngines).pipe(Layer.provideMerge(database)))(`a daemon in another process on ${name}`, (it) => {
-    it.scoped("leaves a job whose engine it has not named, and the job's log says so", () =>
+    it.scoped("leaves a job whose engine it has not named while another may have it, and the job's log says so", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization
+        yield* aDaemon({ organization_id, key_id: userKeyId })
         const left = yield* anImportOf("template.json", organization_id)
         const unknown = yield* anImportOf("main.tf", organization_id)
         // Which engine runs the second source, this server cannot tell
@@ -185,6 +206,16 @@ for (const [name, database] of [
           "A daemon with the tags of this job is connected, but it does not have the engine test. The job waits for another daemon."
         ])
         expect(yield* yield* connected(organization_id, new Set(["other", "test"]))).toBe(left.id)
+      })
+    )
+
+    it.scoped("takes it to refuse it if no live daemon has the engine", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        yield* aDaemon({ organization_id, key_id: userKeyId, last_seen_at: null })
+        yield* aDaemon({ organization_id, key_id: userKeyId }, ["another"])
+        const job = yield* anImportOf("template.json", organization_id)
+        expect(yield* yield* connected(organization_id, new Set(["other"]))).toBe(job.id)
       })
     )
 

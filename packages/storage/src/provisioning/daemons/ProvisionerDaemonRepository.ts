@@ -37,24 +37,25 @@ export const layer = service(
     const sql = yield* Statements
     const selected = sql.literal(columnList(columns))
 
-    const upsert = (value: ProvisionerDaemon, processId: Uuid.Uuid | null) =>
+    const upsert = (value: ProvisionerDaemon, engines: ReadonlyArray<string> | null, processId: Uuid.Uuid | null) =>
       sql`INSERT INTO provisioner_daemons ${sql.insert({
         ...value,
         owner: (value.tags["owner"] ?? "").toLowerCase(),
         provisioners: JSON.stringify(value.provisioners),
         tags: canonicalTags(value.tags),
+        engines: engines === null ? null : JSON.stringify(engines),
         process_id: processId
       })}
       ON CONFLICT (organization_id, name, owner) DO UPDATE
         SET provisioners = excluded.provisioners, tags = excluded.tags, version = excluded.version, api_version = excluded.api_version,
-          key_id = excluded.key_id, last_seen_at = excluded.last_seen_at, process_id = excluded.process_id`
+          key_id = excluded.key_id, last_seen_at = excluded.last_seen_at, engines = excluded.engines, process_id = excluded.process_id`
 
     return ProvisionerDaemonRepository.of({
-      register: (value) => one(daemon, sql`${upsert(value, null)} RETURNING ${selected}`),
-      registerEmbedded: (value, { free_since, process_id }) =>
+      register: (value, engines) => one(daemon, sql`${upsert(value, engines, null)} RETURNING ${selected}`),
+      registerEmbedded: (value, { engines, free_since, process_id }) =>
         first(
           daemon,
-          sql`${upsert(value, process_id)}
+          sql`${upsert(value, engines, process_id)}
             WHERE provisioner_daemons.process_id IS NULL OR provisioner_daemons.last_seen_at <= ${free_since}
             RETURNING ${selected}`
         ),

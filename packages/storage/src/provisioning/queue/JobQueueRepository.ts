@@ -3,7 +3,7 @@ import { JobQueueRepository } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { dialectOf, locking } from "../../platform/Dialect.js"
-import { columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { columnList, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { all, first, one } from "../../platform/Statement.js"
 import { claimColumns } from "../columns.js"
 import { jobIs } from "../JobStatus.js"
@@ -15,7 +15,7 @@ import { claimedJobs } from "./ClaimedJobs.js"
 const takenJob = row({ ...claimColumns, initiator_username: text() })
 const place = row({ id: uuid, queue_position: number, queue_size: number })
 const counted = row({ count: number })
-const worker = row({ job_id: uuid, daemon_id: uuid })
+const worker = row({ job_id: uuid, daemon_id: uuid, engines: nullable(texts) })
 const matched = row({ job_id: uuid, count: number, available: number, most_recently_seen: nullable(timestamp) })
 
 export const layer = service(
@@ -84,7 +84,7 @@ export const layer = service(
       availableWorkers: (ids, seenSince) =>
         all(
           worker,
-          sql`SELECT j.id AS job_id, d.id AS daemon_id
+          sql`SELECT j.id AS job_id, d.id AS daemon_id, d.engines
             FROM provisioner_jobs j
             JOIN provisioner_daemons d ON d.organization_id = j.organization_id AND ${hasProvisioner} AND ${daemonTakesJob}
             WHERE ${among(sql, sql`j.id`, ids)} AND ${sql.literal(jobIs("pending", "j"))}
