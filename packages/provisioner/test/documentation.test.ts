@@ -21,7 +21,7 @@ describe("the templates of the documentation", () => {
     )
     expect(Either.isRight(template) ? formatProblems(template.right.warnings) : formatProblems(template.left)).toBe("")
     const place = {
-      kind: "machine",
+      kind: yaml.includes("container:") ? "container" : "machine",
       resourceType: "local_directory",
       directory: "/w",
       platform: { os: "linux", arch: "amd64" },
@@ -32,8 +32,8 @@ describe("the templates of the documentation", () => {
     expect(evaluated).toEqual(Either.right(expect.objectContaining({ parameterProblems: [] })))
   })
 
-  it("are three, and so are the conditions", () => {
-    expect(templates).toHaveLength(3)
+  it("are four, and the conditions three", () => {
+    expect(templates).toHaveLength(4)
     expect(conditions).toHaveLength(3)
     for (const condition of conditions) expect(parseCondition(condition.slice("when: ".length))).toEqual(Either.right(expect.anything()))
   })
