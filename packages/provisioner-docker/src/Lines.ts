@@ -11,9 +11,23 @@ export const shortened = (line: string): string => (line.length > maximumLine ? 
 const broken = (cause: unknown): DaemonError =>
   new DaemonError({ message: `the connection to the Docker daemon was lost: ${cause instanceof Error ? cause.message : String(cause)}` })
 
-/** The bytes of a stream of the daemon. */
+/** The end of its iterator would wait for bytes that are asked for, and a daemon may have none to say for hours. */
+const endingAtOnce = (readable: Readable): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => {
+    const bytes: AsyncIterator<Uint8Array> = readable[Symbol.asyncIterator]()
+    return {
+      next: () => bytes.next(),
+      return: async () => {
+        readable.destroy()
+        return { done: true, value: undefined }
+      }
+    }
+  }
+})
+
+/** The bytes of a stream of the daemon, which is destroyed once its reader ends. */
 export const bytesOf = (readable: Readable): Stream.Stream<Uint8Array, DaemonError> =>
-  Stream.fromAsyncIterable<Uint8Array, DaemonError>(readable, broken)
+  Stream.fromAsyncIterable(endingAtOnce(readable), broken)
 
 /** Ends of lines within a text, as terminals have them too. */
 const lineEnd = /\r\n|\n|\r/
