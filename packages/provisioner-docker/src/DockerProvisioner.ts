@@ -145,7 +145,7 @@ const make = (options: Options) =>
   })
 
 /**
- * Workspaces in containers of a Docker daemon, one for each agent. The daemon may be away when the server starts: builds fail meanwhile, and say so.
+ * Workspaces in containers of a Docker daemon, one for each agent. The daemon may be away when the server starts: builds then fail, and say so.
  *
  * Fails with `StartError` for an address that names no daemon, and for certificates that cannot be read.
  */

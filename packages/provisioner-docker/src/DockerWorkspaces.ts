@@ -60,7 +60,7 @@ export const makeDockerWorkspaces = ({ containers, daemon, options, starts, user
       )
     )
 
-  /** Ends the workspace's containers, and removes its volumes, of which `keepsFiles` leaves those that outlive a stop. */
+  /** Ends the workspace's containers, and removes its volumes. With `keepsFiles`, those that outlive a stop stay. */
   const remove = (workspaceId: Uuid.Uuid, keepsFiles: boolean, say: Say): Effect.Effect<void, DaemonError> =>
     locked(workspaceId)(
       end(workspaceId).pipe(
@@ -154,7 +154,7 @@ export const makeDockerWorkspaces = ({ containers, daemon, options, starts, user
       })
     )
 
-  /** Removes what is left of workspaces that are gone. */
+  /** Removes the remains of deleted workspaces. */
   const sweep = (exists: (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>): Effect.Effect<void, DaemonError> =>
     Effect.gen(function* () {
       const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAge)

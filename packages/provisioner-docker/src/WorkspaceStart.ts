@@ -63,7 +63,7 @@ export interface StartInput {
   readonly access_url: string
   readonly agents: ReadonlyArray<WantedAgent>
   readonly files: ReadonlyArray<PlacedFile>
-  /** The files of the template, of which images are built. */
+  /** The files of the template: images are built from them. */
   readonly source: ReadonlyMap<string, ArchiveFile>
 }
 

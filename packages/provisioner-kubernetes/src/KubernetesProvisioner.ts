@@ -112,7 +112,7 @@ export const layerWithFile = (file: string | undefined, options: Options) =>
 
 /**
  * Workspaces as Pods of a Kubernetes cluster, one for each agent, with volumes that outlive them. The cluster may be away when the server starts: builds
- * fail meanwhile, and say so.
+ * fail until then, and say so.
  *
  * Fails with `StartError` for options that cannot be.
  */

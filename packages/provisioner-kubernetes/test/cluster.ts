@@ -15,7 +15,7 @@ export const kubeconfig = process.env["ATELIER_TEST_KUBECONFIG"]
 /** What the title of a suite says where it is skipped. */
 export const skipped = kubeconfig === undefined ? " (skipped: ATELIER_TEST_KUBECONFIG names no kubeconfig)" : ""
 
-/** An image of the machine's own busybox, which `test/machines/kubernetes.sh` imports. */
+/** An image of busybox. The nodes of the cluster have to have it, as it is pulled from no registry. */
 export const image = "localhost/atelier-test:1"
 
 export const storageClass = "atelier-test"

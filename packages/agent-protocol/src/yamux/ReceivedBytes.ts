@@ -21,7 +21,7 @@ export class ReceivedBytes {
     this.length += bytes.length
   }
 
-  /** Takes the first bytes; none where there are none. */
+  /** Takes the first bytes; empty if nothing was received. */
   take(): Uint8Array {
     const bytes = this.pieces.shift()?.take() ?? new Uint8Array(0)
     this.length -= bytes.length

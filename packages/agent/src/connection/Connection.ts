@@ -118,7 +118,7 @@ export const make = (
         const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
         const client = DrpcClient.make(AgentService, session)
         yield* Effect.raceFirst(answeredInTime(greet(client, token)), Effect.zipRight(session.closed, Effect.never))
-        // What the server opens meanwhile waits for the environment that the greeting brings
+        // Streams that the server opens before the greeting has ended wait for the environment that it brings
         const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken }))
         connectedAt = yield* Clock.currentTimeMillis
         yield* Effect.acquireRelease(
@@ -144,7 +144,7 @@ export const make = (
         yield* Effect.raceFirst(session.closed, Fiber.join(serving))
       }).pipe(Effect.scoped)
 
-    /** The loops that connect: one for each token, of which the last one connects again. */
+    /** The loops that connect, one for each token. Only the last one connects again. */
     let loops = 0
     const reconnecting = (replaces: Effect.Effect<void>) =>
       Effect.gen(function* () {

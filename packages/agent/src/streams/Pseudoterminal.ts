@@ -21,7 +21,7 @@ export interface Pseudoterminal {
   readonly pty: IPty
   /** Calls back with each part of the output. */
   readonly onOutput: (take: (bytes: Buffer) => void) => void
-  /** Lets the program wait with its output, or go on. The last output of a program that ends meanwhile comes all the same. */
+  /** Lets the program wait with its output, or go on. The last output of a program that ends while it waits is not lost. */
   readonly pause: (isPaused: boolean) => void
 }
 
@@ -76,7 +76,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Pauses a terminal while its program runs. What is left after the program's end is no more than the system's buffer. */
+/** Pauses a terminal while its program runs. After the program's end, the system's buffer holds all that is left. */
 const pausing = (pty: IPty): Pseudoterminal["pause"] => {
   let looking: NodeJS.Timeout | undefined
   const stop = (): void => {

@@ -5,7 +5,7 @@ import { Duplex } from "node:stream"
 
 const broken = new Error("the stream was broken off")
 
-/** What is written next, or that no more is. */
+/** The next write, or the end of the writes. */
 interface Write {
   readonly effect: Effect.Effect<void, StreamError>
   readonly done: (error?: Error | null) => void

@@ -127,7 +127,7 @@ it.scopedLive("a viewer that reads late gets all that a program wrote before its
       const chunk = Buffer.from(yield* Effect.flatten(stream.read))
       last = (last + chunk.toString()).slice(-20)
     }
-    // The library closes the terminal meanwhile
+    // The library closes the terminal in this time
     yield* Effect.sleep("600 millis")
     const left = yield* rest(stream)
     expect((last + left).slice(-9)).toBe("the-end\r\n")

@@ -22,7 +22,7 @@ export const deleteWorkspace = async (client: Client, workspace: string, options
     if (latest_build.transition === "delete" && isUnfinished(latest_build.job.status)) return
     if (isUnfinished(latest_build.job.status)) {
       if (latest_build.job.status === "canceling") continue
-      // It may have ended meanwhile
+      // It may have ended since
       await builds.cancelWorkspaceBuild(client, { workspacebuild: latest_build.id }, options).catch((error: unknown) => {
         if (!isRefused(error, 400)) throw error
       })

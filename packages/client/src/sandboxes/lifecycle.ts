@@ -106,7 +106,7 @@ const untilImported = async (client: Client, templateversion: string, options: C
 const templateNamed = async (client: Client, name: string, options: CallOptions): Promise<Template | undefined> =>
   (await templates.listTemplates(client, { q: `exact_name:${JSON.stringify(name)}` }, options))[0]
 
-/** Imports the starter template of a name, under this name. Undefined if there is none. */
+/** Imports the starter template of a name, under this name. Undefined if no starter template has the name. */
 const importStarter = async (client: Client, name: string, options: CallOptions): Promise<Template | undefined> => {
   const starters = await templates.listTemplateExamples(client, options).catch((error: unknown) => {
     // The caller may not create templates
@@ -142,7 +142,7 @@ const newName = (): string => `sandbox-${crypto.randomUUID().replaceAll("-", "")
 /** Milliseconds that the clean-up of a workspace may take that its caller gets no object for. */
 const cleanUpTime = 10_000
 
-/** Creates a workspace. A call that is aborted meanwhile fails at once, and the workspace is deleted in the background once its id is known. */
+/** Creates a workspace. A call that is aborted before its end fails at once, and the workspace is deleted in the background once its id is known. */
 const createWorkspace = async (client: Client, input: workspaces.CreateWorkspaceInput, { signal }: CallOptions): Promise<Workspace> => {
   signal?.throwIfAborted()
   const late = new AbortController()

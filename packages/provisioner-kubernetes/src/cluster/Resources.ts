@@ -41,7 +41,7 @@ interface Page {
 }
 
 export interface Resources {
-  /** Returns an object; None if there is none of this name. */
+  /** Returns an object; None if no object has this name. */
   readonly get: <A, I>(
     kind: Kind,
     schema: Schema.Schema<A, I>,

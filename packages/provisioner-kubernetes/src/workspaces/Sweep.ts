@@ -7,7 +7,7 @@ import { type Kind, type Resources, selectorOf } from "../cluster/Resources.js"
 import { label } from "../render/Names.js"
 import type { Settings } from "../Settings.js"
 
-/** Milliseconds: what is younger may belong to a build that the service has not noted yet. */
+/** Milliseconds: younger objects may belong to a build that the service has not noted yet. */
 export const youngest = 5 * 60_000
 
 /** The Secret before the Pod, so that no server makes the Pod again. */

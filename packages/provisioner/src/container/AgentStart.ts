@@ -32,7 +32,7 @@ export const agentEnvironment = (
   ...(hasFiles ? { [`${prefix}_AGENT_FILES`]: filesArchive } : {})
 })
 
-/** What has become of an agent that was started. */
+/** The outcome of an agent's start. */
 export type AgentReport = Data.TaggedEnum<{
   /** The service has answered it. */
   Reached: {}

@@ -1,7 +1,7 @@
 /** Preconditions and ranges of requests. RFC 9110 §13, §14. */
 import type { IncomingHttpHeaders } from "node:http"
 
-/** What a representation is compared by; undefined where there is none. */
+/** The value that a representation is compared by. Undefined if the file does not exist. */
 export interface Validators {
   readonly etag: string
   /** Milliseconds since 1970. */

@@ -11,7 +11,7 @@ const shape = /^\.draft-[0-9a-f]{24}$/
 /** A new name beside a path. */
 export const draftBeside = (path: string): string => join(dirname(path), `${prefix}${randomBytes(12).toString("hex")}`)
 
-/** Whether a path is that of a draft, of which watchers are told nothing. */
+/** Whether a path is that of a draft. Watchers are not told of drafts. */
 export const isDraft = (path: string): boolean => shape.test(basename(path))
 
 /** Removes a draft, if it is still there. */
@@ -54,7 +54,7 @@ export const renameToNew = async (from: string, to: string, isFile: boolean): Pr
   if (await exists(to)) throw taken()
   if (!isFile) return rename(from, to)
   try {
-    // Unlike rename, link replaces nothing that another program has made meanwhile
+    // Unlike rename, link does not replace a file that another program has just made
     await link(from, to)
   } catch (error) {
     const code = codeOf(error) ?? ""

@@ -21,7 +21,7 @@ const watchedWithin = "30 seconds"
 
 const tooLarge = new Refused({ status: 504, message: "The directory is too large: reading what is below it takes longer than 30 seconds." })
 
-/** Bytes that wait for a client who watches; what changes meanwhile is not told. */
+/** Bytes that wait for a client that watches. Changes beyond them are not told. */
 const maximumUnread = 1024 * 1024
 
 const listBounds = { least: 1, most: 10_000, otherwise: 1000 }

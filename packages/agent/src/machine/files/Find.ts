@@ -119,7 +119,7 @@ async function* matchesOf(path: Buffer, reader: Reader): AsyncGenerator<{ readon
   }
 }
 
-/** Adds what is found; answers whether all of it is. */
+/** Adds the matches. Returns whether all of them were added. */
 const search = async ({ content, directory, limit, name, signal }: Search, matches: Array<Match>): Promise<boolean> => {
   const isNamed = name === undefined ? () => true : glob(name)
   const reader = content === undefined ? undefined : { text: Buffer.from(content), window: Buffer.allocUnsafe(windowBytes), isCut: false }

@@ -9,7 +9,7 @@ export const maximumPattern = 1024
 
 type Token = "star" | ((character: string) => boolean)
 
-/** Whether items match tokens of which `isStar` ones stand for any number of items. */
+/** Whether items match tokens. A token of `isStar` stands for any number of items. */
 const matchesAll = <T, Item>(
   tokens: ReadonlyArray<T>,
   items: ReadonlyArray<Item>,

@@ -37,7 +37,7 @@ const described = async (directory: string, found: ReadonlyArray<Found>): Promis
   const entries: Array<Entry> = []
   for (let start = 0; start < found.length; start += together) {
     const some = found.slice(start, start + together)
-    // What is gone meanwhile is left out
+    // An entry that was removed since is left out
     const results = await Promise.all(
       some.map(({ path, relative }) => describe(join(directory, relative.toString()), path).catch(() => undefined))
     )

@@ -179,7 +179,7 @@ export const unpack = async (root: string, source: Readable): Promise<Unpacked> 
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
       const entry: Source = next.value
       const written = await unpackEntry(target, entry)
-      // What is left out has to be read all the same
+      // The bytes of an entry that is left out have to be read too
       entry.resume()
       if (written === undefined) continue
       entries++

@@ -68,7 +68,7 @@ export interface Plan {
   readonly after?: ReadonlyArray<Buffer>
   /** Names of one directory that are in memory at a time. */
   readonly batch: number
-  /** What becomes of a directory that cannot be read. One that is gone meanwhile is always passed over. */
+  /** What becomes of a directory that cannot be read. One that was removed since is always passed over. */
   readonly unreadable: "fail" | "skip"
   readonly signal: AbortSignal
 }

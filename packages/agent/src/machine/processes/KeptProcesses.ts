@@ -18,7 +18,7 @@ export interface KeptProcesses {
   readonly start: (request: IncomingMessage, order: Order) => Effect.Effect<KeptProcess, Refused>
   /** In the order of their starts. */
   readonly all: () => ReadonlyArray<KeptProcess>
-  /** Fails with a refusal if there is none with the id. */
+  /** Fails with a refusal if no process has the id. */
   readonly get: (id: string | undefined) => Effect.Effect<KeptProcess, Refused>
   /** Ends a process and its group, and forgets it. */
   readonly remove: (id: string | undefined) => Effect.Effect<void, Refused>

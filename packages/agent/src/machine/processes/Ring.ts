@@ -1,6 +1,6 @@
 /** The latest output of a process, within a bound. */
 
-/** Bytes that a piece costs besides its own. */
+/** Bytes of memory that a piece needs beside its content. */
 const overhead = 128
 
 /** Pieces up to this many bytes are put together with what follows them. */

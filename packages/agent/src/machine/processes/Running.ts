@@ -20,7 +20,7 @@ export interface Place {
 }
 
 export interface Running {
-  /** Takes a place for a process. Fails with the server's limit if there is none. */
+  /** Takes a place for a process. Fails with the server's limit if all places are taken. */
   readonly enter: (request: IncomingMessage) => Effect.Effect<Place, Refused>
   /** Ends all processes that were started before, and all that they have started. */
   readonly end: Effect.Effect<void>

@@ -94,14 +94,14 @@ const recover = Effect.gen(function* () {
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
-/** How often engines look for what is left of workspaces that are gone. */
+/** How often engines look for remains of deleted workspaces. */
 const sweepInterval = Duration.minutes(10)
 
 /** How long one engine may look and remove. */
 const sweepLimit = Duration.minutes(5)
 
 /**
- * Lets engines remove what is left of workspaces that are gone. Each process asks its own engines: those of another one may work on another machine.
+ * Lets engines remove the remains of deleted workspaces. Each process asks its own engines: those of another one may work on another machine.
  */
 const sweep = Effect.gen(function* () {
   const sweeping = (yield* ProvisionerEngines).flatMap(({ sweep }) => sweep ?? [])

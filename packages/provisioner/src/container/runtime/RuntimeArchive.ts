@@ -62,7 +62,7 @@ const tarOf = (files: ReadonlyArray<Measured>): Readable => {
   return Readable.from(packing, { objectMode: false })
 }
 
-/** Reads a runtime, and makes its archive. Fails with `RuntimeError` if there is none for the containers. */
+/** Reads a runtime, and makes its archive. Fails with `RuntimeError` if no runtime is found for the containers. */
 export const runtimeArchive = ({ directory }: RuntimeOptions = {}): Effect.Effect<RuntimeArchive, RuntimeError> =>
   Effect.gen(function* () {
     const found = yield* directory === undefined ? ofThisMachine : ofFolder(directory)
