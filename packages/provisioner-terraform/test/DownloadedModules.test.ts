@@ -33,7 +33,7 @@ const imported = (binary: string) =>
 const namesIn = (archive: Option.Option<Uint8Array>) => Effect.map(readArchive(Option.getOrThrow(archive)), (files) => [...files.keys()])
 
 describe("downloaded modules", () => {
-  it.scoped("are archived without their history, the same each time, and found by the next init", () =>
+  it.scopedLive("are archived without their history, the same each time, and found by the next init", () =>
     Effect.gen(function* () {
       const binary = yield* downloading()
       const { engine, modules } = yield* imported(binary)
@@ -47,14 +47,14 @@ describe("downloaded modules", () => {
     })
   )
 
-  it.scoped("do not exist where the source has all modules", () =>
+  it.scopedLive("do not exist where the source has all modules", () =>
     Effect.gen(function* () {
       expect((yield* imported(yield* downloading("", "pod"))).modules).toStrictEqual(Option.none())
       expect((yield* imported(yield* aProgram(`case "$1" in ${nothing} esac`))).modules).toStrictEqual(Option.none())
     })
   )
 
-  it.scoped.each([
+  it.scopedLive.each([
     ["a link", "ln -s main.tf .terraform/modules/pod/link.tf"],
     ["a name with a backslash", "echo > '.terraform/modules/pod/a\\b'"],
     ["a file of more than 10 MiB", "head -c 10485761 /dev/zero > .terraform/modules/pod/large"],
@@ -67,7 +67,7 @@ describe("downloaded modules", () => {
     })
   )
 
-  it.scoped("are downloaded again where their archive cannot be read", () =>
+  it.scopedLive("are downloaded again where their archive cannot be read", () =>
     Effect.gen(function* () {
       const { engine } = yield* imported(yield* downloading())
       const archive = yield* Effect.promise(() => tarOf([[".terraform/modules/a\\b", ""]]))
@@ -80,7 +80,7 @@ describe("downloaded modules", () => {
     })
   )
 
-  it.scoped("are put into the folder of modules alone", () =>
+  it.scopedLive("are put into the folder of modules alone", () =>
     Effect.gen(function* () {
       const { engine } = yield* imported(yield* downloading())
       const archive = yield* Effect.promise(() =>
@@ -104,7 +104,7 @@ describe("downloaded modules", () => {
     })
   )
 
-  it.scoped("give their parameters to forms; what the source itself has in their folder does not count", () =>
+  it.scopedLive("give their parameters to forms; what the source itself has in their folder does not count", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine({ environment: { PATH: "/nowhere" } })
       const parameter = (name: string) => `data "coder_parameter" "p" {\n  name = "${name}"\n  default = "x"\n}\n`

@@ -1,5 +1,5 @@
 /** The engine with the real Terraform and provider. */
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Uuid } from "@atelier/core/platform"
 import type { Plan, ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Deferred, Effect, Either, Exit, Fiber, Option } from "effect"
@@ -93,7 +93,7 @@ const inputOf = (values: Parameters<typeof aPlanInput>[0] = {}) => ({
 })
 
 describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  it.layer(RealEngine.Default, { timeout: "1 minute" })("the engine", (it) => {
+  layer(RealEngine.Default, { timeout: "1 minute", excludeTestServices: true })("the engine", (it) => {
     it.scoped("imports, starts, stops and destroys a workspace", () =>
       Effect.gen(function* () {
         const { engine } = yield* RealEngine

@@ -70,7 +70,7 @@ const cases: ReadonlyArray<readonly [name: string, change: (state: State) => Sta
 ]
 
 describe.runIf(missing === undefined && isComplete)("with Terraform", () => {
-  it.scoped("a build starts from a state, or fails with what is wrong with it", () =>
+  it.scopedLive("a build starts from a state, or fails with what is wrong with it", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine({ environment })
       const archive = yield* Effect.promise(() => tarOf([["main.tf", template]]))

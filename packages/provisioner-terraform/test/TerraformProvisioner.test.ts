@@ -24,7 +24,7 @@ const messageOf = (exit: Exit.Exit<unknown, ProvisionFailure>): string | undefin
 const isRunning = (pid: string): boolean => existsSync(`/proc/${pid.trim()}`)
 
 describe("the engine", () => {
-  it.scoped("says what to install where there is no Terraform, which only plans and builds need", () =>
+  it.scopedLive("says what to install where there is no Terraform, which only plans and builds need", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine({ environment: { PATH: "/nowhere" } })
       const source = archive({ "main.tf": 'data "coder_parameter" "p" {\n  name = "p"\n  default = "x"\n}\n' })
@@ -37,7 +37,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("is for sources with a file of Terraform at their root", () =>
+  it.scopedLive("is for sources with a file of Terraform at their root", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine()
       const isFor = (...paths: ReadonlyArray<string>) => engine.understands({ paths, text: () => "" })
@@ -46,7 +46,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("takes OpenTofu where there is no Terraform", () =>
+  it.scopedLive("takes OpenTofu where there is no Terraform", () =>
     Effect.gen(function* () {
       const program = yield* aProgram(`case "$1" in ${nothing} esac`)
       const folder = join(program, "..")
@@ -57,7 +57,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("removes the folder of a job, with its state, when the job ends", () =>
+  it.scopedLive("removes the folder of a job, with its state, when the job ends", () =>
     Effect.gen(function* () {
       const binary = yield* aProgram(`case "$1" in apply) echo '{"version":4}' > terraform.tfstate ;; ${nothing} esac`)
       const { directory, engine } = yield* anEngine({ binary })
@@ -74,7 +74,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("clears up after a server that was killed", () =>
+  it.scopedLive("clears up after a server that was killed", () =>
     Effect.gen(function* () {
       const directory = yield* aDirectory
       const pids = join(directory, "pid")
@@ -89,7 +89,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("gives Terraform settings of the machine and what the host adds, without the server's own variables", () =>
+  it.scopedLive("gives Terraform settings of the machine and what the host adds, without the server's own variables", () =>
     Effect.gen(function* () {
       const binary = yield* aProgram(`case "$1" in plan) env ;; ${nothing} esac`)
       const added = { AWS_REGION: "north", ATELIER_PG_CONNECTION_URL: "x", TF_LOG: "trace", CODER_X: "1" }
@@ -112,7 +112,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("gives an import no build, since the provider asks for the name of a build's template", () =>
+  it.scopedLive("gives an import no build, since the provider asks for the name of a build's template", () =>
     Effect.gen(function* () {
       const binary = yield* aProgram(`case "$1" in plan) env | grep -E '^CODER_WORKSPACE_(BUILD_ID|TEMPLATE_NAME)=' ;; ${nothing} esac`)
       const { engine } = yield* anEngine({ binary })
@@ -128,7 +128,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("gives plan and apply the owner's credentials, which no log shows", () =>
+  it.scopedLive("gives plan and apply the owner's credentials, which no log shows", () =>
     Effect.gen(function* () {
       const written = yield* aDirectory
       const binary = yield* aProgram(
@@ -158,7 +158,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("logs its stages in their order, without empty lines", () =>
+  it.scopedLive("logs its stages in their order, without empty lines", () =>
     Effect.gen(function* () {
       const binary = yield* aProgram(`case "$1" in init) printf 'first\\n\\n' ;; plan) echo planned ;; ${nothing} esac`)
       const { engine } = yield* anEngine({ binary })
@@ -177,7 +177,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("hides secrets in logs and in errors", () =>
+  it.scopedLive("hides secrets in logs and in errors", () =>
     Effect.gen(function* () {
       const error = `{"@level":"error","@message":"e","diagnostic":{"severity":"error","summary":"bad $(cat ../values.tfvars | tr -d '"\\n')"}}`
       const binary = yield* aProgram(
@@ -199,7 +199,7 @@ describe("the engine", () => {
     })
   )
 
-  it.scoped("names no path of the server in logs, which say why a command could not begin", () =>
+  it.scopedLive("names no path of the server in logs, which say why a command could not begin", () =>
     Effect.gen(function* () {
       const binary = yield* aProgram(`case "$1" in plan) pwd; echo "$PWD/../values.tfvars: no such flag" >&2; exit 1 ;; ${nothing} esac`)
       const { directory, engine } = yield* anEngine({ binary })
@@ -298,7 +298,7 @@ describe("the engine", () => {
     })
   })
 
-  it.scoped("says which file and line are not HCL", () =>
+  it.scopedLive("says which file and line are not HCL", () =>
     Effect.gen(function* () {
       const { engine } = yield* anEngine({ binary: yield* aProgram(`case "$1" in ${nothing} esac`) })
       const session = yield* engine.open(yield* archive({ "main.tf": "locals {\n  a = [1\n" }), aLog().sink)
