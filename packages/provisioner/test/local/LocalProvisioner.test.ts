@@ -437,7 +437,7 @@ describe("a stop", () => {
 
   it.scopedLive("kills an agent that will not end", () =>
     Effect.gen(function* () {
-      const { agent, server, stop } = yield* started("stubborn", { stopGrace: "200 millis" })
+      const { agent, server, stop } = yield* started("stubborn", { stopGrace: "2 seconds" })
       yield* build(server, oneAgent, stop)
       yield* agent.ended
       expect(agent.said).toEqual(["refused"])
