@@ -1,16 +1,14 @@
 // Measures what kill -9 costs builds: `npm run build && node scripts/reliability/kills.mjs [--kills 20] [--workspaces 6] [--lifetime 3500] [--postgres]`.
 // Workspaces are started and stopped without pause while the server is killed again and again. Afterwards every build that was accepted has to be
 // there and to have ended, none may have failed because of a kill, and none may have run again after its end. Exits with 1 otherwise.
-import { builds, provisioning, templates, templateVersions, workspaces } from "@atelier/client"
+import { builds, workspaces } from "@atelier/client"
 import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
-import { pack } from "tar-stream"
-import { buffer } from "node:stream/consumers"
-import { freePort, signUp, startPostgres, startServer } from "./server.mjs"
+import { freePort, makeTemplate, signUp, startPostgres, startServer } from "./server.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -55,19 +53,6 @@ const overlapping = (found) =>
     .toSorted((one, other) => one.build_number - other.build_number)
     .filter(({ job }, index, sorted) => index > 0 && Date.parse(job.created_at) < Date.parse(sorted[index - 1].job.completed_at))
 
-const makeTemplate = async (client) => {
-  const archive = pack()
-  archive.entry({ name: "template.yaml" }, "agents: []\n")
-  archive.finalize()
-  const { hash } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await buffer(archive) })
-  const { id } = await templateVersions.createTemplateVersion(client, {
-    organization: "default",
-    body: { storage_method: "file", provisioner: "terraform", file_id: hash }
-  })
-  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: id }));
-  return templates.createTemplate(client, { organization: "default", body: { name: "empty", template_version_id: id } })
-}
-
 /** Starts and stops a workspace in turns. */
 const keepBuilding = async (client, id) => {
   while (!load.isOver) {
@@ -86,7 +71,7 @@ const keepBuilding = async (client, id) => {
 let failed = true
 try {
   const { client } = await signUp(url)
-  const template = await makeTemplate(client)
+  const template = await makeTemplate(client, "empty", "agents: []\n")
   const ids = []
   for (let index = 0; index < count; index++) {
     const body = { name: `w${index}`, template_id: template.id }

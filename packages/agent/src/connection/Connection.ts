@@ -12,6 +12,7 @@ import {
   type StreamError
 } from "@atelier/agent-protocol"
 import type { AgentConfig } from "../AgentConfig.js"
+import * as Absence from "./Absence.js"
 import * as Backoff from "./Backoff.js"
 import * as Calls from "./Calls.js"
 import { answeredInTime, type Use } from "./Calls.js"
@@ -36,7 +37,7 @@ export interface Connection {
   readonly deliver: <A>(what: string, use: Use<A>) => Effect.Effect<A>
   /** Connects at once when there is no connection, and from now on after short pauses. */
   readonly hurry: Effect.Effect<void>
-  /** Completes once there has been no connection for so long. */
+  /** Completes once there has been no connection for so long, and an attempt since the call has failed. */
   readonly away: (duration: Duration.DurationInput) => Effect.Effect<void>
   /** Completes once the server refuses a token that it has taken before: its build has been replaced, and nothing more will be taken. */
   readonly refused: Effect.Effect<void>
@@ -93,6 +94,7 @@ export const make = (
   Effect.gen(function* () {
     const traffic = emptyTraffic()
     const connected = yield* Effect.makeLatch()
+    const absence = yield* Absence.make(connected)
     const refused = yield* Effect.makeLatch()
     const pausing = yield* Effect.makeLatch()
     const outage = yield* OutageReport.make(config)
@@ -133,7 +135,7 @@ export const make = (
               // The connection with the next token may have taken its place
               if (current !== client) return Effect.void
               current = undefined
-              return connected.close
+              return Effect.zipRight(absence.lost, connected.close)
             })
         )
         yield* replaces
@@ -168,6 +170,7 @@ export const make = (
           tries = Backoff.after(tries, { connectedAt, now })
           yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
           yield* outage.failed(reason)
+          yield* absence.failed
           const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
           yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
         }
@@ -192,5 +195,5 @@ export const make = (
       return pausing.release
     })
 
-    return { ...Calls.make({ connected, current: () => current }), hurry, refused: refused.await, traffic }
+    return { ...Calls.make({ connected, current: () => current }), away: absence.away, hurry, refused: refused.await, traffic }
   })
