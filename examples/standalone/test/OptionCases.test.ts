@@ -152,6 +152,14 @@ describe("a recorded start", () => {
     expect(() => parseOptions([], variables)).toThrow(`needs an http or https URL as ${named}`)
   })
 
+  const intervals = Object.entries(definitions).flatMap(([flag, { type }]) =>
+    flag.endsWith("-interval") && type === "duration" ? [flag] : []
+  )
+
+  it.each(intervals)("with a negative %s is refused", (flag) => {
+    expect(() => parseOptions([`--${flag}=-1s`], {})).toThrow(`--${flag} must not be negative`)
+  })
+
   it("with an encryption key of another length is refused without showing it", () => {
     const key = Buffer.alloc(31, 7).toString("base64")
     const parse = () => parseOptions([`--external-token-encryption-keys=${key}`], {})

@@ -4,6 +4,7 @@ import { isUuid } from "../../platform/texts/Uuid.js"
 import { compilePattern } from "../../platform/texts/Pattern.js"
 import { type Configuration, durationOf, type Flag, isSet, OptionRefused, valueOf } from "./Configuration.js"
 import { defaultOf } from "./Definition.js"
+import { definitions } from "./definitions.js"
 import { Duration } from "effect"
 import { externalAuthViolation } from "../../externalAuth/ExternalAuthProvider.js"
 import { readUrl } from "./readers.js"
@@ -35,7 +36,20 @@ const suffixViolation = (text: string): string | undefined => {
   return /[*?\s\p{Cc}]/u.test(text) ? "must have no *, ?, blank or control character" : undefined
 }
 
+/** The options that say how often something is done. */
+const intervals = (Object.keys(definitions) as ReadonlyArray<Flag>).filter((flag) => flag.endsWith("-interval"))
+
+/** The first of these options whose time is negative; without one, nothing is said of the first. */
+const negativeInterval: Check = (all) => {
+  const found = intervals.find((flag) => {
+    const value: unknown = valueOf(all, flag)
+    return typeof value === "bigint" && value < 0n
+  })
+  return [found ?? "autobuild-poll-interval", found === undefined ? undefined : "must not be negative"]
+}
+
 const checks: ReadonlyArray<Check> = [
+  negativeInterval,
   (all) => {
     const url = valueOf(all, "access-url")
     const isWeb = url === "" || (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url) && Either.isRight(readUrl(url)))
