@@ -28,13 +28,11 @@ import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { Auditing } from "../../audit/Audit.js"
 import { poolChanges } from "../watching/WorkspaceEvents.js"
 import { poolActions } from "./PoolActions.js"
+import { quietAfter } from "./QuietAfter.js"
 import type { Worker } from "../../platform/background/Worker.js"
 
 /** Presets that are worked on at once. */
 const concurrency = 5
-
-/** How long after a change the pools are filled up: creations at once have the machine for themselves until then. */
-const filledAfter = Duration.millis(500)
 
 const cycleSeconds = Measure.histogram(
   "prebuilds_reconciliation_duration_seconds",
@@ -86,7 +84,8 @@ const make = Effect.gen(function* () {
   const changed = yield* Effect.makeLatch(false)
   // Every replica hears of it: also the one whose run is under way, which others wait for in vain
   yield* listen(poolChanges, () => changed.unsafeOpen())
-  const wanted = changed.await.pipe(Effect.zipRight(Effect.sleep(filledAfter)), Effect.zipRight(changed.close), Effect.asVoid)
+  // Creations at once have the machine for themselves until then
+  const wanted = quietAfter(changed)
 
   const { act } = poolActions({ options, builds, prebuilt, repository, jobs })
 
