@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { fiveLines } from "../../../test/outside/fiveLines.js"
+import { sandboxStreams } from "../../../test/outside/sandboxStreams.js"
 import { freePort } from "../../standalone/test/Server.js"
 import { createFirst, runFor, start } from "../src/app.js"
 
@@ -22,6 +23,12 @@ it("runs commands of a user in the process, and the lines of the README", async 
     await kept.files.write("in", new Blob(["from "]).stream())
     const copied = await kept.files.upload("copy", await kept.files.download("."))
     expect([copied.entries > 0, await kept.files.text("copy/in")]).toStrictEqual([true, "from "])
+    expect(await sandboxStreams(application.clientOf("ada"))).toStrictEqual({
+      process: ["got hello\n", 3],
+      watched: expect.stringMatching(/\d+\.txt$/),
+      terminal: expect.stringContaining("42"),
+      disposed: "delete"
+    })
     await kept.delete()
     await expect(application.clientOf("eve").sandboxes.create({ template: "shell" })).rejects.toMatchObject({ status: 401 })
     const count = async () => (await workspaces.listWorkspaces(application.clientOf("ada"))).count

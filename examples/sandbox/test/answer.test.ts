@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { fiveLines } from "../../../test/outside/fiveLines.js"
+import { sandboxStreams } from "../../../test/outside/sandboxStreams.js"
 import { freePort, Server } from "../../standalone/test/Server.js"
 import { firstClient } from "../../standalone/test/Steps.js"
 import { answer } from "../src/answer.js"
@@ -37,6 +38,12 @@ it("runs programs on a fresh server, and the lines of the README", async () => {
     expect((await client.sandboxes.get(sandbox.id)).agentId).toBe(sandbox.agentId)
     expect((await client.sandboxes.list()).map(({ id }) => id)).toContain(sandbox.id)
     expect((await sandbox.extend(null)) ?? "none").toBe("none")
+    expect(await sandboxStreams(client)).toStrictEqual({
+      process: ["got hello\n", 3],
+      watched: expect.stringMatching(/\d+\.txt$/),
+      terminal: expect.stringContaining("42"),
+      disposed: "delete"
+    })
     await sandbox.delete({ wait: true })
     await sandbox.delete()
   } finally {
