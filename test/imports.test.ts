@@ -55,7 +55,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   mcp: { packages: ["@atelier/client", "@modelcontextprotocol/sdk", "zod"], node: false },
   templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },
-  agent: { packages: ["effect", "ws", "croner", "tar-stream", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
+  agent: { packages: ["effect", "ws", "croner", "tar-stream", "@lydell/node-pty", "ssh2", "@atelier/agent-protocol"], node: true },
   http: {
     packages: [
       "effect",

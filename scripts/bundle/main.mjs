@@ -69,6 +69,16 @@ const parts = [
   ...["asn1js", "nodemailer", "sshpk"].map((name) => ({ name, of: /[\\/]packages[\\/]node[\\/]/, module: name, from: name }))
 ]
 
+/** What an agent without connections of SSH does not use, which is as much code as a fifth of it. */
+const agentParts = {
+  name: "agent-parts",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\.\/server\.js$/ }, ({ importer }) =>
+      /[\\/]agent[\\/]dist[\\/]ssh[\\/]/.test(importer) ? { path: "./program-ssh.cjs", external: true } : undefined
+    )
+  }
+}
+
 const partOf = (name) => `program-${name}.cjs`
 
 const standaloneParts = {
@@ -87,9 +97,10 @@ const agentScript = "packages/agent/dist/program-run.cjs"
 
 const programs = [
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/program.js", options: { ...asModule, plugins: [launcher("run")] } },
-  { from: "packages/agent/dist/run.js", to: agentScript, options: asScript },
+  { from: "packages/agent/dist/run.js", to: agentScript, options: { ...asScript, plugins: [...asScript.plugins, agentParts] } },
+  { from: "packages/agent/dist/ssh/server.js", to: "packages/agent/dist/program-ssh.cjs", options: asScript },
   // What workspaces on other machines download has to be one file
-  { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", options: asModule },
+  { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", options: { ...asModule, minifyWhitespace: true } },
   {
     from: "examples/standalone/dist/main.js",
     to: "examples/standalone/dist/program.js",
@@ -113,6 +124,7 @@ const external = [
   "@lydell/node-pty",
   "better-sqlite3",
   "@node-rs/argon2",
+  "cpu-features",
   "pg-native",
   "bufferutil",
   "dockerode",

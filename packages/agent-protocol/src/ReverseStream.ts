@@ -12,7 +12,7 @@ import type { Session } from "./yamux/Session.js"
 import type { StreamError } from "./yamux/YamuxError.js"
 
 /** The value of the parameter `streams` that offers these streams: the version up to which the agent knows their kinds. */
-export const offered = "2"
+export const offered = "3"
 
 /** The version that an agent offers with a value of the parameter; 0 without it. */
 export const versionOf = (value: string | ReadonlyArray<string> | undefined): number =>
@@ -21,9 +21,23 @@ export const versionOf = (value: string | ReadonlyArray<string> | undefined): nu
 /** The version from which agents know streams to their processes and files. */
 export const machineVersion = 2
 
+/** The version from which agents serve SSH. */
+export const sshVersion = 3
+
+/**
+ * SSH: the bytes that follow are a client's. The service keeps the key that tells the workspace from others, in OpenSSH's form, and sends it along.
+ * `client` is what uses the connection, for statistics.
+ */
+const SshRequest = Schema.Struct({
+  kind: Schema.Literal("ssh"),
+  host_key: Schema.String.pipe(Schema.maxLength(4096)),
+  client: Schema.optional(Schema.Literal("ssh", "vscode", "jetbrains"))
+})
+export type SshRequest = typeof SshRequest.Type
+
 /**
  * A TCP port of the loopback interface, seen from the agent; a terminal, which the first bytes of the stream name (`Pty.Init`); the agent's own
- * HTTP API; HTTP for the processes and files of the agent's machine; or the offer of another token (`TokenOffer`), which an agent takes that says so.
+ * HTTP API; HTTP for the processes and files of the agent's machine; SSH; or the offer of another token (`TokenOffer`), which an agent takes that says so.
  */
 export const Request = Schema.parseJson(
   Schema.Union(
@@ -31,6 +45,7 @@ export const Request = Schema.parseJson(
     Schema.Struct({ kind: Schema.Literal("pty") }),
     Schema.Struct({ kind: Schema.Literal("api") }),
     Schema.Struct({ kind: Schema.Literal("machine") }),
+    SshRequest,
     Schema.Struct({ kind: Schema.Literal("token") })
   )
 )

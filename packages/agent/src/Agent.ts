@@ -10,6 +10,8 @@ import * as LogQueue from "./reports/LogQueue.js"
 import * as Loop from "./Loop.js"
 import * as Files from "./machine/files/Files.js"
 import * as Machine from "./machine/Machine.js"
+import { greeting } from "./ssh/Greeting.js"
+import * as Ssh from "./ssh/Ssh.js"
 import * as Marks from "./scripts/Marks.js"
 import * as Metadata from "./reports/Metadata.js"
 import * as OwnPorts from "./streams/OwnPorts.js"
@@ -72,7 +74,24 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
     const processes = yield* Processes.make(placed, marks)
     const machine = yield* Machine.make([processes, Files.make(Effect.map(placed, ({ directory }) => directory))])
-    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports }, (client, token) =>
+    const asking: Effect.Effect<ReadonlyArray<AgentMessages.BannerConfig>, unknown> = Effect.suspend(() =>
+      Effect.map(
+        connection.call((client) => client.GetAnnouncementBanners({})),
+        ({ announcement_banners }) => announcement_banners
+      )
+    )
+    const ssh = yield* Ssh.make({
+      place: placed,
+      marks,
+      brand: config.brand,
+      home: config.homeDirectory,
+      greeting: Effect.flatMap(placed, ({ resolve }) => {
+        const path = held?.manifest.motd_path ?? ""
+        const file = path === "" ? "" : resolve(path, config.homeDirectory)
+        return greeting({ home: config.homeDirectory, file, announcements: asking })
+      })
+    })
+    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports, ssh }, (client, token) =>
       Effect.gen(function* () {
         const before = held
         const now = yield* client.GetManifest({})
@@ -86,7 +105,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
         if (isKept) return yield* told
         const prepared = Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
         // They have the environment of the time before. The new owner's come after this: streams wait for the end of the greeting
-        const ended = before === undefined ? [] : [terminals.end, processes.end]
+        const ended = before === undefined ? [] : [terminals.end, processes.end, ssh.end]
         const [next] = yield* Effect.all([prepared, told, ...ended], { concurrency: "unbounded" })
         held = { manifest, token }
         place = next
@@ -102,7 +121,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
       yield* connection.hurry
       yield* lifecycle.enter("SHUTTING_DOWN")
       yield* lifecycle.enter(Lifecycle.after.stop[scripts === undefined ? "ok" : yield* scripts.stop])
-      yield* Effect.all([terminals.end, processes.end], { concurrency: "unbounded" })
+      yield* Effect.all([terminals.end, processes.end, ssh.end], { concurrency: "unbounded" })
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts?.drain ?? Effect.void, lifecycle.drain], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceAll([drained, connection.refused, connection.away(reachedWithin)]), flushWithin)
@@ -132,7 +151,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
     const working = yield* FiberHandle.make<never, never>()
     // In a fiber of its own: the interruption that brought this about must not interrupt it.
     yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))
-    yield* Loop.start("the report of statistics", Stats.report(connection))
+    yield* Loop.start("the report of statistics", Stats.report(connection, ssh.counts))
     yield* FiberHandle.run(working, work(started.held, started.before))
     const following = Effect.forever(Effect.flatMap(changes.take, ({ before, held }) => FiberHandle.run(working, work(held, before))))
     // What fails in the work ends the agent, which its engine starts again

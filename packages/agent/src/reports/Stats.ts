@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { Duration as WireDuration } from "@atelier/agent-protocol"
 import type { Connection } from "../connection/Connection.js"
+import type { SessionCounts } from "../ssh/Ssh.js"
 import type { Traffic } from "../connection/WebSocketTransport.js"
 
 /** Bounds of the interval the server may ask for. */
@@ -20,10 +21,10 @@ const since = (now: Traffic, before: Traffic): Traffic => ({
 const gauge = (name: string, value: number) => ({ name, type: "GAUGE", value }) as const
 
 /**
- * Reports statistics as often as the server asks for, until interrupted: what went through the connection to the server since the last report, and how
- * the agent itself does. There are no sessions and connections of users to count, so their numbers are zero. Spec: agents-and-apps.md §9.
+ * Reports statistics as often as the server asks for, until interrupted: what went through the connection to the server since the last report, the
+ * sessions of SSH that are open, and how the agent itself does. Spec: agents-and-apps.md §9.
  */
-export const report = (connection: Connection): Effect.Effect<never> =>
+export const report = (connection: Connection, sessions: () => SessionCounts): Effect.Effect<never> =>
   Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
     let reported: Traffic = { receivedBytes: 0, receivedMessages: 0, sentBytes: 0, sentMessages: 0 }
@@ -31,6 +32,7 @@ export const report = (connection: Connection): Effect.Effect<never> =>
     const send = Effect.gen(function* () {
       const now = { ...connection.traffic }
       const { receivedBytes, receivedMessages, sentBytes, sentMessages } = since(now, reported)
+      const { jetbrains, ssh, vscode } = sessions()
       const uptime = (yield* Clock.currentTimeMillis) - startedAt
       const answer = yield* connection.call((client) =>
         client.UpdateStats({
@@ -39,6 +41,9 @@ export const report = (connection: Connection): Effect.Effect<never> =>
             rx_packets: receivedMessages,
             tx_bytes: sentBytes,
             tx_packets: sentMessages,
+            session_count_ssh: ssh,
+            session_count_vscode: vscode,
+            session_count_jetbrains: jetbrains,
             metrics: [gauge("agent_uptime_seconds", uptime / 1000), gauge("agent_resident_memory_bytes", process.memoryUsage.rss())]
           }
         })

@@ -14,6 +14,8 @@ export interface TerminalProgram {
   readonly environment: Readonly<Record<string, string>>
   readonly cols: number
   readonly rows: number
+  /** The terminal's type; `xterm-256color` unless given. */
+  readonly term?: string
 }
 
 /** A terminal whose output comes as the program's own bytes, whatever text they are. */
@@ -110,16 +112,16 @@ export const load: Effect.Effect<Open, NoTerminal> = Effect.map(
     catch: () => new NoTerminal({ message: "This machine's agent has no terminals: the package @lydell/node-pty is not installed." })
   }),
   ({ spawn }): Open =>
-    ({ args, cols, directory, environment, file, rows }) =>
+    ({ args, cols, directory, environment, file, rows, term = "xterm-256color" }) =>
       Effect.map(
         Effect.try({
           try: () =>
             spawn(file, [...args], {
-              name: "xterm-256color",
+              name: term,
               cols,
               rows,
               cwd: directory,
-              env: { ...environment, TERM: "xterm-256color" },
+              env: { ...environment, TERM: term },
               encoding: null
             }),
           catch: noTerminal

@@ -1,14 +1,15 @@
-/** Leads streams that the server opens to terminals, to the agent's API, to the processes and files of the machine, and to the ports of this machine's loopback interface. */
+/** Leads streams that the server opens to terminals, to the agent's API, to the processes and files of the machine, to its SSH server, and to the ports of this machine's loopback interface. */
 import { connect, type Socket } from "node:net"
 import { ReverseStream, StreamReset, type ByteStream, type Session, type SessionEnded, type StreamError } from "@atelier/agent-protocol"
 import type { Machine } from "../machine/Machine.js"
+import type { Ssh } from "../ssh/Ssh.js"
 import type { Api } from "./Api.js"
 import { foreign, type OwnPorts } from "./OwnPorts.js"
 import type { Terminals } from "./Terminals.js"
 import { Duration, Effect, Exit, Option, Scope } from "effect"
 
 /** Streams open at a time; further ones are reset. */
-export const maximumStreams = 256
+export const maximumStreams = 512
 
 /** How long a program may take to accept a connection. */
 const connectWithin = Duration.seconds(10)
@@ -79,13 +80,14 @@ export interface Services {
   readonly terminals: Terminals
   readonly api: Api
   readonly machine: Machine
+  readonly ssh: Ssh
   /** The ports that are led to. */
   readonly ports: OwnPorts
   /** Serves an offer of another token. */
   readonly token: (stream: ByteStream) => Effect.Effect<void, StreamError>
 }
 
-const lead = (stream: ByteStream, { api, machine, ports, terminals, token }: Services): Effect.Effect<void, StreamError> =>
+const lead = (stream: ByteStream, { api, machine, ports, ssh, terminals, token }: Services): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
     const [request, bytes] = yield* ReverseStream.requested(stream)
     if (request.kind === "pty") {
@@ -95,6 +97,10 @@ const lead = (stream: ByteStream, { api, machine, ports, terminals, token }: Ser
     if (request.kind === "api" || request.kind === "machine") {
       yield* ReverseStream.reached(stream)
       return yield* Effect.raceFirst((request.kind === "api" ? api : machine).serve(bytes), stream.whenBroken)
+    }
+    if (request.kind === "ssh") {
+      yield* ReverseStream.reached(stream)
+      return yield* Effect.raceFirst(ssh.serve(bytes, request), stream.whenBroken)
     }
     if (request.kind === "token") {
       yield* ReverseStream.reached(stream)

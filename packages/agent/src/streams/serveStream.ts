@@ -12,10 +12,10 @@ interface Write {
 }
 
 /**
- * A stream of the server as Node's HTTP server takes it. It is destroyed when the scope closes. One fiber reads and one writes for as long as the stream
+ * A stream of the server as Node's servers take it. It is destroyed when the scope closes. One fiber reads and one writes for as long as the stream
  * lasts: a fiber for each chunk costs more than to carry it.
  */
-const streamSocket = ({ finish, read, write }: ByteStream): Effect.Effect<Duplex, never, Scope.Scope> =>
+export const streamSocket = ({ finish, read, write }: ByteStream): Effect.Effect<Duplex, never, Scope.Scope> =>
   Effect.gen(function* () {
     const isWanted = Effect.unsafeMakeLatch()
     const isGiven = Effect.unsafeMakeLatch()

@@ -12,7 +12,7 @@ import { inNetworkAlone, NetworkDialer } from "./NetworkDialer.js"
 import { ReplicaStreams } from "./ReplicaStreams.js"
 
 /** Streams that one agent has open at a time, over all its connections to this process. */
-export const maximumStreams = 128
+export const maximumStreams = 256
 
 /** One connection of an agent. */
 export interface AgentLink {
@@ -139,14 +139,22 @@ export const apiPort = 4
 /** The agent's own port of the processes and files of its machine. */
 export const machinePort = 5
 
-/** The refusal of a stream to the machine by an agent that does not know such streams, also by another process. */
+/** The refusal of a stream to the machine or of SSH by an agent that does not know such streams, also by another process. */
 export const unable = new AgentUnreachable({
-  message: "This workspace's agent cannot run commands or serve files through the service: it is too old, or not the service's own agent.",
+  message:
+    "This workspace's agent cannot run commands, or serve files or SSH, through the service: it is too old, or not the service's own agent.",
   reason: "unable"
 })
 
 /** The agent's own port of offers of another token. */
 export const tokenPort = 6
+
+/** The agent's own ports of its SSH server, by what uses the connection. */
+export const sshPorts = { ssh: 1, vscode: 7, jetbrains: 8 } as const
+export type SshClient = keyof typeof sshPorts
+
+/** Ports of what an agent serves on streams that the service opens, and that is reached in no other way. */
+const directPorts: ReadonlySet<number> = new Set([machinePort, tokenPort, ...Object.values(sshPorts)])
 
 /** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
 export const firstPort = 9
@@ -195,7 +203,7 @@ export const layerDialer = standingOn(
           if (link !== undefined) return yield* link.open(target.port)
           const stream = yield* elsewhere(target)
           if (stream !== undefined) return stream
-          if (target.port === machinePort || target.port === tokenPort) return undefined
+          if (directPorts.has(target.port)) return undefined
           return network.isMember && isConnected(target.agent_id) ? yield* network.dial(target) : undefined
         })
 
@@ -208,7 +216,7 @@ export const layerDialer = standingOn(
             target.port >= firstPort ? Option.match(engine, { onNone: () => reason, onSome: ({ dial }) => dial(target) }) : reason
           return yield* Effect.mapError(last, (error) => {
             if (!isConnected(target.agent_id)) return error
-            return target.port === machinePort ? unable : inNetworkAlone
+            return directPorts.has(target.port) ? unable : inNetworkAlone
           })
         })
 

@@ -5,7 +5,7 @@ import { TooManyStreams } from "../access/streams/StreamRights.js"
 import { type AgentWorkspace, isPrebuilt } from "../agents/AgentWorkspace.js"
 import { ActivityReports } from "../agents/reports/ActivityReports.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
-import type { ConnectionSession } from "../logs/ConnectionLog.js"
+import type { ConnectionSession, ConnectionType } from "../logs/ConnectionLog.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import * as Background from "../platform/background/Background.js"
 import { Ids } from "../platform/Ids.js"
@@ -36,6 +36,9 @@ const maximumUserAgent = 256
  */
 export type SessionKind = "command" | "requests"
 
+/** What uses a connection of SSH. */
+export type SshType = Extract<ConnectionType, "ssh" | "vscode" | "jetbrains">
+
 interface Session {
   readonly logged: ConnectionSession
   open: number
@@ -56,6 +59,9 @@ export interface MachineSessionsService {
    * for the store. Fails with `TooManyStreams` if the agent has as many requests open as it may.
    */
   readonly begin: (agent: AgentWorkspace, kind: SessionKind) => Effect.Effect<void, TooManyStreams, CurrentActor | Scope.Scope>
+
+  /** Begins a connection of the actor's SSH client, which ends with the scope. It is logged with its own type, and counts as a use of the workspace. */
+  readonly connect: (agent: AgentWorkspace, type: SshType) => Effect.Effect<void, never, CurrentActor | Scope.Scope>
 }
 
 const make = Effect.gen(function* () {
@@ -72,12 +78,12 @@ const make = Effect.gen(function* () {
   const open = new Map<string, number>()
   let used = new Map<AgentWorkspace["workspace_id"], Use>()
 
-  const sessionWith = (agent: AgentWorkspace) =>
+  const sessionWith = (agent: AgentWorkspace, type: SshType = "ssh") =>
     Effect.gen(function* () {
       const { ip = null, userAgent = "", userId } = yield* CurrentActor
       const logged: ConnectionSession = {
         connection_id: yield* ids.next,
-        type: "ssh",
+        type,
         user_id: userId,
         ip,
         user_agent: userAgent.slice(0, maximumUserAgent),
@@ -113,8 +119,8 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const command = (agent: AgentWorkspace) =>
-    Effect.flatMap(sessionWith(agent), (logged) =>
+  const command = (agent: AgentWorkspace, type?: SshType) =>
+    Effect.flatMap(sessionWith(agent, type), (logged) =>
       Effect.acquireRelease(
         Effect.sync(() => {
           commands.add(logged)
@@ -218,7 +224,9 @@ const make = Effect.gen(function* () {
 
   return {
     begin: (agent: AgentWorkspace, kind: SessionKind) =>
-      Effect.zipRight(Effect.zipRight(place(agent), use(agent)), kind === "command" ? command(agent) : request(agent))
+      Effect.zipRight(Effect.zipRight(place(agent), use(agent)), kind === "command" ? command(agent) : request(agent)),
+
+    connect: (agent: AgentWorkspace, type: SshType) => Effect.asVoid(Effect.zipRight(use(agent), command(agent, type)))
   }
 })
 

@@ -14,6 +14,8 @@ import { BuildWatches } from "./watching/BuildWatches.js"
 import type { FailedBuildRepository } from "./notifications/FailedBuildRepository.js"
 import { failedBuildsReport } from "./notifications/FailedBuilds.js"
 import { fetchableObjects } from "./FetchableObjects.js"
+import type { HostKeyRepository } from "./hostKeys/HostKeyRepository.js"
+import { HostKeys } from "./hostKeys/HostKeys.js"
 import { OwnerWatches } from "./watching/OwnerWatches.js"
 import type { ParameterAutofillRepository } from "./creation/ParameterAutofillRepository.js"
 import type { PortShareRepository } from "./sharing/PortShareRepository.js"
@@ -57,6 +59,7 @@ export const layer = together(
   BuildStates.layer,
   BuildTimings.layer,
   BuildWatches.layer,
+  HostKeys.layer,
   OwnerWatches.layer,
   PortShares.layer,
   Prebuilds.layer,
@@ -83,6 +86,7 @@ export const adapters = together(buildJobs, fetchableObjects, scheduleChanges, s
 
 export const workers = [
   Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),
+  Effect.flatMap(HostKeys, ({ forgetting }) => Worker.start(forgetting)),
   Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => Worker.start(worker)),
   Effect.flatMap(WorkspaceExpiry, ({ worker }) => Worker.start(worker)),
   Effect.flatMap(Prebuilds, ({ worker }) => Worker.start(worker)),
@@ -93,6 +97,7 @@ export const workers = [
 export type Stored =
   | BuildFollowUpRepository
   | FailedBuildRepository
+  | HostKeyRepository
   | ParameterAutofillRepository
   | PortShareRepository
   | PrebuildRepository

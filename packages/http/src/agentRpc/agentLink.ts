@@ -5,11 +5,13 @@ import {
   AgentUnreachable,
   apiPort,
   machinePort,
+  type SshClient,
+  sshPorts,
   terminalPort,
   tokenPort,
   unable
 } from "@atelier/core/network"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 
 const unreachable = ({ message }: { readonly message: string }) => new AgentUnreachable({ message })
 
@@ -29,12 +31,29 @@ export interface LinkOffer {
   readonly takesTokens: boolean
 }
 
-/** An agent's session as the service's dialer takes it. agents-and-apps.md §17. */
-export const agentLink = (session: Session.Session, { streams, takesTokens }: LinkOffer): AgentLink => ({
+/** What uses a connection of SSH, by the agent's own port. */
+const sshClients: ReadonlyMap<number, SshClient> = new Map([
+  [sshPorts.ssh, "ssh"],
+  [sshPorts.vscode, "vscode"],
+  [sshPorts.jetbrains, "jetbrains"]
+])
+
+/** An agent's session as the service's dialer takes it. The host key of its workspace is read when SSH is asked for. agents-and-apps.md §17. */
+export const agentLink = (
+  session: Session.Session,
+  { streams, takesTokens }: LinkOffer,
+  hostKey: Effect.Effect<Redacted.Redacted>
+): AgentLink => ({
   open: (port) => {
+    const client = sshClients.get(port)
     if (port === machinePort && streams < ReverseStream.machineVersion) return unable
+    if (client !== undefined && streams < ReverseStream.sshVersion) return unable
     if (port === tokenPort && !takesTokens) return withoutTokens
-    return ReverseStream.open(session, ownPorts[port] ?? { kind: "tcp", port }).pipe(
+    const request: Effect.Effect<ReverseStream.Request> =
+      client === undefined
+        ? Effect.succeed(ownPorts[port] ?? { kind: "tcp", port })
+        : Effect.map(hostKey, (key) => ({ kind: "ssh", client, host_key: Redacted.value(key) }))
+    return Effect.flatMap(request, (asked) => ReverseStream.open(session, asked)).pipe(
       Effect.map((stream): AgentStream => ({
         read: Effect.mapError(stream.read, unreachable),
         write: (bytes) => Effect.mapError(stream.write(bytes), unreachable),

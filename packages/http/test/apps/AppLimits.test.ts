@@ -92,7 +92,7 @@ describeAgentInterface("an app", (server) => {
     await Effect.runPromise(Scope.extend(Effect.replicateEffect(dialing(server(), agent, quiet), maximumStreams), scope))
     expect(await pageOf(await open(server(), path))).toStrictEqual([
       502,
-      "The workspace&#39;s agent has 128 streams open, and may have no more."
+      "The workspace&#39;s agent has 256 streams open, and may have no more."
     ])
     await Effect.runPromise(Scope.close(scope, Exit.void))
     expect(await bodyOf(await open(server(), path))).toBe("page")

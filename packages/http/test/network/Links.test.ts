@@ -79,7 +79,7 @@ describeAgents("streams to agents", (server) => {
       const stream = yield* dialing(server(), agent, greeting)
       expect((yield* readAll(stream)).toString()).toBe("hello")
       const excess = yield* Effect.flip(dialing(server(), agent, greeting))
-      expect(excess.message).toBe("The workspace's agent has 128 streams open, and may have no more.")
+      expect(excess.message).toBe("The workspace's agent has 256 streams open, and may have no more.")
     }).pipe(Effect.scoped, Effect.runPromise)
     expect((await Effect.runPromise(Effect.scoped(Effect.flatMap(dialing(server(), agent, greeting), readAll)))).toString()).toBe("hello")
   })

@@ -13,6 +13,7 @@ import * as Files from "../../../agent/src/machine/files/Files.js"
 import * as Machine from "../../../agent/src/machine/Machine.js"
 import * as Processes from "../../../agent/src/machine/processes/Processes.js"
 import * as Marks from "../../../agent/src/scripts/Marks.js"
+import * as Ssh from "../../../agent/src/ssh/Ssh.js"
 import * as OwnPorts from "../../../agent/src/streams/OwnPorts.js"
 import type { Place } from "../../../agent/src/environment/Place.js"
 import { serve as serveStreams } from "../../../agent/src/streams/ReverseStreams.js"
@@ -59,7 +60,7 @@ const isConnected = (server: AgentServer, { id }: RunningAgent): Promise<boolean
 export const link = async (
   server: AgentServer,
   agent: RunningAgent,
-  query = "?role=agent&streams=2",
+  query = "?role=agent&streams=3",
   engine = "/nonexistent"
 ): Promise<AgentConnection> => {
   const connection = await server.connect(agent.token, query)
@@ -72,9 +73,10 @@ export const link = async (
     const terminals = yield* Terminals.make(place, marks)
     const processes = yield* Processes.make(place, marks)
     const machine = yield* Machine.make([processes, Files.make(Effect.succeed(tmpdir()))])
+    const ssh = yield* Ssh.make({ place, marks, brand: Brand.make("Service"), home: tmpdir(), greeting: Effect.succeed("Welcome.\n") })
     const token = (stream: ByteStream) => stream.reset
-    const services = { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ports: OwnPorts.all, token }
-    yield* Effect.ensuring(serveStreams(connection.session, services), processes.end)
+    const services = { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ssh, ports: OwnPorts.all, token }
+    yield* Effect.ensuring(serveStreams(connection.session, services), Effect.all([processes.end, ssh.end]))
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()

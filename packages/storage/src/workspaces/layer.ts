@@ -3,6 +3,7 @@ import type { Stored } from "@atelier/core/workspaces"
 import { Layer } from "effect"
 import { layer as buildFollowUps } from "./builds/BuildFollowUpRepository.js"
 import { layer as failedBuilds } from "./notifications/FailedBuildRepository.js"
+import { layer as hostKeys } from "./hostKeys/HostKeyRepository.js"
 import { layer as parameterAutofill } from "./creation/ParameterAutofillRepository.js"
 import { layer as portShares } from "./sharing/PortShareRepository.js"
 import { layer as prebuilds } from "./prebuilds/PrebuildRepository.js"
@@ -22,6 +23,7 @@ import notifiedDeadlines from "./migrations/0191_notified_deadlines.js"
 import failedBuildReports from "./migrations/0400_failed_build_reports.js"
 import prebuildsByPreset from "./migrations/0496_prebuilds_by_preset.js"
 import workspaceExpiry from "./migrations/0520_workspace_expiry.js"
+import hostKeysMigration from "./migrations/0540_host_keys.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
@@ -29,6 +31,7 @@ import type { Statements } from "../platform/Statements.js"
 export const layer = together(
   buildFollowUps,
   failedBuilds,
+  hostKeys,
   lifeCycle,
   parameterAutofill,
   portShares,
@@ -51,5 +54,6 @@ export const migrations = {
   "0191_notified_deadlines": notifiedDeadlines,
   "0400_failed_build_reports": failedBuildReports,
   "0496_prebuilds_by_preset": prebuildsByPreset,
-  "0520_workspace_expiry": workspaceExpiry
+  "0520_workspace_expiry": workspaceExpiry,
+  "0540_host_keys": hostKeysMigration
 }

@@ -2182,6 +2182,17 @@ export interface Inputs {
       }
     }
   }
+  readonly ssh: {
+    readonly openSsh: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams?: {
+        readonly client?: "ssh" | "vscode" | "jetbrains" | undefined
+      } | undefined
+    }
+  }
   readonly taskSnapshots: {
     readonly storeTaskLogSnapshot: {
       readonly path: {

@@ -15,6 +15,7 @@ import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/ex
 import { GitSshKeys } from "@atelier/core/identity"
 import { AgentLinks } from "@atelier/core/network"
 import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
+import { HostKeys } from "@atelier/core/workspaces"
 import { Deferred, Effect } from "effect"
 import * as AgentHandlers from "../../agentRpc/AgentHandlers.js"
 import { agentLink } from "../../agentRpc/agentLink.js"
@@ -42,6 +43,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
     const logs = yield* AgentLogs
     const reports = yield* AppReports
     const keys = yield* GitSshKeys
+    const hostKeys = yield* HostKeys
     const manifests = yield* AgentManifests
     const draining = yield* Draining
     const externalAuth = yield* AgentExternalAuth
@@ -114,7 +116,9 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...limits })
-              const offered = isLink ? links.offer(agent.agent_id, agentLink(session, offers)) : Effect.void
+              const offered = isLink
+                ? links.offer(agent.agent_id, agentLink(session, offers, hostKeys.of(agent.workspace_id)))
+                : Effect.void
               const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
               // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
               yield* Effect.raceFirst(Effect.zipRight(offered, monitored), DrpcServer.serveSession(session, service, limits))

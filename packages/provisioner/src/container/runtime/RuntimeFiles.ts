@@ -77,7 +77,7 @@ const terminalFiles = async (program: string): Promise<ReadonlyArray<RuntimeFile
 
 /** The bundled program of the agent. */
 const programFiles = async (program: string): Promise<ReadonlyArray<RuntimeFile>> => {
-  const beside = (await fs.readdir(dirname(program))).filter((name) => name.startsWith("program-run."))
+  const beside = (await fs.readdir(dirname(program))).filter((name) => /^program-(?:run|ssh)\./.test(name))
   return [
     fromFile("agent.js", program),
     ...beside.map((name) => fromFile(name, join(dirname(program), name))),

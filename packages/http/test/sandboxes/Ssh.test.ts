@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { connect, createServer } from "node:net"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { describeAgents } from "../agents/AgentServer.js"
+import { link, program } from "../network/linkedAgents.js"
+import { has, openSsh } from "./openSsh.js"
+
+const isHere = has("ssh")
+if (!isHere) process.stderr.write("The tests of SSH are skipped: OpenSSH is not installed.\n")
+
+/** A port that no program listens on. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+/** What a connection is sent until its end. */
+const received = (port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = ""
+    connect(port, "127.0.0.1")
+      .on("data", (bytes) => (text += bytes.toString()))
+      .on("end", () => resolve(text))
+      .on("error", reject)
+  })
+
+describeAgents("SSH", (server) => {
+  it.skipIf(!isHere)("runs commands, with their input, output, errors and exit status", async () => {
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const { ssh } = openSsh(server(), agent)
+    expect(await ssh(["workspace", "cat; echo err >&2; exit 3"], "in\n")).toMatchObject({ code: 3, stdout: "in\n", stderr: "err\n" })
+  })
+
+  it.skipIf(!isHere)("shows the same host key to each connection of a workspace", async () => {
+    const agent = await server().anAgent()
+    const first = await link(server(), agent)
+    const { folder, ssh } = openSsh(server(), agent)
+    expect((await ssh(["workspace", "true"])).code).toBe(0)
+    await first.close()
+    await link(server(), agent)
+    expect(await ssh(["-o", "StrictHostKeyChecking=yes", "workspace", "true"])).toMatchObject({ code: 0, stderr: "" })
+    expect(readFileSync(join(folder, "known_hosts"), "utf8")).toMatch(/^workspace ssh-ed25519 \S+\n$/)
+  })
+
+  it.skipIf(!isHere)("copies files in both directions", async () => {
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const { base, folder, run } = openSsh(server(), agent)
+    const content = Buffer.alloc(3_000_000, "0123456789abcdef!")
+    writeFileSync(join(folder, "one"), content)
+    await run("scp", [...base, "one", `workspace:${folder}/two`])
+    await run("scp", [...base, `workspace:${folder}/two`, "three"])
+    expect(readFileSync(join(folder, "three")).equals(content)).toBe(true)
+    const batch = ["mkdir d", "rename two d/two", "symlink d/two l", "ln d/two h", "chmod 600 d/two", "df .", "ls -l d", "rm h"]
+    writeFileSync(join(folder, "batch"), batch.map((line) => (line.startsWith("mkdir") ? `cd ${folder}\n${line}` : line)).join("\n"))
+    const { stdout } = await run("sftp", [...base, "-b", "batch", "workspace"])
+    expect(stdout).toMatch(/-rw-------.* 3000000 .*two/)
+  })
+
+  it.skipIf(!isHere)("forwards ports in both directions", async () => {
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const target = await program((socket) => socket.end("here"))
+    const [local, remote] = [await freePort(), await freePort()]
+    const { base, start } = openSsh(server(), agent)
+    const forwards = ["-L", `${local}:127.0.0.1:${target}`, "-R", `${remote}:127.0.0.1:${target}`, "-o", "ExitOnForwardFailure=yes"]
+    const { child, ended, until } = start("ssh", [...base, ...forwards, "workspace", "echo up; cat"])
+    await until(/up/)
+    expect(await Promise.all([received(local), received(remote)])).toStrictEqual(["here", "here"])
+    child.stdin.end()
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  it.skipIf(!isHere)("ends with the agent's connection, and is refused without the right to the workspace", async () => {
+    const agent = await server().anAgent()
+    const { close } = await link(server(), agent)
+    const { base, start } = openSsh(server(), agent)
+    const { ended, until } = start("ssh", [...base, "workspace", "echo up; sleep 1000"])
+    await until(/up/)
+    await close()
+    expect(await ended).toMatchObject({ code: 255 })
+    const stranger = await server().aMember()
+    const refused = server().socket(`/workspaceagents/${agent.id}/ssh`, stranger.token).refused
+    expect(await refused).toMatchObject({ status: 404 })
+  })
+})

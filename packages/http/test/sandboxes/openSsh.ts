@@ -1,0 +1,95 @@
+/** Debian's OpenSSH as a client of workspaces. */
+import { execFile, execFileSync, spawn, type SpawnOptionsWithoutStdio } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { onTestFinished } from "vitest"
+import type { AgentServer, RunningAgent } from "../agents/AgentServer.js"
+
+const run = promisify(execFile)
+
+const proxy = fileURLToPath(new URL("sshProxy.mjs", import.meta.url))
+
+/** Whether a program is installed. */
+export const has = (program: string): boolean => {
+  try {
+    execFileSync("sh", ["-c", `command -v ${program}`])
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A new directory for the time of the test. */
+export const aFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "atelier-ssh-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A user with OpenSSH, and the workspaces of a server. */
+export const openSsh = (server: AgentServer, { id }: Pick<RunningAgent, "id">, token = server.owner().token, query = "") => {
+  const folder = aFolder()
+  const url = `${server.url.replace("http", "ws")}/api/v2/workspaceagents/${id}/ssh${query}`
+  const options = [
+    `ProxyCommand=${process.execPath} ${proxy} ${url}`,
+    `UserKnownHostsFile=${join(folder, "known_hosts")}`,
+    "StrictHostKeyChecking=accept-new",
+    "LogLevel=ERROR",
+    "ControlPath=none",
+    "PasswordAuthentication=no"
+  ].flatMap((option) => ["-o", option])
+  const base = ["-F", "none", ...options]
+  const env = { ...process.env, TOKEN: token }
+  const command = ["ssh", ...base].map((part) => (/^[\w./=-]+$/.test(part) ? part : `'${part}'`)).join(" ")
+
+  const start = (program: string, args: ReadonlyArray<string>, more: SpawnOptionsWithoutStdio = {}) => {
+    const child = spawn(program, args, { env, ...more })
+    onTestFinished(() => void child.kill("SIGKILL"))
+    let stdout = ""
+    let stderr = ""
+    child.stdin.on("error", () => undefined)
+    child.stdout.on("data", (bytes: Buffer) => (stdout += bytes.toString("latin1")))
+    child.stderr.on("data", (bytes: Buffer) => (stderr += bytes.toString("latin1")))
+    const ended = new Promise<Ended>((resolve, reject) => {
+      child.once("error", reject)
+      child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
+    })
+    /** Waits for output that matches. */
+    const until = (pattern: RegExp) =>
+      new Promise<string>((resolve, reject) => {
+        const look = (): void => {
+          if (pattern.test(stdout)) resolve(stdout)
+        }
+        child.stdout.on("data", look)
+        child.once("close", () => reject(new Error(`ended with ${JSON.stringify(stdout)} and ${JSON.stringify(stderr)}`)))
+        look()
+      })
+    return { child, ended, until }
+  }
+
+  return {
+    base,
+    command,
+    env,
+    folder,
+    start,
+    /** Runs `ssh` to its end. */
+    ssh: (args: ReadonlyArray<string>, input = ""): Promise<Ended> => {
+      const { child, ended } = start("ssh", [...base, ...args])
+      child.stdin.end(input)
+      return ended
+    },
+    /** Runs another program of OpenSSH, or one that is led to it; fails unless it succeeds. */
+    run: (program: string, args: ReadonlyArray<string>) => run(program, args, { env, cwd: folder })
+  }
+}
