@@ -4,15 +4,15 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
-import { definitions } from "../examples/standalone/src/Sources.js"
+import { definitions } from "../packages/atelier/src/Sources.js"
 
 const root = fileURLToPath(new URL("../", import.meta.url))
 
 /** What declares, checks or reports options does not act on them. */
 const declaring =
-  /\/deployment\/options\/(?:definitions|checks|report)\.ts$|standalone\/src\/definitions\.ts$|\/generated\/|^packages\/client\//
+  /\/deployment\/options\/(?:definitions|checks|report)\.ts$|atelier\/src\/definitions\.ts$|\/generated\/|^packages\/client\//
 
-const sources = ["packages", "examples/standalone"].flatMap((folder) =>
+const sources = ["packages"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((path) => `${folder}/${path}`)
     .filter((path) => /\/src\/.*\.ts$/.test(path) && !path.includes("node_modules/") && !declaring.test(path))

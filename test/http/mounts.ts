@@ -8,7 +8,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { freePort } from "../../examples/standalone/test/Server.js"
+import { freePort } from "../../packages/atelier/test/Server.js"
 import {
   agentOf,
   clientOf,
@@ -18,7 +18,7 @@ import {
   templateFrom,
   untilWorkspace,
   workspaceFrom
-} from "../../examples/standalone/test/Steps.js"
+} from "../../packages/atelier/test/Steps.js"
 
 const template = [
   "agents:",

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { fiveLines } from "../../../test/outside/fiveLines.js"
 import { sandboxStreams } from "../../../test/outside/sandboxStreams.js"
-import { freePort } from "../../standalone/test/Server.js"
+import { freePort } from "../../../packages/atelier/test/Server.js"
 import { createFirst, runFor, start } from "../src/app.js"
 
 it("runs commands of a user in the process, and the lines of the README", async () => {

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { fiveLines } from "../../../test/outside/fiveLines.js"
 import { sandboxStreams } from "../../../test/outside/sandboxStreams.js"
-import { freePort, Server } from "../../standalone/test/Server.js"
-import { firstClient } from "../../standalone/test/Steps.js"
+import { freePort, Server } from "../../../packages/atelier/test/Server.js"
+import { firstClient } from "../../../packages/atelier/test/Steps.js"
 import { answer } from "../src/answer.js"
 
 it("runs programs on a fresh server, and the lines of the README", async () => {

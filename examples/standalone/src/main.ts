@@ -1,22 +1,43 @@
-#!/usr/bin/env node
-/** Starts the standalone server, or says that Node is too old for it: everything else is loaded afterwards, as an old Node may fail at that. */
-import { readFileSync } from "node:fs"
-import { setFlagsFromString } from "node:v8"
+/**
+ * A server composed of the packages: `node main.js [PORT] [DIRECTORY]`, on SQLite, or on the PostgreSQL database that `DATABASE_URL` names. The package
+ * `atelier` is such a server with options for everything, TLS, metrics and several processes.
+ */
+import { Atelier } from "@atelier/http"
+import { mcpServer } from "@atelier/mcp"
+import { LocalProvisioner } from "@atelier/provisioner"
+import { Postgres } from "@atelier/storage-postgres"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { starterTemplates } from "@atelier/templates"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
 
-const { engines, version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-const [leastMajor = 0, leastMinor = 0] = /[\d.]+/.exec(engines.node)?.[0].split(".").map(Number) ?? []
+const [port = "3000", directory = "."] = process.argv.slice(2)
+const databaseUrl = process.env["DATABASE_URL"]
 
-if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
-  process.stderr.write(`Node.js ${process.versions.node} is too old: Atelier needs ${engines.node}\n`)
-  process.exit(1)
+// The access URL tells the port, also where the system chooses it
+const server = createServer().listen(Number(port), "127.0.0.1")
+await once(server, "listening")
+const address = server.address()
+const accessUrl = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : port}`
+
+const atelier = await Atelier.make({
+  accessUrl,
+  storage: databaseUrl === undefined ? Sqlite.layer({ filename: `${directory}/atelier.db` }) : Postgres.layer({ url: databaseUrl }),
+  // Workspaces are processes of this machine
+  provisioner: LocalProvisioner.layer({
+    directory: `${directory}/workspaces`,
+    agent: { command: [process.execPath, fileURLToPath(import.meta.resolve("@atelier/agent/main"))] }
+  }),
+  starterTemplates: starterTemplates(),
+  mcp: mcpServer()
+})
+server.on("request", atelier.handler).on("upgrade", atelier.upgrade)
+process.stdout.write(`listens on ${accessUrl}\n`)
+
+// Ends after the requests under way; the workspaces keep running
+const end = async (): Promise<void> => {
+  server.close()
+  await atelier.dispose()
 }
-if (process.argv.slice(2).includes("--version")) {
-  process.stdout.write(`Atelier ${version}\n`)
-  process.exit(0)
-}
-// The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
-if (process.execArgv.some((option) => option.startsWith("--max-semi-space-size="))) setFlagsFromString("--max-semi-space-size=0")
-const { commands } = await import("./commands.js")
-const [command, ...words] = process.argv.slice(2)
-process.exit(command === "proxy" ? await commands.proxy(words) : await commands.serve())
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void end())

@@ -21,7 +21,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { databaseUrl } from "../../../test/store/databases.js"
-import { freePort } from "../../../examples/standalone/test/Server.js"
+import { freePort } from "../../atelier/test/Server.js"
 
 const password = "correct horse battery"
 const redirectUrl = "http://127.0.0.1:1/callback"

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { freePort, Server } from "../../../examples/standalone/test/Server.js"
-import { firstClient, isRunning, templateFrom, untilWorkspace } from "../../../examples/standalone/test/Steps.js"
+import { freePort, Server } from "../../atelier/test/Server.js"
+import { firstClient, isRunning, templateFrom, untilWorkspace } from "../../atelier/test/Steps.js"
 
 const host = process.env["ATELIER_TEST_DOCKER_HOST"]
 

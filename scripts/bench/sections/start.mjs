@@ -17,7 +17,7 @@ const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-
 
 /** Starts the standalone server of a built checkout on a free port. */
 export const launch = async ({ kind, location }, directory, { args = [], from = checkout } = {}) => {
-  const program = fileURLToPath(new URL("examples/standalone/dist/program.js", from))
+  const program = fileURLToPath(new URL("packages/atelier/dist/program.js", from))
   const port = await freePort()
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]

@@ -7,7 +7,7 @@ import { once } from "node:events"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { sqlite } from "../../../../test/store/databases.js"
 import { testEngines } from "../../../../test/outside/engine.js"
-import { freePort } from "../../../../examples/standalone/test/Server.js"
+import { freePort } from "../../../atelier/test/Server.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/http/server.js"
 
 const Section = Schema.Struct({
