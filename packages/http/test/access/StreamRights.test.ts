@@ -53,10 +53,10 @@ const everyStream = { ...ofUsers, ...ofCallers }
 const ofAgents = ["connectAgent", "getAgentReinitialization"]
 
 /**
- * Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/machines/Machines.test.ts`, `sandboxes/Exec.test.ts` and
- * `client/test/Reach.test.ts` test them. Processes and files are reached in the same way.
+ * Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/machines/Machines.test.ts`, `sandboxes/Exec.test.ts`,
+ * `sandboxes/Ssh.test.ts` and `client/test/Reach.test.ts` test them. Processes and files are reached in the same way.
  */
-const ofLinks = ["connectPort", "openProcess", "openTerminal", "watchContainers", "watchFiles"]
+const ofLinks = ["connectPort", "openProcess", "openSsh", "openTerminal", "watchContainers", "watchFiles"]
 
 /** Those of workspace proxies: `deployment/proxies/WorkspaceProxies.test.ts` tests them. */
 const ofProxies = ["coordinateWorkspaceProxy"]

@@ -189,6 +189,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("workspace_port_shares", { workspace_id: workspace.id, share_level: "public", protocol: "http" })
       yield* storeRow("connection_log_visits", { key: "visit" })
       yield* storeRow("workspace_session_keys", { workspace_id: workspace.id })
+      yield* storeRow("workspace_host_keys", { workspace_id: workspace.id })
       const task_id = fresh()
       const task = { organization_id: ending.id, owner_id: owner.user.id, workspace_id: workspace.id, template_version_id }
       yield* storeRow("tasks", { id: task_id, ...task, deleted_at: now })
