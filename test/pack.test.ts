@@ -163,6 +163,10 @@ describe.concurrent.each(folders)("the packed package of %s", (name) => {
     const installed = join(folder, "node_modules", published)
     expect(await readFile(join(installed, "README.md"), "utf8")).toContain(`# ${published}\n`)
     expect(await readFile(join(installed, "LICENSE"), "utf8")).toContain("Apache License")
+    const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
+    const repository = { type: "git", url: "git+https://github.com/atelier/atelier.git", directory: `packages/${name}` }
+    const terms = { license: "Apache-2.0", repository, publishConfig: { access: "public", provenance: true } }
+    expect(manifest).toMatchObject(terms)
   })
 })
 
