@@ -22,7 +22,8 @@ export const noBuildJobs: WorkspaceBuildJobs["Type"] = {
   ended: () => Effect.void,
   changed: () => Effect.void,
   running: Stream.empty,
-  existing: () => Effect.succeed(new Set())
+  existing: () => Effect.succeed(new Set()),
+  unsuccessful: () => Effect.succeed(new Set())
 }
 
 /** A stored organization that nothing else uses. */

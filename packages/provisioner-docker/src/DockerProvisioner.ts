@@ -135,8 +135,8 @@ const make = (options: Options) =>
         (await import("./DockerEngine.js")).open({ workspaces, deployment, ids, allowPrivileged: options.allowPrivileged ?? false })
       ),
       recover: recovery({ workspaces, outages, deployment }),
-      sweep: (exists) =>
-        Effect.catchAll(workspaces.sweep(exists), ({ message }) =>
+      sweep: (exists, unsuccessful) =>
+        Effect.catchAll(workspaces.sweep(exists, unsuccessful), ({ message }) =>
           Effect.logWarning(`what is left of workspaces cannot be removed: ${message}`)
         ),
       tellOutages: outages.tellOutages

@@ -25,6 +25,9 @@ const imageAge = "168h"
 
 const concurrency = 4
 
+/** Which ids of workspaces or builds the service says something of. */
+type Known = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>
+
 interface Needs {
   readonly daemon: DockerDaemon
   readonly containers: WorkspaceContainers
@@ -154,8 +157,8 @@ export const makeDockerWorkspaces = ({ containers, daemon, options, starts, user
       })
     )
 
-  /** Removes the remains of deleted workspaces. */
-  const sweep = (exists: (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>): Effect.Effect<void, DaemonError> =>
+  /** Removes the remains of deleted workspaces, and ends what runs by starts that have failed since. */
+  const sweep = (exists: Known, unsuccessful: Known): Effect.Effect<void, DaemonError> =>
     Effect.gen(function* () {
       const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAge)
       const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt < before
@@ -169,12 +172,15 @@ export const makeDockerWorkspaces = ({ containers, daemon, options, starts, user
         const id = containers.workspaceOf(one)
         return id !== undefined && !existing.has(id)
       }
-      const left = found.filter(isLeft)
+      const builds = new Set(found.flatMap(({ labels: own }) => Uuid.parse(own[labels.build] ?? "") ?? []))
+      const ended: ReadonlySet<string> = builds.size === 0 ? new Set() : yield* unsuccessful([...builds])
+      const left = found.filter((container) => isLeft(container) || ended.has(container.labels[labels.build] ?? ""))
       // What a killed process has left of the filling of the runtime
       const fillers = found.filter(({ labels: own }) => own[labels.part] === "runtime")
       yield* containers.endAll([...left, ...fillers], Duration.zero)
       yield* Effect.forEach(volumes.filter(isLeft), ({ name }) => containers.removeVolume(name), { concurrency, discard: true })
-      if (left.length > 0) yield* Effect.logInfo(`removed ${left.length} containers of workspaces that are gone`)
+      if (left.length > 0)
+        yield* Effect.logInfo(`removed ${left.length} containers of workspaces that are gone, and of starts that have failed`)
       const runtimes = (yield* containers.volumes({ ...containers.ours, [labels.part]: "runtime" })).filter(isOld)
       // Those in use stay: the daemon refuses to remove them, and the newest is made again when it is needed
       yield* Effect.forEach(runtimes, ({ name }) => Effect.catchIf(containers.removeVolume(name), isConflict, () => Effect.void), {

@@ -402,6 +402,22 @@ for (const [name, database] of databases) {
         expect(yield* gone([])).toStrictEqual([])
       })
     )
+
+    it.effect("have unsuccessful builds once these have failed or were canceled", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const now = yield* Timestamp.now
+        const stored = (name: string, job: NonNullable<WorkspaceParts["job"]>) =>
+          Effect.map(storedWorkspace(template, owner.id, { workspace: { name }, job }), ({ build }) => build.id)
+        const succeeded = yield* stored("succeeded", { completed_at: now })
+        const failed = yield* stored("failed", { completed_at: now, error: "the image is missing" })
+        const canceled = yield* stored("canceled", { completed_at: now, canceled_at: now })
+        const canceling = yield* stored("canceling", { completed_at: null, canceled_at: now })
+        const unknown = yield* (yield* Ids).next
+        const { unsuccessful } = yield* WorkspaceBuildRepository
+        expect(new Set(yield* unsuccessful([succeeded, failed, canceled, canceling, unknown]))).toStrictEqual(new Set([failed, canceled]))
+      })
+    )
   })
 }
 

@@ -94,7 +94,7 @@ const recover = Effect.gen(function* () {
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
-/** How often engines look for remains of deleted workspaces. */
+/** How often engines look for remains of deleted workspaces and of builds that were given up. */
 const sweepInterval = Duration.minutes(10)
 
 /** How long one engine may look and remove. */
@@ -106,8 +106,8 @@ const sweepLimit = Duration.minutes(5)
 const sweep = Effect.gen(function* () {
   const sweeping = (yield* ProvisionerEngines).flatMap(({ sweep }) => sweep ?? [])
   if (sweeping.length === 0) return
-  const { existing } = yield* WorkspaceBuildJobs
-  const all = Background.each("engine_sweep", sweeping, (sweep) => sweep(existing), { within: sweepLimit })
+  const { existing, unsuccessful } = yield* WorkspaceBuildJobs
+  const all = Background.each("engine_sweep", sweeping, (sweep) => sweep(existing, unsuccessful), { within: sweepLimit })
   yield* Background.repeat("engine_sweep", Worker.begun.pipe(Effect.zipRight(all), Effect.zipRight(Effect.sleep(sweepInterval))))
 })
 

@@ -275,9 +275,13 @@ export interface Engine {
    * Called when the server starts, and then every ten minutes, in each process that has the engine. Removes what a crash or a delete has left of
    * workspaces that are gone, if it is old enough that no build of theirs can be at work on it. `exists` tells which workspaces may not be touched:
    * all but those that are deleted and have no build left to run. A workspace that this service does not know is one of another service. Files that a
-   * workspace keeps over its stops stay, because an orphaned workspace leaves them behind on purpose. Absent if the engine leaves nothing.
+   * workspace keeps over its stops stay, because an orphaned workspace leaves them behind on purpose. `unsuccessful` tells which builds have ended without
+   * success: what runs by such a build is ended, as the processes that should have ended it were lost. Absent if the engine leaves nothing.
    */
-  readonly sweep?: (exists: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlySet<Uuid>>) => Effect.Effect<void>
+  readonly sweep?: (
+    exists: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlySet<Uuid>>,
+    unsuccessful: (buildIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlySet<Uuid>>
+  ) => Effect.Effect<void>
   /**
    * Called every few seconds. Tells which agents of this process do not reach the service, each outage once. Absent if the engine cannot
    * know it.

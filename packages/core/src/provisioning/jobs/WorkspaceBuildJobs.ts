@@ -72,5 +72,7 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
     readonly running: Stream.Stream<RunningWorkspace>
     /** The workspaces among these that engines may not touch: all but those that are deleted and whose builds have ended. */
     readonly existing: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlySet<Uuid>>
+    /** The builds among these that have ended without success: nothing that they have started may go on. */
+    readonly unsuccessful: (buildIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlySet<Uuid>>
   }
 >() {}

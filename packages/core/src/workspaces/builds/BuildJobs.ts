@@ -105,7 +105,9 @@ const make = Effect.gen(function* () {
       Effect.map(builds.gone(workspaceIds), (gone) => {
         const removed = new Set(gone)
         return new Set(workspaceIds.filter((id) => !removed.has(id)))
-      })
+      }),
+
+    unsuccessful: (buildIds) => Effect.map(builds.unsuccessful(buildIds), (ids) => new Set(ids))
   })
 })
 

@@ -111,5 +111,7 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly running: (after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<StoredRunningWorkspace>>
     /** The workspaces among these that are deleted, and whose builds have all ended. */
     readonly gone: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyArray<Uuid>>
+    /** The builds among these that have ended without success. */
+    readonly unsuccessful: (buildIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyArray<Uuid>>
   }
 >() {}

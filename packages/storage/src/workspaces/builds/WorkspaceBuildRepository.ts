@@ -141,6 +141,15 @@ export const layer = service(
           ),
           (rows) => rows.map(({ id }) => id)
         ),
+      unsuccessful: (buildIds) =>
+        Effect.map(
+          all(
+            identified,
+            sql`SELECT b.id FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id WHERE ${among(sql, sql`b.id`, buildIds)}
+              AND j.completed_at IS NOT NULL AND (j.canceled_at IS NOT NULL OR COALESCE(j.error, '') <> '')`
+          ),
+          (rows) => rows.map(({ id }) => id)
+        ),
       setDeadlines: (changes, at) =>
         run(
           sql`UPDATE workspace_builds SET deadline = ${as(sql, "timestamp", sql`value ->> 'deadline'`)},
