@@ -72,6 +72,8 @@ export const agentContainer = (input: AgentContainer): Docker.ContainerCreateOpt
       ...(spec.privileged ? privileged : confined),
       ...gpusOf(spec.gpus),
       ...(spec.runtime === undefined ? {} : { Runtime: spec.runtime }),
+      // It collects the processes that programs leave behind. A program of the template's own in front of the agent has to be the first process
+      Init: spec.entrypoint.length === 0,
       NetworkMode: input.network.mode,
       ExtraHosts: [...input.network.hosts],
       Mounts: mountsOf(input.mounts),

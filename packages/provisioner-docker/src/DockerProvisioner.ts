@@ -1,10 +1,10 @@
 /** The engine whose workspaces are containers of a Docker daemon. docs/docker.md. */
 import { DeploymentOptions } from "@atelier/core/deployment"
-import { Cryptography, HostOptions, Ids, keptFor, StartError } from "@atelier/core/platform"
+import { Background, Cryptography, HostOptions, Ids, keptFor, StartError } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
 import { runtimeArchive } from "@atelier/provisioner/container"
 import { openLater, templateEngines } from "@atelier/provisioner/engine"
-import { Duration, Effect, Either, Layer, Schema } from "effect"
+import { Duration, Effect, Either, Layer, Schedule, Schema } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import * as DaemonAddress from "./DaemonAddress.js"
@@ -101,6 +101,9 @@ const make = (options: Options) =>
       runtimeArchive({ directory: options.runtimeDirectory }),
       ({ message }) => new DockerDaemon.DaemonError({ message })
     )
+    const networks = makeNetworks(daemon, { deployment, agentUrl: options.agentUrl, network: options.network })
+    // A daemon that is away now may come: it is asked until it has answered
+    yield* Background.once("docker_network", Effect.retry(networks.warn, Schedule.spaced("1 minute")))
     const startOptions = {
       deployment,
       environmentPrefix: options.environmentPrefix ?? prefixOf(brand),
@@ -119,7 +122,7 @@ const make = (options: Options) =>
       }),
       // A directory that cannot be read now may be there later
       runtime: makeRuntimeVolume(daemon, deployment, yield* keptFor("1 hour")(archive)),
-      networks: makeNetworks(daemon, { deployment, agentUrl: options.agentUrl, network: options.network }),
+      networks,
       options: startOptions
     })
     const workspaces = makeDockerWorkspaces({ daemon, containers, users, starts, options: startOptions })

@@ -88,6 +88,20 @@ export const makeNetworks = (daemon: DockerDaemon, { agentUrl, deployment, netwo
     (networks) => networks.some(({ Driver, Name }) => Name === "bridge" && Driver === "bridge")
   )
 
+  /** Warns an operator who has not asked for the machine's own network that containers have it. */
+  const warn: Effect.Effect<void, DaemonError> = Effect.suspend(() =>
+    network === undefined
+      ? Effect.flatMap(hasBridge, (isThere) =>
+          isThere
+            ? Effect.void
+            : Effect.logWarning(
+                "the Docker daemon has no bridge, so containers use the network of its machine and reach all that listens on its loopback interface; " +
+                  "the option network of the docker engine says where they belong"
+              )
+        )
+      : Effect.void
+  )
+
   const onMachine = (accessUrl: string): Joined => ({
     mode: "host",
     build: network === "host" ? "host" : "none",
@@ -125,7 +139,7 @@ export const makeNetworks = (daemon: DockerDaemon, { agentUrl, deployment, netwo
       url: gateway === undefined ? accessUrl : reachedBy(agentUrl ?? accessUrl, gateway)
     }))
 
-  return { usual, closed }
+  return { usual, closed, warn }
 }
 
 export type Networks = ReturnType<typeof makeNetworks>

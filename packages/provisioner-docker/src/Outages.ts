@@ -3,9 +3,9 @@ import { Background, Uuid } from "@atelier/core/platform"
 import type { AgentOutage, TellOutage } from "@atelier/core/provisioning"
 import { tokenFile } from "@atelier/provisioner/container"
 import { Clock, Effect, Redacted, Stream } from "effect"
-import type { DaemonError, DockerDaemon } from "./DockerDaemon.js"
+import { type DaemonError, type DockerDaemon, isMissing } from "./DockerDaemon.js"
 import { fileIn } from "./ImageUsers.js"
-import { labels, withLabels } from "./Labels.js"
+import { containerName, labels, sidecarName, withLabels } from "./Labels.js"
 import { messagesOf } from "./Lines.js"
 
 /** Outages that wait to be told; older ones give way. */
@@ -22,6 +22,14 @@ const attributesOf = (event: Readonly<Record<string, unknown>>) => {
   const attribute = (name: string): string =>
     typeof attributes === "object" && attributes !== null ? text(Reflect.get(attributes, name)) : ""
   return { id: text(id), attribute }
+}
+
+const outOfMemory = (what: string): string => `${what}, because the container needed more memory than it may have.`
+
+/** The name of a sidecar by that of its container; undefined for another container. */
+const sidecarOf = (workspaceId: Uuid.Uuid, agent: string, container: string): string | undefined => {
+  const prefix = sidecarName(workspaceId, agent, "")
+  return container.startsWith(prefix) ? container.slice(prefix.length) : undefined
 }
 
 interface Needs {
@@ -42,39 +50,48 @@ export const makeOutages = ({ daemon, deployment, rejoin }: Needs) => {
     if (waiting.length > maximumOutages) waiting.shift()
   }
 
-  const outOfMemory = (container: string, part: string) =>
+  /** Tells an outage in the log of the agent of a container. Of one container, few are told. */
+  const tell = (container: string, agentContainer: string, message: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       if (now - (lastTold.get(container) ?? Number.NEGATIVE_INFINITY) < outagePause) return
       if (lastTold.size > maximumOutages) lastTold.clear()
       lastTold.set(container, now)
-      if (part !== "agent") return
-      const token = yield* daemon.call("the token cannot be read", async (docker, abortSignal) =>
-        fileIn(await docker.getContainer(container).getArchive({ path: tokenFile, abortSignal }))
-      )
-      if (token === "") return
-      const message = "A program was ended, because the container needed more memory than it may have."
-      add({ token: Redacted.make(token), message })
+      const token = yield* daemon
+        .call("the token cannot be read", async (docker, abortSignal) =>
+          fileIn(await docker.getContainer(agentContainer).getArchive({ path: tokenFile, abortSignal }))
+        )
+        // The workspace is being stopped
+        .pipe(Effect.catchIf(isMissing, () => Effect.succeed("")))
+      if (token !== "") add({ token: Redacted.make(token), message })
     })
 
   const onEvent = (event: Readonly<Record<string, unknown>>) => {
     const { attribute, id } = attributesOf(event)
     const part = attribute(labels.part)
+    const workspaceId = Uuid.parse(attribute(labels.workspace))
+    const agent = attribute(labels.agent)
+    const beside = workspaceId === undefined ? undefined : sidecarOf(workspaceId, agent, attribute("name"))
     switch (event["Action"]) {
       case "oom":
-        return Effect.ignoreLogged(outOfMemory(id, part))
-      case "die":
+        if (part === "agent") return Effect.ignoreLogged(tell(id, id, outOfMemory("A program was ended")))
+        return workspaceId === undefined || beside === undefined
+          ? Effect.void
+          : Effect.ignoreLogged(tell(id, containerName(workspaceId, agent), outOfMemory(`A program of the sidecar ${beside} was ended`)))
+      case "die": {
         if (part === "agent") ended.add(id)
-        return Effect.void
+        const code = attribute("exitCode")
+        // A stop ends it so, or with a signal
+        if (workspaceId === undefined || beside === undefined || ["", "0", "137", "143"].includes(code)) return Effect.void
+        const message = `The sidecar ${beside} has ended with the exit code ${code}. The Docker daemon starts it again.`
+        return Effect.ignoreLogged(tell(id, containerName(workspaceId, agent), message))
+      }
       case "destroy":
         ended.delete(id)
         lastTold.delete(id)
         return Effect.void
-      case "start": {
-        const workspaceId = Uuid.parse(attribute(labels.workspace))
-        if (!ended.delete(id) || workspaceId === undefined) return Effect.void
-        return Effect.ignoreLogged(rejoin(workspaceId, attribute(labels.agent)))
-      }
+      case "start":
+        return ended.delete(id) && workspaceId !== undefined ? Effect.ignoreLogged(rejoin(workspaceId, agent)) : Effect.void
       default:
         return Effect.void
     }

@@ -104,6 +104,9 @@ const limitsOf = ({ cpus, memory }: ContainerSpec): { readonly cpus?: number; re
   ...(memory === undefined ? {} : { memory })
 })
 
+/** Some packages of Docker lack the init, and the daemon says so only when a container is started. */
+const lacksInit = ({ message }: DaemonError): boolean => message.includes("docker-init")
+
 const homeOf = (env: ReadonlyArray<string>): string | undefined =>
   env
     .findLast((variable) => /^HOME=\/[^/]/.test(variable))
@@ -236,52 +239,55 @@ export const makeStarts = ({ containers, daemon, images, networks, options, runt
           volume(spec.agent, { ...one, path: one.path ?? home }, one.name === homeVolume ? spec.disk : undefined)
         )
         const runtimeVolume = yield* timed("fill", "runtime", runtime.ensure(image.id))
-        const id = yield* timed(
-          "create",
-          name,
-          containers.create(
-            name,
-            agentContainer({
-              spec,
-              image: image.id,
-              user: spec.user ?? image.user,
-              command: agentCommand(spec.entrypoint),
-              env: {
-                ...spec.env,
-                HOME: home,
-                [`${environmentPrefix}_AGENT_LOG_DIRECTORY`]: home,
-                ...agentEnvironment(environmentPrefix, { hasFiles: input.files.length > 0, url: network.url })
-              },
-              directory: home,
-              network,
-              mounts: [...mounts, { volume: runtimeVolume, path: runtimeDirectory, isReadOnly: true }],
-              labels: labelsOf(spec.agent, "agent"),
-              pids
-            })
-          )
-        )
+        const settings = agentContainer({
+          spec,
+          image: image.id,
+          user: spec.user ?? image.user,
+          command: agentCommand(spec.entrypoint),
+          env: {
+            ...spec.env,
+            HOME: home,
+            [`${environmentPrefix}_AGENT_LOG_DIRECTORY`]: home,
+            ...agentEnvironment(environmentPrefix, { hasFiles: input.files.length > 0, url: network.url })
+          },
+          directory: home,
+          network,
+          mounts: [...mounts, { volume: runtimeVolume, path: runtimeDirectory, isReadOnly: true }],
+          labels: labelsOf(spec.agent, "agent"),
+          pids
+        })
         // Docker gives a new volume the owner of its place in the image, and that is root where the image has no such place
         const owned = user.uid === 0 ? [] : mounts.filter(({ volume }) => !known.has(volume))
         const files =
           input.files.length === 0
             ? []
             : [{ path: filesArchive.slice(1), bytes: yield* archiveOf(input.files), mode: 0o400, uid: user.uid, gid: user.gid }]
-        yield* containers.write(
-          id,
-          "/",
-          yield* tarOf([
-            ...owned.map(({ path }) => ({
-              path: `${path.slice(1)}/`,
-              bytes: new Uint8Array(0),
-              mode: 0o755,
-              uid: user.uid,
-              gid: user.gid
-            })),
-            ...tokenEntries(token, user),
-            ...files
-          ])
+        const own = yield* tarOf([
+          ...owned.map(({ path }) => ({
+            path: `${path.slice(1)}/`,
+            bytes: new Uint8Array(0),
+            mode: 0o755,
+            uid: user.uid,
+            gid: user.gid
+          })),
+          ...tokenEntries(token, user),
+          ...files
+        ])
+        const begun = (made: typeof settings): Effect.Effect<string, DaemonError> =>
+          Effect.gen(function* () {
+            const id = yield* timed("create", name, containers.create(name, made))
+            yield* containers.write(id, "/", own)
+            yield* timed("start", name, containers.start(id))
+            return id
+          })
+        const id = yield* begun(settings).pipe(
+          Effect.catchIf(lacksInit, () =>
+            say("The Docker daemon has no init: processes that programs leave behind are not collected.").pipe(
+              Effect.zipRight(containers.remove(name)),
+              Effect.zipRight(begun({ ...settings, HostConfig: { ...settings.HostConfig, Init: false } }))
+            )
+          )
         )
-        yield* timed("start", name, containers.start(id))
         yield* say(`The container of the agent ${spec.agent} has been started.`)
         const besides = sidecars(spec, id)
         yield* timed("connect", name, Effect.all([connected(id, spec.agent, say), besides], { concurrency: "unbounded", discard: true }))

@@ -1,5 +1,5 @@
 /** Workspaces at a real Docker daemon, whose address is in `ATELIER_TEST_DOCKER_HOST`. */
-import { builds, type Client } from "@atelier/client"
+import { builds, type Client, workspaces } from "@atelier/client"
 import { execFileSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, Server } from "../../atelier/test/Server.js"
-import { firstClient, isRunning, templateFrom, untilWorkspace } from "../../atelier/test/Steps.js"
+import { agentOf, firstClient, isRunning, outputOf, templateFrom, untilWorkspace } from "../../atelier/test/Steps.js"
 
 const host = process.env["ATELIER_TEST_DOCKER_HOST"]
 
@@ -100,6 +100,32 @@ describe.skipIf(host === undefined)(`workspaces in Docker${skipped}`, { timeout:
     const sandbox = await client.sandboxes.create({ template: "static" })
     expect((await sandbox.exec("cat /built")).stdout).toBe("built\n")
     await sandbox.delete({ wait: true })
+  })
+
+  it("have an init and few rights, and say in the agent's log that a sidecar has ended", async () => {
+    await templateFrom(client, "sidecar", {
+      files: {
+        "template.yaml": `agents:
+  - name: main
+    container:
+      image: test-static:1
+      sidecars:
+        - name: db
+          image: test-static:1
+          command: [sh, -c, "exit 3"]
+`
+      }
+    })
+    const sandbox = await client.sandboxes.create({ template: "sidecar" })
+    expect((await sandbox.exec("cat /proc/1/comm; grep -E '^(NoNewPrivs|CapBnd)' /proc/self/status")).stdout).toBe(
+      "docker-init\nCapBnd:\t00000000000404fb\nNoNewPrivs:\t1\n"
+    )
+    const running = await workspaces.getWorkspace(client, { workspace: sandbox.id })
+    expect(await outputOf(client, agentOf(running), 1)).toContain(
+      "The sidecar db has ended with the exit code 3. The Docker daemon starts it again."
+    )
+    await sandbox.delete({ wait: true })
+    expect([made("ps"), made("volume")]).toStrictEqual(["", ""])
   })
 
   it("say which image is missing, and leave nothing", async () => {
