@@ -7,6 +7,7 @@
 #   docker.sh stop DIRECTORY         ends it, and removes the directory
 # The daemon changes no rule of the machine's firewall, so containers reach this machine and nothing beyond it.
 set -euo pipefail
+. "$(dirname "$0")/images.sh"
 
 install_docker() {
   apt-get install -y --no-install-recommends docker.io busybox-static >/dev/null 2>&1 ||
@@ -31,25 +32,6 @@ start() {
   exit 1
 }
 
-# A file system with busybox and its names
-with_busybox() {
-  mkdir -p "$1"/{bin,tmp,etc,root,home/dev,usr/bin}
-  chmod 755 "$1"
-  chmod 1777 "$1/tmp"
-  cp "$(command -v busybox)" "$1/bin/busybox"
-  for program in $(busybox --list); do [ "$program" = busybox ] || ln -sf busybox "$1/bin/$program"; done
-  printf 'root:x:0:0:root:/root:/bin/sh\ndev:x:1000:1000:dev:/home/dev:/bin/sh\n' >"$1/etc/passwd"
-  printf 'root:x:0:\ndev:x:1000:\n' >"$1/etc/group"
-  chown 1000:1000 "$1/home/dev"
-}
-
-with_node() {
-  local node library
-  node=$(readlink -f "$(command -v node)")
-  command install -D "$node" "$1/usr/bin/node"
-  for library in $(ldd "$node" | grep -oE '/[^ )]+'); do command install -D "$(readlink -f "$library")" "$1$library"; done
-}
-
 import() {
   tar -C "$root" -c . | docker --host "$1" import --change 'ENV PATH=/usr/local/bin:/usr/bin:/bin' - "$2" >/dev/null
 }
@@ -69,9 +51,7 @@ case $command in
   image | static | empty)
     root=$(mktemp -d)
     trap 'rm -rf "$root"' EXIT
-    chmod 755 "$root"
-    [ "$command" = empty ] || with_busybox "$root"
-    [ "$command" != image ] || with_node "$root"
+    files_of "$command" "$root"
     import "${2:?the address of a daemon}" "${3:?a name}"
     ;;
   *) echo "start, image, static, empty or stop" >&2; exit 2 ;;
