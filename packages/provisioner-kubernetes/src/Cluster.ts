@@ -4,6 +4,7 @@ import { makeApi } from "./cluster/Api.js"
 import type { ClusterError } from "./cluster/ClusterError.js"
 import { connect } from "./cluster/Connection.js"
 import { makePodWatch } from "./cluster/PodWatch.js"
+import { checkRights } from "./cluster/Rights.js"
 import { makeResources } from "./cluster/Resources.js"
 import { label } from "./render/Names.js"
 import type { RuntimePlace } from "./render/Pod.js"
@@ -37,10 +38,20 @@ export const makeCluster = ({ awaitAgent, options, runtime }: Needs): Effect.Eff
     const resources = makeResources(api)
     const labels = { [label.deployment]: settings.deployment, [label.part]: "agent" }
     const watch = yield* makePodWatch({ api, resources, namespace: settings.namespace, labels })
+    /** The account's rights are asked for until they suffice. */
+    let isAllowed = false
+    const rights = Effect.suspend(() =>
+      isAllowed
+        ? Effect.void
+        : Effect.zipRight(
+            checkRights(api, settings.namespace),
+            Effect.sync(() => void (isAllowed = true))
+          )
+    )
     const keeper = yield* makeKeeper({ resources, watch, settings })
     return {
       settings,
-      workspaces: makeWorkspaces({ api, resources, watch, settings, runtime, awaitAgent }),
+      workspaces: makeWorkspaces({ api, resources, watch, settings, runtime, awaitAgent, rights }),
       keeper,
       sweep: (exists, age) => sweep({ resources, settings }, exists, age)
     }

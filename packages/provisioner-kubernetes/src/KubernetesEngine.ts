@@ -15,10 +15,11 @@ import {
 } from "@atelier/provisioner/container"
 import { Effect, Either } from "effect"
 import { type Cluster, type Clusters, makeCluster } from "./Cluster.js"
+import { agentLimits, mebibytes } from "./render/Limits.js"
 import { agentObject } from "./render/Names.js"
 import type { RuntimePlace } from "./render/Pod.js"
 import { refusals } from "./render/User.js"
-import { type Options, settingsOf } from "./Settings.js"
+import { type Options, type Settings, settingsOf } from "./Settings.js"
 import { WorkspaceFailure } from "./workspaces/WorkspaceFailure.js"
 import type { AwaitAgent, StartedAgent } from "./workspaces/Workspaces.js"
 import { decodeState, encodeState, type WorkspaceState } from "./WorkspaceState.js"
@@ -57,14 +58,19 @@ export const runningOf = (bytes: Uint8Array): { readonly state: WorkspaceState; 
 }
 
 /** What the page of a workspace shows of an agent's Pod. */
-const metadataOf = (namespace: string, { name, pod }: StartedAgent, isOnly: boolean): ReadonlyArray<ResourceMetadata> => {
+const metadataOf = (settings: Settings, { name, pod, spec }: StartedAgent, isOnly: boolean): ReadonlyArray<ResourceMetadata> => {
+  const { cpus, disk, gpus, memory } = agentLimits(settings, spec)
   const agent = pod.status?.containerStatuses?.find((container) => container.name === "agent")
   const items = {
-    pod: `${namespace}/${pod.metadata.name}`,
+    pod: `${settings.namespace}/${pod.metadata.name}`,
     node: pod.spec?.nodeName,
     address: pod.status?.podIP,
     image: agent?.image,
-    digest: /sha256:[0-9a-f]{64}/.exec(agent?.imageID ?? "")?.[0]
+    digest: /sha256:[0-9a-f]{64}/.exec(agent?.imageID ?? "")?.[0],
+    cpus: cpus?.toString(),
+    memory: memory === undefined ? undefined : mebibytes(memory),
+    disk: disk === undefined ? undefined : mebibytes(disk),
+    gpus: gpus ? String(gpus) : undefined
   }
   return Object.entries(items).flatMap(([key, value]) => (value ? [{ key: isOnly ? key : `${name} ${key}`, value, sensitive: false }] : []))
 }
@@ -116,7 +122,7 @@ export const open = ({ clusters, ids, options, prefix }: Needs): Engine["open"] 
           const spec = evaluation.containers.find(({ agent }) => agent === name)
           return spec === undefined ? [] : [{ spec, token, environment }]
         })
-        const started = yield* Effect.mapError(workspaces.start({ metadata, agents: starts, files }, report), failed)
+        const { agents: started, timings } = yield* Effect.mapError(workspaces.start({ metadata, agents: starts, files }, report), failed)
         return {
           state: {
             version: 1,
@@ -129,7 +135,8 @@ export const open = ({ clusters, ids, options, prefix }: Needs): Engine["open"] 
             port: evaluation.port,
             agents: agents.map(({ name, token }) => ({ name, token }))
           },
-          metadata: started.flatMap((one) => metadataOf(own.namespace, one, started.length === 1))
+          metadata: started.flatMap((one) => metadataOf(own, one, started.length === 1)),
+          timings
         }
       }),
     stop: ({ access_url, workspace_build_id, workspace_id }, previous, report) =>

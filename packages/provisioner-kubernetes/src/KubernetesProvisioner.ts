@@ -10,7 +10,7 @@ import type { Cluster, Clusters } from "./Cluster.js"
 import { ClusterError } from "./cluster/ClusterError.js"
 import { type Options, optionsSchema } from "./Settings.js"
 
-export type { DefaultLimits, Options, Toleration } from "./Settings.js"
+export type { DefaultLimits, MaximumLimits, Options, Toleration } from "./Settings.js"
 
 /** The cluster is made with the first need: a server without a workspace in it does not load its client. A failure is not kept. */
 const clustersOf = (options: Options): Effect.Effect<Clusters, never, Scope.Scope> =>

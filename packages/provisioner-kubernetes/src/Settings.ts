@@ -20,6 +20,11 @@ export interface DefaultLimits {
   readonly disk?: number
 }
 
+/** The most that a container of a template may ask for. Memory and disk are in bytes. */
+export interface MaximumLimits extends DefaultLimits {
+  readonly gpus?: number
+}
+
 export interface Options {
   /** The kubeconfig. By default the files of `KUBECONFIG`, `~/.kube/config`, or the service account of the Pod that the server runs in. */
   readonly kubeconfig?: string | undefined
@@ -59,6 +64,8 @@ export interface Options {
   /** Whether templates may ask for `privileged`. Default false. */
   readonly allowPrivileged?: boolean | undefined
   readonly defaults?: DefaultLimits | undefined
+  /** A container whose template names no limit, and for which there is no default, has the maximum. */
+  readonly maxima?: MaximumLimits | undefined
   /** The part of a limit that is reserved for a container, from 0 to 1. Default 1. */
   readonly requests?: { readonly cpus?: number; readonly memory?: number } | undefined
   /** Whether each Pod gets a NetworkPolicy that lets no other Pod reach it. Default false. The cluster's network has to know policies. */
@@ -136,6 +143,7 @@ export const optionsSchema = HostOptions.object<Options>({
   allowRoot: HostOptions.Truth,
   allowPrivileged: HostOptions.Truth,
   defaults: HostOptions.object<DefaultLimits>({ cpus: amount, memory: amount, disk: amount }),
+  maxima: HostOptions.object<MaximumLimits>({ cpus: amount, memory: amount, disk: amount, gpus: HostOptions.wholeNumber(0) }),
   requests: HostOptions.object<NonNullable<Options["requests"]>>({ cpus: share, memory: share }),
   networkPolicy: HostOptions.Truth,
   serviceAddresses: strings,
@@ -167,7 +175,7 @@ export const settingsOf = (options: Options, namespace: string | undefined): Set
   deployment: options.deployment ?? "default",
   namespace: options.namespace ?? namespace ?? "default",
   user: options.user ?? 1000,
-  disk: options.defaults?.disk ?? 10 * gibibyte,
+  disk: options.defaults?.disk ?? Math.min(10 * gibibyte, options.maxima?.disk ?? Number.POSITIVE_INFINITY),
   startTimeout: Duration.decode(options.startTimeout ?? "10 minutes"),
   scheduleTimeout: Duration.decode(options.scheduleTimeout ?? "20 seconds"),
   stopGrace: Math.ceil(Duration.toSeconds(options.stopGrace ?? "30 seconds"))

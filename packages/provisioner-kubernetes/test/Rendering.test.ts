@@ -77,7 +77,7 @@ describe("what lies beside a Pod", () => {
       { name: "cache", path: "/cache", keep: false }
     ]
     const settings = settingsOf({ serviceAddresses: ["10.0.0.1/32"] }, "dev")
-    expect(claimsOf(settings, workspaceId, aSpec({ volumes })).map(({ metadata }) => metadata.name)).toStrictEqual([
+    expect(claimsOf(settings, aBuild(workspaceId), aSpec({ volumes })).map(({ metadata }) => metadata.name)).toStrictEqual([
       `atelier-${workspaceId}-main--home`
     ])
     expect(networkPolicyOf(settings, aBuild(), aSpec())).toBeUndefined()

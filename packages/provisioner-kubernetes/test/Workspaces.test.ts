@@ -22,8 +22,9 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       const name = agentObject(metadata.workspace_id, "main")
       const path = `/api/v1/namespaces/${namespace.name}/pods/${name}/log`
       const log = Effect.map(Stream.runCollect(namespace.api.lines({ doing: "read", path }, "10 seconds")), (lines) => [...lines])
-      const started = yield* workspaces.start({ metadata, agents: [agent], files: undefined }, silent)
-      expect(started.map(({ name, pod }) => [name, pod.spec?.nodeName])).toStrictEqual([["main", "here"]])
+      const { agents: started, timings } = yield* workspaces.start({ metadata, agents: [agent], files: undefined }, silent)
+      expect(started.map(({ name, pod }) => [name, pod.status?.phase])).toStrictEqual([["main", "Running"]])
+      expect(timings.map(({ action }) => action)).toStrictEqual(["stop", "claim", "schedule", "prepare", "connect"])
       expect(yield* workspaces.runs(metadata.workspace_id, metadata.workspace_build_id, ["main"])).toBe(true)
       expect(yield* log).toStrictEqual([`${agent.token} connected`])
 

@@ -1,9 +1,11 @@
 /** A namespace of a real cluster, which the environment variable ATELIER_TEST_KUBECONFIG names. It is deleted with its scope. */
 import { Effect, Schedule, Schema, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { type Api, makeApi } from "../src/cluster/Api.js"
 import type { ClusterError } from "../src/cluster/ClusterError.js"
 import { connect } from "../src/cluster/Connection.js"
@@ -15,8 +17,22 @@ export const kubeconfig = process.env["ATELIER_TEST_KUBECONFIG"]
 /** What the title of a suite says where it is skipped. */
 export const skipped = kubeconfig === undefined ? " (skipped: ATELIER_TEST_KUBECONFIG names no kubeconfig)" : ""
 
-/** An image of busybox. The nodes of the cluster have to have it, as it is pulled from no registry. */
+/** An image of busybox. The nodes of another cluster than that of `test/machines/kubernetes.sh` have to have it. */
 export const image = "localhost/atelier-test:1"
+
+const machine = fileURLToPath(new URL("../../../test/machines/kubernetes.sh", import.meta.url))
+
+/** Whether the nodes are given images by `test/machines/kubernetes.sh`. */
+const isOfMachine = kubeconfig !== undefined && existsSync(join(dirname(kubeconfig), "containerd.sock"))
+
+/** Gives the nodes an image of busybox, once for all tests of a file. */
+const giveImage = Effect.runSync(
+  Effect.once(
+    Effect.sync(() => {
+      if (isOfMachine) execFileSync(machine, ["image", dirname(kubeconfig ?? ""), "static", image])
+    })
+  )
+)
 
 export const storageClass = "atelier-test"
 
@@ -75,6 +91,7 @@ const provideVolumes = ({ api, name, resources }: TestNamespace) =>
   })
 
 export const aNamespace: Effect.Effect<TestNamespace, ClusterError, Scope.Scope> = Effect.gen(function* () {
+  yield* giveImage
   const api = makeApi(yield* connect({ kubeconfig }))
   const name = `atelier-test-${randomUUID().slice(0, 8)}`
   const path = "/api/v1/namespaces"
@@ -89,3 +106,20 @@ export const aNamespace: Effect.Effect<TestNamespace, ClusterError, Scope.Scope>
   yield* provideVolumes(namespace)
   return namespace
 })
+
+const Nodes = Schema.Struct({
+  items: Schema.Array(
+    Schema.Struct({
+      status: Schema.Struct({ addresses: Schema.Array(Schema.Struct({ type: Schema.String, address: Schema.String })) })
+    })
+  )
+})
+
+/** The address of a node, which is one of this machine's: Pods reach a server there. */
+export const nodeAddress = ({ api }: TestNamespace) =>
+  api.call({ doing: "list the nodes", method: "GET", path: "/api/v1/nodes" }).pipe(
+    Effect.flatMap(Schema.decodeUnknown(Nodes)),
+    Effect.map(
+      ({ items }) => items.flatMap(({ status }) => status.addresses).find(({ type }) => type === "InternalIP")?.address ?? "127.0.0.1"
+    )
+  )

@@ -1,6 +1,5 @@
 /** What is made beside an agent's Pod: claims of volumes, the Secret of its start, and its network's policy. */
 import type { BuildMetadata } from "@atelier/core/provisioning"
-import type { Uuid } from "@atelier/core/platform"
 import { gzipSync } from "node:zlib"
 import type { Manifest } from "../cluster/Resources.js"
 import type { ContainerSpec } from "@atelier/provisioner/container"
@@ -13,16 +12,22 @@ import type { JsonObject } from "./StrategicMerge.js"
 export const maximumSecret = 1_000_000
 
 /** The claims of the volumes that outlive a stop. */
-export const claimsOf = (settings: Settings, workspaceId: Uuid.Uuid, spec: ContainerSpec): ReadonlyArray<Manifest & JsonObject> =>
+export const claimsOf = (
+  settings: Settings,
+  { workspace_build_id, workspace_id }: Pick<BuildMetadata, "workspace_build_id" | "workspace_id">,
+  spec: ContainerSpec
+): ReadonlyArray<Manifest & JsonObject> =>
   volumesOf(spec)
     .filter(({ keep }) => keep)
     .map(({ name }) => ({
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",
       metadata: {
-        name: volumeObject(workspaceId, spec.agent, name),
+        name: volumeObject(workspace_id, spec.agent, name),
         labels: {
-          ...workspaceLabels(settings.deployment, workspaceId),
+          ...workspaceLabels(settings.deployment, workspace_id),
+          // The build that has made it, which deletes it again if it fails
+          [label.build]: workspace_build_id,
           [label.agent]: nameOf(spec.agent, 63),
           [label.part]: "volume",
           [label.volume]: nameOf(name, 63),

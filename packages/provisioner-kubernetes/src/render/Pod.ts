@@ -3,6 +3,7 @@ import type { ContainerSpec, SidecarSpec, VolumeSpec } from "@atelier/provisione
 import type { Options, Settings } from "../Settings.js"
 import { agentObject, type Labels, nameOf, volumeObject } from "./Names.js"
 import type { Uuid } from "@atelier/core/platform"
+import { agentLimits, type Limits, limitsOf } from "./Limits.js"
 import { type JsonObject, merged } from "./StrategicMerge.js"
 import { type ContainerUser, userOf } from "./User.js"
 
@@ -42,12 +43,6 @@ export const homeOf = ({ volumes }: ContainerSpec): string => volumes.find(({ na
 const copyProgram = `require("node:fs").cpSync(process.argv[1], process.argv[2], { recursive: true, verbatimSymlinks: true })`
 
 const millicores = (cpus: number): string => `${Math.max(1, Math.round(cpus * 1000))}m`
-
-interface Limits {
-  readonly cpus?: number | undefined
-  readonly memory?: number | undefined
-  readonly gpus?: number | undefined
-}
 
 const resourcesOf = ({ requests = {} }: Options, { cpus, gpus, memory }: Limits): JsonObject => {
   const limits = {
@@ -107,7 +102,7 @@ const sidecarOf = ({ settings }: PodInput, sidecar: SidecarSpec): JsonObject => 
     ...(sidecar.command.length === 0 ? {} : { args: sidecar.command }),
     env: variables(sidecar.env),
     ports: sidecar.ports.map((containerPort) => ({ containerPort })),
-    resources: resourcesOf(options, { cpus: sidecar.cpus ?? options.defaults?.cpus, memory: sidecar.memory ?? options.defaults?.memory }),
+    resources: resourcesOf(options, limitsOf(options, sidecar)),
     securityContext: securityOf(userOf(sidecar.user, settings), false),
     volumeMounts: sidecar.volumes.map(mountOf)
   }
@@ -123,7 +118,7 @@ const runtimeOf = (input: PodInput, security: JsonObject): { readonly volume: Js
     image: options.runtimeImage,
     ...pullPolicy(options),
     command: [...runtime.node, "-e", copyProgram, runtime.directory, copyDirectory],
-    resources: resourcesOf(options, { cpus: input.spec.cpus, memory: input.spec.memory }),
+    resources: resourcesOf(options, limitsOf(options, input.spec)),
     securityContext: security,
     volumeMounts: [{ name: runtimeVolume, mountPath: copyDirectory }]
   }
@@ -168,14 +163,13 @@ export const podOf = (input: PodInput): JsonObject => {
     readOnly: true,
     ...(options.runtimePath === undefined ? {} : { subPath: options.runtimePath })
   }
-  const limits = { cpus: spec.cpus ?? options.defaults?.cpus, memory: spec.memory ?? options.defaults?.memory }
   const agent = {
     name: "agent",
     image,
     ...pullPolicy(options),
     command: runtime.agent(spec.entrypoint),
     env: variables({ HOME: home, ...spec.env, ...environment }),
-    resources: resourcesOf(options, { ...limits, gpus: spec.gpus }),
+    resources: resourcesOf(options, agentLimits(settings, spec)),
     securityContext: security,
     volumeMounts: [...own.map(mountOf), ...homeMount, runtimeMount, { name: secretVolume, mountPath: runtime.secrets, readOnly: true }]
   }

@@ -1,5 +1,6 @@
 import type { ContainerSpec } from "@atelier/provisioner/container"
 import type { Settings } from "../Settings.js"
+import { excesses } from "./Limits.js"
 
 /** The user and group of a container, by number. */
 export interface ContainerUser {
@@ -22,7 +23,7 @@ export const refusals = ({ options, user: ownUser }: Settings, spec: ContainerSp
   const users = [spec.user, ...spec.sidecars.map(({ user }) => user)]
   const needsAddresses = spec.network === "none" && (options.serviceAddresses ?? []).length === 0
   return [
-    ...(spec.image._tag === "Build" ? ["build: images are not built by this engine; build it elsewhere, and name it with image"] : []),
+    ...(spec.image._tag === "Build" ? ["build: this engine builds no images; build and push it elsewhere, and name it with image"] : []),
     ...users.flatMap((user) =>
       user !== undefined && !form.test(user) ? [`user: Kubernetes knows users by number, not by the name ${JSON.stringify(user)}`] : []
     ),
@@ -30,6 +31,8 @@ export const refusals = ({ options, user: ownUser }: Settings, spec: ContainerSp
     ...(spec.privileged && options.allowPrivileged !== true
       ? ["privileged: the operator does not allow it (the option allowPrivileged)"]
       : []),
+    ...excesses(options, spec),
+    ...spec.sidecars.flatMap((sidecar) => excesses(options, sidecar).map((reason) => `the sidecar ${sidecar.name}: ${reason}`)),
     ...(needsAddresses ? ["network: none needs the addresses of the service (the option serviceAddresses)"] : [])
   ].map((reason) => `the container of the agent ${spec.agent}: ${reason}`)
 }

@@ -1,5 +1,5 @@
 /** Waiting for Pods: to run, and to be gone. */
-import { Clock, Duration, Effect, Option, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Option, type Scope, Stream } from "effect"
 import type { Api } from "../cluster/Api.js"
 import type { ClusterError } from "../cluster/ClusterError.js"
 import { Event, Pod } from "../cluster/Objects.js"
@@ -8,6 +8,11 @@ import { pathOf, type Resources } from "../cluster/Resources.js"
 import type { Settings } from "../Settings.js"
 import { type Progress, progressOf } from "./Progress.js"
 import { type Report, WorkspaceFailure } from "./WorkspaceFailure.js"
+
+interface Wait {
+  readonly scheduled: Effect.Effect<void, ClusterError | WorkspaceFailure>
+  readonly running: Effect.Effect<Pod, ClusterError | WorkspaceFailure>
+}
 
 interface Needs {
   readonly api: Api
@@ -74,10 +79,11 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
       Effect.fail(new WorkspaceFailure({ message: `${progress.text}; its last lines are in the build's log` }))
     )
 
-  /** Waits until the agent's program runs. Fails with the reason why it will not. */
-  const untilRunning = (name: string, uid: string, report: Report): Effect.Effect<Pod, ClusterError | WorkspaceFailure> =>
-    Effect.scoped(
-      Effect.gen(function* () {
+  /** Follows a start. `scheduled` waits for a node, `running` for the agent's program. They fail with the reason why it will not. */
+  const untilRunning = (name: string, uid: string, report: Report): Effect.Effect<Wait, never, Scope.Scope> =>
+    Effect.gen(function* () {
+      const scheduled = yield* Deferred.make<void, ClusterError | WorkspaceFailure>()
+      const wait = Effect.gen(function* () {
         const news = yield* watch.follow(name)
         const tell = reportEvents(report)
         const begin = yield* Clock.currentTimeMillis
@@ -89,6 +95,7 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
             return yield* new WorkspaceFailure({ message: `the Pod ${name} was deleted while it started` })
           last = progressOf(read.value)
           const now = yield* Clock.currentTimeMillis
+          if (read.value.spec?.nodeName) yield* Deferred.succeed(scheduled, undefined)
           if (last._tag === "Running") return read.value
           if (last._tag === "Ended") return yield* ended(name, last, report)
           if (last._tag === "Failed") return yield* new WorkspaceFailure({ message: last.text })
@@ -105,7 +112,9 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
           else read = yield* resources.get("pods", Pod, namespace, name)
         }
       })
-    )
+      const fiber = yield* Effect.forkScoped(Effect.scoped(wait))
+      return { scheduled: Effect.raceFirst(Deferred.await(scheduled), Effect.asVoid(Fiber.join(fiber))), running: Fiber.join(fiber) }
+    })
 
   /** Waits until a Pod is gone. One whose node does not answer in time is forgotten by the cluster. */
   const untilGone = (name: string, uid: string, report: Report): Effect.Effect<void, ClusterError> =>

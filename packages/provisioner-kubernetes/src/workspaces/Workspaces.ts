@@ -1,7 +1,7 @@
 /** Workspaces as objects of one namespace: started, stopped and deleted. Every step finds what an earlier one left, by labels and names. */
 import type { Uuid } from "@atelier/core/platform"
-import type { BuildMetadata } from "@atelier/core/provisioning"
-import { Effect, Exit, Ref, type Stream } from "effect"
+import type { BuildMetadata, EngineTiming } from "@atelier/core/provisioning"
+import { Clock, Effect, Exit, type Stream } from "effect"
 import type { Api } from "../cluster/Api.js"
 import type { ClusterError } from "../cluster/ClusterError.js"
 import { Any, type Pod, Pod as PodSchema } from "../cluster/Objects.js"
@@ -34,8 +34,17 @@ export interface WorkspaceStart {
 /** An agent whose Pod runs. */
 export interface StartedAgent {
   readonly name: string
+  readonly spec: ContainerSpec
   readonly pod: Pod
 }
+
+export interface Started {
+  readonly agents: ReadonlyArray<StartedAgent>
+  readonly timings: ReadonlyArray<EngineTiming>
+}
+
+/** Notes how long a part of a start took. */
+type Timed = <A, E>(action: string, resource: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 /** Waits for the line by which an agent says that it is connected. Fails with the reason that it gives, or when it says nothing. */
 export type AwaitAgent = (output: Stream.Stream<string, ClusterError>, agent: string) => Effect.Effect<void, WorkspaceFailure>
@@ -47,6 +56,8 @@ export interface WorkspacesInput {
   readonly settings: Settings
   readonly runtime: RuntimePlace
   readonly awaitAgent: AwaitAgent
+  /** Fails if the account lacks a right that the engine needs. */
+  readonly rights: Effect.Effect<void, ClusterError>
 }
 
 /** Kinds of the objects of a start, in the order of their deletion: the Secret is what says that the workspace is to run. */
@@ -59,14 +70,14 @@ const failure = (error: ClusterError | WorkspaceFailure): WorkspaceFailure =>
   error._tag === "WorkspaceFailure" ? error : new WorkspaceFailure({ message: error.message })
 
 export const makeWorkspaces = (input: WorkspacesInput) => {
-  const { awaitAgent, resources, runtime, settings, watch } = input
+  const { awaitAgent, resources, rights, runtime, settings, watch } = input
   const { deployment, namespace } = settings
   const { output, reportTail, untilGone, untilRunning } = waits(input)
 
   const withLabels = (workspaceId: Uuid.Uuid) => ({ labelSelector: selectorOf(workspaceLabels(deployment, workspaceId)) })
 
-  /** Deletes what lets a workspace run, and waits for its Pods to end. */
-  const halt = (workspaceId: Uuid.Uuid, report: Report, grace?: number): Effect.Effect<void, ClusterError> =>
+  /** Deletes what lets a workspace run, and waits for its Pods to end. Returns the objects. */
+  const halt = (workspaceId: Uuid.Uuid, report: Report, grace?: number): Effect.Effect<ReadonlyArray<Any>, ClusterError> =>
     Effect.gen(function* () {
       const found = yield* Effect.forEach(
         kindsOfStart,
@@ -86,6 +97,7 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
         concurrency: "unbounded",
         discard: true
       })
+      return found.flatMap(({ objects }) => objects)
     })
 
   /** Makes an object, or finds the one that this build made before. */
@@ -102,14 +114,14 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
       )
     )
 
-  /** Makes the claims of the volumes that are missing, and lets those grow that are too small. Notes the new ones. */
-  const claim = (workspaceId: Uuid.Uuid, spec: ContainerSpec, made: Ref.Ref<ReadonlyArray<Any>>, report: Report) =>
+  /** Makes the claims of the volumes that are missing, and lets those grow that are too small. */
+  const claim = (metadata: BuildMetadata, spec: ContainerSpec, report: Report) =>
     Effect.forEach(
-      claimsOf(settings, workspaceId, spec),
+      claimsOf(settings, metadata, spec),
       (object) =>
         resources.create("persistentvolumeclaims", namespace, object).pipe(
-          Effect.flatMap((found) => Ref.update(made, (all) => [...all, found])),
           Effect.zipRight(report(`Made the volume ${object.metadata.name}.`)),
+          // What was asked of the cluster is there when a cancelled start looks for it
           Effect.uninterruptible,
           Effect.catchIf(
             (error) => error.isPresent,
@@ -131,30 +143,45 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
       { discard: true }
     )
 
-  const startAgent = (metadata: BuildMetadata, { environment, spec, token }: AgentStart, files: Uint8Array | undefined, report: Report) =>
+  interface AgentInput extends AgentStart {
+    readonly metadata: BuildMetadata
+    readonly files: Uint8Array | undefined
+    readonly report: Report
+    readonly timed: Timed
+  }
+
+  const startAgent = ({ environment, files, metadata, report, spec, timed, token }: AgentInput) =>
     Effect.gen(function* () {
       const { workspace_id } = metadata
       const reference = spec.image._tag === "Image" ? spec.image.reference : ""
       const labels = agentLabels(deployment, metadata, spec.agent, "agent")
       const hasFiles = files !== undefined
       const pod = podOf({ settings, spec, runtime, workspaceId: workspace_id, image: reference, labels, environment, hasFiles })
-      const secret = yield* create("secrets", secretOf({ settings, metadata, spec, token, files, pod }))
+      const secret = yield* Effect.uninterruptible(create("secrets", secretOf({ settings, metadata, spec, token, files, pod })))
       const owned = (object: JsonObject) => ownedBy(secret.metadata, object) as Manifest & JsonObject
       const policy = networkPolicyOf(settings, metadata, spec)
       if (policy !== undefined) yield* create("networkpolicies", owned(policy))
       const { metadata: made } = yield* create("pods", owned(pod))
       yield* report(`Made the Pod ${made.name} in the namespace ${namespace}.`)
-      const running = yield* untilRunning(made.name, made.uid, report)
+      const wait = yield* untilRunning(made.name, made.uid, report)
+      yield* timed("schedule", made.name, wait.scheduled)
+      const running = yield* timed("prepare", made.name, wait.running)
       yield* report(`The Pod runs on the node ${running.spec?.nodeName ?? "?"}; waiting for the agent to connect.`)
-      yield* awaitAgent(output(made.name), spec.agent).pipe(Effect.tapError(() => reportTail(made.name, "agent", false, report)))
-      return { name: spec.agent, pod: running } satisfies StartedAgent
-    })
+      yield* timed(
+        "connect",
+        made.name,
+        awaitAgent(output(made.name), spec.agent).pipe(Effect.tapError(() => reportTail(made.name, "agent", false, report)))
+      )
+      return { name: spec.agent, spec, pod: running } satisfies StartedAgent
+    }).pipe(Effect.scoped)
 
   /** Deletes what a start that failed or was cancelled has made. The volumes of earlier starts stay. */
-  const undo = (workspaceId: Uuid.Uuid, made: Ref.Ref<ReadonlyArray<Any>>, report: Report) =>
+  const undo = ({ workspace_build_id, workspace_id }: BuildMetadata, withVolumes: boolean, report: Report) =>
     Effect.gen(function* () {
-      yield* halt(workspaceId, report, graceOfFailure)
-      for (const { metadata } of yield* Ref.get(made))
+      yield* halt(workspace_id, report, graceOfFailure)
+      if (!withVolumes) return
+      const labelSelector = selectorOf({ ...workspaceLabels(deployment, workspace_id), [label.build]: workspace_build_id })
+      for (const { metadata } of yield* resources.list("persistentvolumeclaims", Any, namespace, { labelSelector }))
         yield* resources.remove("persistentvolumeclaims", namespace, metadata.name, { uid: metadata.uid })
     }).pipe(
       Effect.timeout("2 minutes"),
@@ -163,23 +190,40 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
 
   return {
     /** Starts the agents' Pods, after ending those of earlier builds. Failed or interrupted, it leaves the workspace as it is when it is stopped. */
-    start: ({ agents, files, metadata }: WorkspaceStart, report: Report): Effect.Effect<ReadonlyArray<StartedAgent>, WorkspaceFailure> =>
+    start: ({ agents, files, metadata }: WorkspaceStart, report: Report): Effect.Effect<Started, WorkspaceFailure> =>
       Effect.gen(function* () {
         const refused = agents.flatMap(({ spec }) => refusals(settings, spec))
         if (refused.length > 0) return yield* new WorkspaceFailure({ message: refused.join("\n") })
         if (files !== undefined && files.byteLength > maximumSecret)
           return yield* new WorkspaceFailure({ message: `files: are larger than ${maximumSecret} bytes when they are compressed` })
-        const { workspace_id } = metadata
-        const made = yield* Ref.make<ReadonlyArray<Any>>([])
-        return yield* Effect.gen(function* () {
+        yield* rights
+        const timings: Array<EngineTiming> = []
+        const timed: Timed = (action, resource, work) =>
+          Effect.gen(function* () {
+            const started_at = yield* Clock.currentTimeMillis
+            const result = yield* work
+            timings.push({ stage: "apply", source: "kubernetes", action, resource, started_at, ended_at: yield* Clock.currentTimeMillis })
+            return result
+          })
+        // A start that is repeated after a crash may have given its users a workspace already
+        let hasRun = false
+        const started = yield* Effect.gen(function* () {
           yield* watch.hold
-          yield* halt(workspace_id, report)
-          for (const { spec } of agents) yield* claim(workspace_id, spec, made, report)
-          return yield* Effect.forEach(agents, (agent) => startAgent(metadata, agent, files, report), { concurrency: "unbounded" })
+          const before = yield* timed("stop", "earlier Pods", halt(metadata.workspace_id, report))
+          hasRun = before.some(({ metadata: { labels } }) => labels?.[label.build] === metadata.workspace_build_id)
+          yield* timed(
+            "claim",
+            "volumes",
+            Effect.forEach(agents, ({ spec }) => claim(metadata, spec, report), { discard: true })
+          )
+          return yield* Effect.forEach(agents, (agent) => startAgent({ ...agent, metadata, files, report, timed }), {
+            concurrency: "unbounded"
+          })
         }).pipe(
           Effect.scoped,
-          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : undo(workspace_id, made, report)))
+          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : undo(metadata, !hasRun, report)))
         )
+        return { agents: started, timings }
       }).pipe(Effect.mapError(failure)),
 
     /** Ends the Pods. The volumes stay. Doing it twice is fine. */

@@ -1,0 +1,243 @@
+/** A server whose workspaces are Pods of a real cluster, as its users have it. */
+import {
+  builds,
+  type Client,
+  provisioning,
+  reach,
+  type Template,
+  templateVersions,
+  type Workspace,
+  workspaces,
+  workspaceSettings
+} from "@atelier/client"
+import { runtimeArchive } from "@atelier/provisioner/container"
+import { Effect, Exit, Scope } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Server as Listener } from "node:net"
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pipeline } from "node:stream/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { freePort, Server } from "../../atelier/test/Server.js"
+import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
+import { aTar } from "../../../test/records/archives.js"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
+import { Any, Pod } from "../src/cluster/Objects.js"
+import type { Options } from "../src/Settings.js"
+import { aNamespace, image, kubeconfig, nodeAddress, skipped, storageClass, type TestNamespace } from "./cluster.js"
+
+const run = Effect.runPromise
+
+const pool = (title: string) => `
+agents:
+  - name: main
+    container:
+      image: ${image}
+      cpus: 0.1
+      memory: 128Mi
+      disk: 16Mi
+    apps:
+      - { slug: site, display_name: ${title}, url: "http://localhost:8080" }
+    scripts:
+      - { display_name: site, run_on_start: true, script: "mkdir -p /tmp/site; echo ${title} > /tmp/site/index.html; httpd -p 8080 -h /tmp/site" }
+presets:
+  - { name: ready, prebuilds: { instances: 1 } }
+`
+
+const isStopped = ({ latest_build }: Workspace) => latest_build.status === "stopped"
+
+/** The resource of a workspace that runs: what its page shows. */
+const shown = ({ latest_build }: Workspace): Readonly<Record<string, string>> =>
+  Object.fromEntries(latest_build.resources.flatMap(({ metadata = [] }) => metadata.map(({ key, value }) => [key, value])))
+
+describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, { timeout: 240_000 }, () => {
+  const scope = Effect.runSync(Scope.make())
+  const listeners: Array<Listener> = []
+  let namespace: TestNamespace
+  let directory: string
+  let runtime: string
+
+  beforeAll(async () => {
+    namespace = await run(Scope.extend(aNamespace, scope))
+    directory = await mkdtemp(join(tmpdir(), "atelier-kubernetes-"))
+    runtime = join(directory, "runtime")
+    await mkdir(runtime)
+    const { tar } = await run(runtimeArchive())
+    const unpack = spawn("tar", ["-xC", runtime], { stdio: ["pipe", "ignore", "inherit"] })
+    await Promise.all([pipeline(tar(), unpack.stdin), once(unpack, "close")])
+  }, 240_000)
+
+  afterAll(async () => {
+    for (const listener of listeners) listener.close()
+    await run(Scope.close(scope, Exit.void))
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const pods = () => run(namespace.resources.list("pods", Pod, namespace.name, {}))
+
+  const podOf = async ({ id }: { readonly id: string }) => {
+    const found = (await pods()).filter(({ metadata }) => metadata.labels?.["atelier.dev/workspace-id"] === id)
+    expect(found).toHaveLength(1)
+    return found[0]
+  }
+
+  /** The names of all that an engine has made and not deleted. */
+  const left = (deployment: string) =>
+    run(
+      Effect.forEach(["pods", "secrets", "persistentvolumeclaims", "networkpolicies"] as const, (kind) =>
+        Effect.map(
+          namespace.resources.list(kind, Any, namespace.name, {
+            labelSelector: `atelier.dev/workspace-id,atelier.dev/deployment=${deployment}`
+          }),
+          (all) => all.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : [`${kind} ${metadata.name}`]))
+        )
+      ).pipe(Effect.map((all) => all.flat()))
+    )
+
+  /** Where Pods reach a port of the loopback address, on which a server needs no set-up token. */
+  const reachedAt = async (port: number): Promise<string> => {
+    const address = await run(nodeAddress(namespace))
+    const listener = createServer((socket) => {
+      const other = connect(port, "127.0.0.1")
+      socket.on("error", () => other.destroy())
+      other.on("error", () => socket.destroy())
+      socket.pipe(other).pipe(socket)
+    }).listen(0, address)
+    await once(listener, "listening")
+    listeners.push(listener)
+    return `http://${address}:${(listener.address() as AddressInfo).port}`
+  }
+
+  const aServer = async (database: string, deployment: string) => {
+    const port = await freePort()
+    const options: Options = {
+      agentUrl: await reachedAt(port),
+      kubeconfig,
+      namespace: namespace.name,
+      deployment,
+      storageClass,
+      runtimeVolume: { hostPath: { path: runtime } },
+      imagePullPolicy: "IfNotPresent",
+      requests: { cpus: 0.1, memory: 0.1 },
+      stopGrace: "5 seconds"
+    }
+    const file = join(directory, `${deployment}.yaml`)
+    await writeFile(file, JSON.stringify(options))
+    return Server.start({
+      port,
+      database,
+      workspacesDirectory: join(directory, deployment),
+      args: ["--engines", "kubernetes", "--kubernetes-options-file", file, "--workspace-prebuilds-reconciliation-interval", "1s"]
+    })
+  }
+
+  it.each(["SQLite", "PostgreSQL"] as const)("keeps what a user of %s does", async (kind) => {
+    const deployment = kind.toLowerCase()
+    const server = await aServer(kind === "SQLite" ? `sqlite:${join(directory, "life.db")}` : await lastingDatabaseUrl(), deployment)
+    const client = await firstClient(server.url)
+    try {
+      const log: Array<string> = []
+      const sandbox = await client.sandboxes.create({
+        template: "kubernetes-pod",
+        parameters: { image, cpus: "1", memory: "1" },
+        onProgress: ({ output }) => log.push(output)
+      })
+      const { exec, id } = sandbox
+      expect(log.join("\n")).toContain("The Pod runs on the node")
+      expect(await exec("id -u; pwd; echo kept > note")).toMatchObject({ exitCode: 0, stdout: "1000\n/home/dev\n" })
+      expect(await exec("env")).toMatchObject({ stdout: expect.not.stringMatching(/AGENT_TOKEN/) })
+      const terminal = await sandbox.terminal()
+      const writer = terminal.input.getWriter()
+      await writer.write("tty && stty size; exit\n")
+      let screen = ""
+      for await (const bytes of terminal.output) screen += new TextDecoder().decode(bytes)
+      expect(screen).toMatch(/\/dev\/pts\/\d+\s+24 80/)
+
+      const started = await workspaces.getWorkspace(client, { workspace: id })
+      const pod = await podOf(sandbox)
+      expect(shown(started)).toMatchObject({
+        pod: `${namespace.name}/${pod?.metadata.name}`,
+        node: pod?.spec?.nodeName,
+        address: pod?.status?.podIP,
+        image,
+        digest: expect.stringMatching(/^sha256:/),
+        cpus: "1",
+        memory: "1024 MiB",
+        disk: "5120 MiB"
+      })
+      const { provisioner_timings } = await workspaceSettings.getWorkspaceTimings(client, { workspace: id })
+      expect(provisioner_timings.map(({ action }) => action)).toEqual(expect.arrayContaining(["schedule", "prepare", "connect"]))
+
+      await build(client, started, "stop")
+      await untilWorkspace(client, id, isStopped)
+      expect((await left(deployment)).filter((name) => !name.startsWith("persistentvolumeclaims "))).toStrictEqual([])
+      await build(client, started, "start")
+      await untilWorkspace(client, id, isRunning)
+      const again = await client.sandboxes.get(id)
+      expect((await again.exec("cat note")).stdout).toBe("kept\n")
+
+      // A prebuilt workspace is handed over as it runs
+      const site = await templateFrom(client, "site", { files: { "template.yaml": pool("first") } })
+      const [preset] = (await templateVersions.getTemplateVersionPresets(client, { templateversion: site.active_version_id })) ?? []
+      const ready = await untilReady(client, site)
+      const claimed = await workspaceFrom(client, site, "mine", { template_version_preset_id: preset?.id })
+      expect(claimed.id).toBe(ready?.metadata.labels?.["atelier.dev/workspace-id"])
+      const mine = await untilWorkspace(client, claimed.id, isRunning)
+      expect((await podOf(mine))?.metadata.uid).toBe(ready?.metadata.uid)
+      const own = await client.sandboxes.get(mine.id)
+      expect((await own.exec("echo $SERVICE_WORKSPACE_OWNER_NAME; echo $SERVICE_WORKSPACE_NAME")).stdout).toBe("ada\nmine\n")
+      const page = () => reach.fetchApp(client, { user: "ada", workspace: "mine", app: "site" })
+      await expect.poll(async () => (await page()).text(), { timeout: 20_000 }).toBe("first\n")
+
+      // Another version of the template, without a pool
+      const { hash: file_id } = await provisioning.uploadFile(client, {
+        contentType: "application/x-tar",
+        body: await aTar({ "template.yaml": pool("second").replace(/presets:[^]*/, "") })
+      })
+      const next = await templateVersions.createTemplateVersion(client, {
+        organization: "default",
+        body: { storage_method: "file", provisioner: "terraform", template_id: site.id, file_id }
+      })
+      for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: next.id }));
+      await templateVersions.promoteTemplateVersion(client, { template: site.id, body: { id: next.id } })
+      await builds.createWorkspaceBuild(client, { workspace: mine.id, body: { transition: "start", template_version_id: next.id } })
+      await untilWorkspace(client, mine.id, (one) => one.latest_build.template_version_id === next.id && isRunning(one))
+      await expect.poll(async () => (await page()).text(), { timeout: 20_000 }).toBe("second\n")
+      await (await client.sandboxes.get(mine.id)).delete({ wait: true })
+
+      // Cancelled while it waits for an image
+      const stuck = await templateFrom(client, "stuck", {
+        files: { "template.yaml": "agents: [{ name: main, container: { image: localhost/none:1, disk: 16Mi } }]\n" }
+      })
+      const waiting = await workspaceFrom(client, stuck, "waiting")
+      await untilPod(waiting)
+      await builds.cancelWorkspaceBuild(client, { workspacebuild: waiting.latest_build.id })
+      await untilWorkspace(client, waiting.id, ({ latest_build }) => ["canceled", "failed"].includes(latest_build.status))
+      expect((await left(deployment)).filter((name) => name.includes(waiting.id))).toStrictEqual([])
+
+      await again.delete({ wait: true })
+      await build(client, waiting, "delete")
+      await untilWorkspace(client, waiting.id, ({ latest_build }) => latest_build.status === "deleted")
+      // What was prebuilt of the first version goes too
+      await expect.poll(() => left(deployment), { timeout: 60_000 }).toStrictEqual([])
+    } finally {
+      await server.stop()
+    }
+  })
+
+  /** The Pod of a prebuilt workspace whose agents are ready. */
+  const untilReady = async (client: Client, { name }: Template) => {
+    const prebuilt = async () => (await workspaces.listWorkspaces(client, { q: `owner:prebuilds template:${name}` })).workspaces
+    await expect.poll(async () => (await prebuilt()).some(isRunning), { timeout: 60_000, interval: 250 }).toBe(true)
+    const [ready] = (await prebuilt()).filter(isRunning)
+    if (ready === undefined) throw new Error("the prebuilt workspace is gone")
+    return podOf(ready)
+  }
+
+  const untilPod = ({ id }: Workspace) =>
+    expect
+      .poll(async () => (await pods()).some(({ metadata }) => metadata.labels?.["atelier.dev/workspace-id"] === id), { timeout: 20_000 })
+      .toBe(true)
+})
