@@ -159,13 +159,14 @@ it.scopedLive("what a session runs ends with its connection, unless it ignores t
       Effect.gen(function* () {
         const channel = yield* exec(
           yield* connect(session),
-          "sleep 1000 & echo $!; nohup sleep 1000 >/dev/null 2>&1 & echo $!; echo $$; wait"
+          // What ignores the hang-up tells its own id, once it does
+          "echo $$; sleep 1000 & echo $!; nohup sh -c 'echo $$; exec sleep 1000 >/dev/null' 2>/dev/null & wait"
         )
         const text = yield* collected(channel).until(/\d+\n\d+\n\d+\n/)
         return text.trim().split("\n").map(Number)
       })
     )
-    const [child = 0, staying = 0, leader = 0] = pids
+    const [leader = 0, child = 0, staying = 0] = pids
     yield* Effect.addFinalizer(() => Effect.sync(() => isRunning(staying) && process.kill(staying, "SIGKILL")))
     yield* Effect.repeat(Effect.sleep(20), { while: () => isRunning(child) || isRunning(leader) }).pipe(Effect.timeout("4 seconds"))
     expect(isRunning(staying)).toBe(true)
