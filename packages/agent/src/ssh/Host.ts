@@ -1,5 +1,6 @@
 /** What the SSH server needs of its agent. Types alone: the server is a script of its own, which shares no module with the rest. */
 import type { Duplex } from "node:stream"
+import type { TerminalProgram } from "../streams/Pseudoterminal.js"
 
 /** How statistics and logs name what a session is used by. */
 export type Client = "ssh" | "vscode" | "jetbrains"
@@ -27,13 +28,7 @@ export interface Terminal {
   readonly hangUp: () => void
 }
 
-export interface TerminalOrder {
-  readonly file: string
-  readonly args: ReadonlyArray<string>
-  readonly directory: string
-  readonly environment: Readonly<Record<string, string>>
-  readonly cols: number
-  readonly rows: number
+export interface TerminalOrder extends TerminalProgram {
   readonly term: string
 }
 
