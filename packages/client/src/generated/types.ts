@@ -2612,6 +2612,10 @@ export interface WorkspaceHealth {
   readonly failing_agents: ReadonlyArray<string>
 }
 
+export interface WorkspaceHostKey {
+  readonly public_key: string
+}
+
 export interface WorkspaceProxies {
   readonly regions: ReadonlyArray<WorkspaceProxy>
 }

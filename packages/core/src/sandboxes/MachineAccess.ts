@@ -15,6 +15,8 @@ import { Conflict, NotFound, UpstreamFailure } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { WorkspaceHostKey } from "../workspaces/hostKeys/HostKey.js"
+import { HostKeys } from "../workspaces/hostKeys/HostKeys.js"
 
 const missing = new NotFound({ resource: "workspace_agent" })
 
@@ -25,6 +27,9 @@ export interface MachineAccessService {
    * with `NotFound` without it, and with `Conflict` where the deployment lets clients in through browsers alone. Asks the store once.
    */
   readonly open: (id: WorkspaceAgentId) => Effect.Effect<readonly [StreamRight, AgentWorkspace], NotFound | Conflict, CurrentActor>
+
+  /** Returns the public key by which an SSH client knows the agent's workspace. Fails as `open` does. */
+  readonly hostKey: (id: WorkspaceAgentId) => Effect.Effect<WorkspaceHostKey, NotFound | Conflict, CurrentActor>
 
   /**
    * Fails with why an agent that the actor may reach was not reached: `NotFound` for one that is not connected, `Conflict` for one that serves neither
@@ -37,6 +42,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentRepository
   const parts = yield* BuildResourceRepository
   const tunnels = yield* AgentTunnels
+  const keys = yield* HostKeys
   const options = yield* DeploymentOptions
   const inactive = inactivityTimeout(options.agentConnectionUpdateInterval)
 
@@ -52,6 +58,10 @@ const make = Effect.gen(function* () {
   return {
     open: Traced.fn("MachineAccess.open")((id: WorkspaceAgentId) => rightWithin(`machine:${id}`, reachable(id))),
 
+    hostKey: Traced.fn("MachineAccess.hostKey")((id: WorkspaceAgentId) =>
+      Effect.flatMap(reachable(id), ({ workspace_id }) => keys.publicOf(workspace_id))
+    ),
+
     refuseUnreached: Traced.fn("MachineAccess.refuseUnreached")(function* (id: WorkspaceAgentId, { message, reason }: AgentUnreachable) {
       if (reason === "unable") return yield* new Conflict({ message })
       const [row] = (yield* parts.ofAgent(id)).agents
@@ -65,5 +75,5 @@ const make = Effect.gen(function* () {
 
 /** Who may use the processes and files of workspaces. */
 export class MachineAccess extends Context.Tag("@atelier/core/MachineAccess")<MachineAccess, MachineAccessService>() {
-  static readonly layer = standingOn(service(MachineAccess, make), AgentTunnels.layer)
+  static readonly layer = standingOn(service(MachineAccess, make), AgentTunnels.layer, HostKeys.layer)
 }

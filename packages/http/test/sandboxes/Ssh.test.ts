@@ -36,15 +36,22 @@ describeAgents("SSH", (server) => {
     expect(await ssh(["workspace", "cat; echo err >&2; exit 3"], "in\n")).toMatchObject({ code: 3, stdout: "in\n", stderr: "err\n" })
   })
 
-  it.skipIf(!isHere)("shows the same host key to each connection of a workspace", async () => {
+  it.skipIf(!isHere)("shows the host key that the server tells, to each connection of a workspace", async () => {
     const agent = await server().anAgent()
-    const first = await link(server(), agent)
     const { folder, ssh } = openSsh(server(), agent)
-    expect((await ssh(["workspace", "true"])).code).toBe(0)
+    const path = `/workspaceagents/${agent.id}/ssh-host-key`
+    // Before the agent has ever connected
+    const { body } = await server().call("GET", path, { token: server().owner().token })
+    expect(body).toStrictEqual({ public_key: expect.stringMatching(/^ssh-ed25519 [\w+/]{68}$/) })
+    writeFileSync(join(folder, "known_hosts"), `workspace ${(body as { readonly public_key: string }).public_key}\n`)
+    const strict = () => ssh(["-o", "StrictHostKeyChecking=yes", "workspace", "true"])
+    const first = await link(server(), agent)
+    expect(await strict()).toMatchObject({ code: 0, stderr: "" })
     await first.close()
     await link(server(), agent)
-    expect(await ssh(["-o", "StrictHostKeyChecking=yes", "workspace", "true"])).toMatchObject({ code: 0, stderr: "" })
-    expect(readFileSync(join(folder, "known_hosts"), "utf8")).toMatch(/^workspace ssh-ed25519 \S+\n$/)
+    expect(await strict()).toMatchObject({ code: 0, stderr: "" })
+    const stranger = await server().aMember()
+    expect(await server().call("GET", path, { token: stranger.token })).toMatchObject({ status: 404 })
   })
 
   it.skipIf(!isHere)("copies files in both directions", async () => {

@@ -8,6 +8,7 @@ import { nil } from "../../platform/texts/Uuid.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { service } from "../../platform/wiring/Standing.js"
 import type { WorkspaceId } from "../Workspace.js"
+import { publicKeyOf, type WorkspaceHostKey } from "./HostKey.js"
 import { HostKeyRepository } from "./HostKeyRepository.js"
 
 /** A row's id is that of its workspace. */
@@ -22,6 +23,9 @@ export interface HostKeysService {
    * the deployment's encryption keys opens is replaced, and logged. For the workspace's own agent alone.
    */
   readonly of: (id: WorkspaceId) => Effect.Effect<Redacted.Redacted>
+
+  /** Returns the public half of a workspace's key, which is made as by `of`. The caller checks the right to the workspace. */
+  readonly publicOf: (id: WorkspaceId) => Effect.Effect<WorkspaceHostKey>
 
   /** Deletes the keys of deleted workspaces. */
   readonly forgetting: Worker<never>
@@ -45,20 +49,25 @@ const make = Effect.gen(function* () {
       Option.map((bytes) => Redacted.make(new TextDecoder().decode(bytes)))
     )
 
+  const of = (id: WorkspaceId): Effect.Effect<Redacted.Redacted> =>
+    Effect.gen(function* () {
+      const stored = Option.getOrUndefined(yield* repository.of(id))
+      const known = stored === undefined ? Option.none() : yield* open(id, stored)
+      if (Option.isSome(known)) return known.value
+      const { private_key } = yield* generator.generate("ed25519")
+      const sealed = yield* encryption.seal(new TextEncoder().encode(Redacted.value(private_key)), placeOf({ id, user_id: nil }))
+      // Another replica may have been faster: its key counts
+      const kept = yield* open(id, yield* repository.keep(id, sealed, stored, yield* Timestamp.now))
+      return Option.getOrElse(kept, () => private_key)
+    })
+
   return {
     column,
 
-    of: (id: WorkspaceId): Effect.Effect<Redacted.Redacted> =>
-      Effect.gen(function* () {
-        const stored = Option.getOrUndefined(yield* repository.of(id))
-        const known = stored === undefined ? Option.none() : yield* open(id, stored)
-        if (Option.isSome(known)) return known.value
-        const { private_key } = yield* generator.generate("ed25519")
-        const sealed = yield* encryption.seal(new TextEncoder().encode(Redacted.value(private_key)), placeOf({ id, user_id: nil }))
-        // Another replica may have been faster: its key counts
-        const kept = yield* open(id, yield* repository.keep(id, sealed, stored, yield* Timestamp.now))
-        return Option.getOrElse(kept, () => private_key)
-      }),
+    of,
+
+    publicOf: (id: WorkspaceId): Effect.Effect<WorkspaceHostKey> =>
+      Effect.map(of(id), (key) => ({ public_key: publicKeyOf(Redacted.value(key)) })),
 
     forgetting: {
       name: "forget-host-keys",

@@ -2192,6 +2192,12 @@ export interface Inputs {
         readonly client?: "ssh" | "vscode" | "jetbrains" | undefined
       } | undefined
     }
+    readonly getSshHostKey: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
   }
   readonly taskSnapshots: {
     readonly storeTaskLogSnapshot: {

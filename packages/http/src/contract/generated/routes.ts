@@ -282,6 +282,7 @@ export const routes: ReadonlyArray<Route> = [
   {"method":"DELETE","path":"/api/v2/workspaceagents/:workspaceagent/processes/:process","pattern":"/api/v2/workspaceagents/{workspaceagent}/processes/{process}","trailingSlash":false,"ids":["workspaceagent"],"group":"processes"},
   {"method":"GET","path":"/api/v2/workspaceagents/:workspaceagent/processes/:process/stream","pattern":"/api/v2/workspaceagents/{workspaceagent}/processes/{process}/stream","trailingSlash":false,"ids":["workspaceagent"],"group":"processes"},
   {"method":"GET","path":"/api/v2/workspaceagents/:workspaceagent/ssh","pattern":"/api/v2/workspaceagents/{workspaceagent}/ssh","trailingSlash":false,"ids":["workspaceagent"],"group":"ssh"},
+  {"method":"GET","path":"/api/v2/workspaceagents/:workspaceagent/ssh-host-key","pattern":"/api/v2/workspaceagents/{workspaceagent}/ssh-host-key","trailingSlash":false,"ids":["workspaceagent"],"group":"ssh"},
   {"method":"GET","path":"/api/v2/tasks","pattern":"/api/v2/tasks","trailingSlash":true,"ids":[],"group":"tasks"},
   {"method":"GET","path":"/api/experimental/tasks","pattern":"/api/experimental/tasks","trailingSlash":true,"ids":[],"group":"tasks"},
   {"method":"POST","path":"/api/v2/tasks/:user","pattern":"/api/v2/tasks/{user}","trailingSlash":false,"ids":[],"group":"tasks"},

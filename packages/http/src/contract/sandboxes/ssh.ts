@@ -4,6 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
+import { WorkspaceHostKey } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Path, Query } from "../../wire/input.js"
@@ -30,5 +31,17 @@ export const ssh = HttpApiGroup.make("ssh")
       .addSuccess(HttpApiSchema.Empty(101))
       .addError(refusals("NotFound", "Forbidden", "Conflict", "UpstreamFailure", "UpgradeRequired"))
       .annotate(Streaming, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getSshHostKey", "/api/v2/workspaceagents/:workspaceagent/ssh-host-key")
+      .annotateContext(
+        operation(
+          "Get the SSH host key",
+          "Returns the public key by which SSH clients know the agent's workspace. It stays the same for the workspace's life, and the agent need not be connected."
+        )
+      )
+      .setPath(Path({ workspaceagent: Uuid.Uuid }))
+      .addSuccess(WorkspaceHostKey)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
   )
   .middlewareEndpoints(Authenticated)

@@ -42,27 +42,29 @@ export const ssh = Handlers.group(contract.ssh, (handlers) =>
       (error: AgentUnreachable): Effect.Effect<never, Unreached> =>
         error.reason === "busy" ? new TooManyRequests({ message: error.message }) : access.refuseUnreached(id, error)
 
-    return handlers.handle("openSsh", ({ path, request, urlParams: { client = "ssh" } }) =>
-      Effect.gen(function* () {
-        const [right, agent] = yield* access.open(path.workspaceagent)
-        const refused = refuseHandshake(request, [], cors.origins)
-        if (refused !== undefined) return refused
-        const { agent_id, workspace_id } = agent
-        const dialing = dial({ agent_id, workspace_id, port: sshPorts[client] })
-        const stream = yield* Effect.timeoutFail(dialing, { duration: reachWithin, onTimeout: () => unanswered }).pipe(
-          Effect.catchAll(refuseUnreached(agent_id))
-        )
-        yield* sessions.connect(agent, client)
-        return yield* byteStreamSocket(
-          request,
-          right,
-          ({ incoming, send }): Effect.Effect<void, unknown> => {
-            const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
-            return Effect.raceFirst(input, output(stream, send))
-          },
-          { pingEvery: "15 seconds", sendWithin }
-        )
-      })
-    )
+    return handlers
+      .handle("getSshHostKey", ({ path }) => access.hostKey(path.workspaceagent))
+      .handle("openSsh", ({ path, request, urlParams: { client = "ssh" } }) =>
+        Effect.gen(function* () {
+          const [right, agent] = yield* access.open(path.workspaceagent)
+          const refused = refuseHandshake(request, [], cors.origins)
+          if (refused !== undefined) return refused
+          const { agent_id, workspace_id } = agent
+          const dialing = dial({ agent_id, workspace_id, port: sshPorts[client] })
+          const stream = yield* Effect.timeoutFail(dialing, { duration: reachWithin, onTimeout: () => unanswered }).pipe(
+            Effect.catchAll(refuseUnreached(agent_id))
+          )
+          yield* sessions.connect(agent, client)
+          return yield* byteStreamSocket(
+            request,
+            right,
+            ({ incoming, send }): Effect.Effect<void, unknown> => {
+              const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
+              return Effect.raceFirst(input, output(stream, send))
+            },
+            { pingEvery: "15 seconds", sendWithin }
+          )
+        })
+      )
   })
 )
