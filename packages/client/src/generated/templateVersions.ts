@@ -33,7 +33,7 @@ export interface CreateTemplateVersionInput {
  *
  * `POST /api/v2/organizations/{organization}/templateversions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 504 TimedOut
  */
 export const createTemplateVersion = (client: Client, input: CreateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "POST", "/api/v2/organizations/{organization}/templateversions", json, input, options)

@@ -20,7 +20,7 @@ const meanings: Readonly<Record<RefusalTag, string>> = {
   InUse: "Another resource still uses this one.",
   NotReady: "The job that makes this has not ended.",
   UpstreamUnavailable: "The checks that make this do not end in time.",
-  TimedOut: "The import that the request waits for does not end in time.",
+  TimedOut: "The import or evaluation that the request waits for does not end in time.",
   UpgradeRequired: "The operation answers over a WebSocket only.",
   TooManyRequests: "The caller sends too many requests. `Retry-After` says when the next one is welcome.",
   InternalError: "The service has failed. Its log has the reason under the request's id.",

@@ -1,7 +1,7 @@
 import { Cause, Context, Duration, Effect, Either, Option } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Invalid } from "../../platform/Errors.js"
+import { Invalid, TimedOut } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import type { File } from "../../provisioning/files/File.js"
 import type { PreviewInput, ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
@@ -18,7 +18,10 @@ import * as Traced from "../../platform/wiring/Traced.js"
 const shownErrors = 10
 
 /** How long a request waits for the tags of a source. */
-const timeout = Duration.seconds(5)
+const tagsTime = Duration.seconds(15)
+
+/** How long it waits beyond them for the checks of the form and of the presets, which the import makes too. */
+const checksTime = Duration.seconds(5)
 
 /** The template that a version is for. In the classic flow of parameters its presets are checked when they are used. */
 type VersionedTemplate = Pick<Template, "id" | "use_classic_parameter_flow">
@@ -30,14 +33,26 @@ interface Opened {
   readonly input: PreviewInput
 }
 
-/** What an effect gives in time. What else goes wrong than a refusal is for the import to tell, to more people and for longer. */
+/** Without its tags, a version's jobs would go to daemons that they are not meant for. */
+const tookTooLong = new TimedOut({
+  message: "The tags of the template's workspaces could not be evaluated in time. Try again.",
+  detail: `The evaluation had not ended after ${Duration.format(tagsTime)}. The service is busy, or the template needs too long.`
+})
+
+/** The result of an effect, or another value if the source is broken: the import tells that to more people and for longer. */
 const orElse = <A, B, E, R>(effect: Effect.Effect<A, E | Invalid, R>, instead: B): Effect.Effect<A | B, Invalid, R> =>
-  effect.pipe(
-    Effect.timeoutOption(timeout),
-    Effect.map(Option.getOrElse(() => instead)),
+  Effect.catchAll(effect, (failure) =>
+    failure instanceof Invalid ? failure : Effect.as(Effect.logDebug("a source could not be evaluated", failure), instead)
+  )
+
+/** Fails with `Invalid` for what a check finds in time. What it does not find, the import does. */
+const ifInTime = <E, R>(check: Effect.Effect<void, E | Invalid, R>): Effect.Effect<void, Invalid, R> =>
+  check.pipe(
+    Effect.timeoutOption(checksTime),
+    Effect.asVoid,
     Effect.catchAllCause((cause) => {
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
-      return failure instanceof Invalid ? failure : Effect.as(Effect.logDebug("a source could not be evaluated", cause), instead)
+      return failure instanceof Invalid ? failure : Effect.logDebug("a source could not be checked", cause)
     })
   )
 
@@ -47,13 +62,13 @@ export interface SourceTagsService {
    * The tags that a source gives its jobs, with the given variables, no parameters and the actor as the owner. None where no engine of
    * this process understands the source, or where it is broken: its import then says why. Fails with `Invalid` for what no import has to
    * tell: a source that is no tar, a form that is broken as a whole, such as one with two parameters of one name, unusable tags, and presets that cannot be
-   * used. templates-and-provisioning.md §3.2.
+   * used; with `TimedOut` if the tags are not known in time. templates-and-provisioning.md §3.2.
    */
   readonly evaluate: (
     file: File,
     given: ReadonlyArray<UserVariableValue>,
     template: VersionedTemplate | undefined
-  ) => Effect.Effect<Readonly<Record<string, string>>, Invalid, CurrentActor>
+  ) => Effect.Effect<Readonly<Record<string, string>>, Invalid | TimedOut, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -126,13 +141,19 @@ const make = Effect.gen(function* () {
       given: ReadonlyArray<UserVariableValue>,
       template: VersionedTemplate | undefined
     ) {
-      const source = yield* orElse(opened(file, given, template), undefined)
-      if (source === undefined) return {}
-      // A version with much to check still has its jobs' tags. No daemon has an expression as a tag, so the import would wait for ever
-      const { literal_tags, workspace_tags } = source.parsed
-      const tags = yield* Effect.either(orElse(tagsOf(source) ?? Effect.succeed(workspace_tags), literal_tags ?? workspace_tags))
-      yield* orElse(refuseViolationsOf(source, template), undefined)
-      return yield* tags
+      const known = yield* Effect.gen(function* () {
+        const source = yield* orElse(opened(file, given, template), undefined)
+        if (source === undefined) return undefined
+        const { literal_tags, workspace_tags } = source.parsed
+        // No daemon has an expression as a tag, so an import with one would wait for ever
+        return {
+          source,
+          tags: yield* Effect.either(orElse(tagsOf(source) ?? Effect.succeed(workspace_tags), literal_tags ?? workspace_tags))
+        }
+      }).pipe(Effect.timeoutFail({ duration: tagsTime, onTimeout: () => tookTooLong }))
+      if (known === undefined) return {}
+      yield* ifInTime(refuseViolationsOf(known.source, template))
+      return yield* known.tags
     }, Effect.scoped)
   }
 })

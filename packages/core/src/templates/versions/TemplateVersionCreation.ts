@@ -13,6 +13,7 @@ import {
   type Validation,
   type Forbidden,
   type NotFound,
+  type TimedOut,
   type TooLarge
 } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
@@ -85,12 +86,12 @@ const violationsOf = ({ example_id = "", file_id, message, name = "", tags }: Ne
 export interface TemplateVersionCreationService {
   /**
    * Makes a version of a source and queues its import. Tags come from the source, overlaid with those of the request. Fails with
-   * `Conflict` when the template has a version of that name. templates-and-provisioning.md §3.1, §3.2.
+   * `Conflict` when the template has a version of that name, and with `TimedOut` if the tags of the source are not known in time. templates-and-provisioning.md §3.1, §3.2.
    */
   readonly create: (
     organization: string,
     request: NewVersion
-  ) => Effect.Effect<TemplateVersionView, Invalid | Forbidden | NotFound | TooLarge | Conflict, CurrentActor | Auditing>
+  ) => Effect.Effect<TemplateVersionView, Invalid | Forbidden | NotFound | TooLarge | Conflict | TimedOut, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** What a version is told of its source when it is made, by engines that need long or fail. templates-and-provisioning.md §3.2. */
 import { anonymousActor, CurrentActor } from "@atelier/core/access"
-import { Cryptography, Ids, Timestamp, Uuid } from "@atelier/core/platform"
+import { Cryptography, Ids, StoreUnavailable, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   Archives,
   errorDiagnostic,
@@ -12,7 +12,7 @@ import {
 } from "@atelier/core/provisioning"
 import { SourceTags, TemplateVersionRepository } from "@atelier/core/templates"
 import { expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
 
 const file = {
   id: Uuid.Uuid.make("7c9d1b8e-3a55-4f0e-9a39-6a3f3b0d8f51"),
@@ -23,7 +23,7 @@ const file = {
   size: 0
 }
 
-/** The tags of a version whose engine answers so, after ten seconds. */
+/** The tags of a version whose engine answers so, after half a minute. */
 const tagsOf = (answers: Partial<ProvisionerSession>) => {
   const session: ProvisionerSession = {
     parse: Effect.succeed({ variables: [], readme: "", workspace_tags: { site: "written" } }),
@@ -46,7 +46,7 @@ const tagsOf = (answers: Partial<ProvisionerSession>) => {
   return Effect.gen(function* () {
     const { evaluate } = yield* SourceTags
     const evaluating = yield* Effect.fork(Effect.either(evaluate(file, [], undefined)))
-    yield* TestClock.adjust("10 seconds")
+    yield* TestClock.adjust("30 seconds")
     return yield* Fiber.join(evaluating)
   }).pipe(Effect.provide(layer), Effect.provideService(CurrentActor, anonymousActor()))
 }
@@ -58,12 +58,27 @@ it.effect.each([
   ["evaluated", "its form needs too long", { ...evaluated, preview: () => Effect.never }],
   ["evaluated", "its presets need too long", { ...evaluated, presetFlaws: () => Effect.never }],
   ["evaluated", "its form cannot be evaluated", { ...evaluated, preview: broken }],
-  ["written", "its tags need too long", { workspaceTags: () => Effect.never }],
   ["written", "its tags cannot be evaluated", { workspaceTags: broken }],
   ["written", "its engine evaluates none", {}],
   [undefined, "it cannot be read", { parse: broken() }]
 ] as const)("its tags as they are %s although %s", ([site, , answers]) =>
   Effect.map(tagsOf(answers), (tags) => expect(tags).toMatchObject({ _tag: "Right", right: site === undefined ? {} : { site } }))
+)
+
+it.effect.each([
+  ["tags", { workspaceTags: () => Effect.never }],
+  ["variables", { parse: Effect.never }]
+] as const)("a source whose %s need too long is refused, and the message says to try again", ([, answers]) =>
+  Effect.map(tagsOf(answers), (tags) =>
+    expect(tags).toMatchObject({ _tag: "Left", left: { _tag: "TimedOut", message: expect.stringContaining("Try again.") } })
+  )
+)
+
+it.effect("a store that is away is no broken source", () =>
+  Effect.gen(function* () {
+    const away = new StoreUnavailable({ reason: "away", cause: undefined })
+    expect(yield* Effect.exit(tagsOf({ workspaceTags: () => Effect.die(away) }))).toStrictEqual(Exit.die(away))
+  })
 )
 
 it.effect("tags that cannot be used are refused, and a broken form before them", () =>

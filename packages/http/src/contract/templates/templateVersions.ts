@@ -89,7 +89,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setPath(inOrganization)
       .setPayload(CreateVersion)
       .addSuccess(TemplateVersion, { status: 201 })
-      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .addError(refusals("NotFound", "Forbidden", "Conflict", "TimedOut"))
       .annotate(TrailingSlash, true)
   )
   .add(
