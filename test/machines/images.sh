@@ -2,14 +2,15 @@
 
 # A file system with busybox and its names
 with_busybox() {
-  mkdir -p "$1"/{bin,tmp,etc,root,home/dev,usr/bin}
+  mkdir -p "$1"/{bin,tmp,etc,root,home/dev,home/node,usr/bin}
   chmod 755 "$1"
   chmod 1777 "$1/tmp"
   cp "$(command -v busybox)" "$1/bin/busybox"
   for program in $(busybox --list); do [ "$program" = busybox ] || ln -sf busybox "$1/bin/$program"; done
-  printf 'root:x:0:0:root:/root:/bin/sh\ndev:x:1000:1000:dev:/home/dev:/bin/sh\n' >"$1/etc/passwd"
-  printf 'root:x:0:\ndev:x:1000:\n' >"$1/etc/group"
+  printf 'root:x:0:0:root:/root:/bin/sh\ndev:x:1000:1000:dev:/home/dev:/bin/sh\nnode:x:1001:1001:node:/home/node:/bin/sh\n' >"$1/etc/passwd"
+  printf 'root:x:0:\ndev:x:1000:\nnode:x:1001:\n' >"$1/etc/group"
   chown 1000:1000 "$1/home/dev"
+  chown 1001:1001 "$1/home/node"
 }
 
 # This machine's Node, with its libraries

@@ -1,62 +1,36 @@
 /** Workspaces at a real Docker daemon, whose address is in `ATELIER_TEST_DOCKER_HOST`. */
 import { builds, type Client, workspaces } from "@atelier/client"
-import { execFileSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, Server } from "../../atelier/test/Server.js"
 import { agentOf, firstClient, isRunning, outputOf, templateFrom, untilWorkspace } from "../../atelier/test/Steps.js"
+import { daemon, giveImage, left, removeAll, skipped } from "./daemon.js"
 
-const host = process.env["ATELIER_TEST_DOCKER_HOST"]
-
-const images = fileURLToPath(new URL("../../../test/machines/docker.sh", import.meta.url))
 const deployment = `test-${process.pid}`
 
-const docker = (...args: ReadonlyArray<string>): string =>
-  execFileSync("docker", ["--host", host ?? "", ...args], { encoding: "utf8" }).trim()
-
-const made = (kind: "ps" | "volume"): string =>
-  docker(
-    ...(kind === "ps" ? ["ps", "-a"] : ["volume", "ls"]),
-    "--quiet",
-    "--filter",
-    `label=atelier.dev/deployment=${deployment}`,
-    "--filter",
-    "label=atelier.dev/workspace-id"
-  )
-
-const skipped = host === undefined ? "; skipped: ATELIER_TEST_DOCKER_HOST names no daemon" : ""
-
-describe.skipIf(host === undefined)(`workspaces in Docker${skipped}`, { timeout: 240_000 }, () => {
+describe.skipIf(daemon === undefined)(`workspaces in Docker${skipped}`, { timeout: 240_000 }, () => {
   let server: Server
   let client: Client
   let directory: string
 
   beforeAll(async () => {
-    for (const [kind, name] of [
-      ["image", "test-node"],
-      ["static", "test-static"]
-    ] as const)
-      execFileSync(images, [kind, host ?? "", `${name}:1`])
+    giveImage("image", "test-node:1")
+    giveImage("static", "test-static:1")
     directory = await mkdtemp(join(tmpdir(), "atelier-docker-"))
     server = await Server.start({
       port: await freePort(),
       database: `sqlite:${join(directory, "atelier.db")}`,
       workspacesDirectory: join(directory, "workspaces"),
-      args: ["--engines", "docker", "--docker-host", host ?? "", "--docker-deployment", deployment]
+      args: ["--engines", "docker", "--docker-host", daemon ?? "", "--docker-deployment", deployment]
     })
     client = await firstClient(server.url)
   }, 240_000)
 
   afterAll(async () => {
     await server?.kill()
-    for (const id of made("ps").split("\n").filter(Boolean)) docker("rm", "--force", id)
-    for (const id of docker("volume", "ls", "--quiet", "--filter", `label=atelier.dev/deployment=${deployment}`)
-      .split("\n")
-      .filter(Boolean))
-      docker("volume", "rm", id)
+    await removeAll(deployment)
     await rm(directory, { recursive: true, force: true })
   })
 
@@ -82,12 +56,12 @@ describe.skipIf(host === undefined)(`workspaces in Docker${skipped}`, { timeout:
     const { id } = sandbox
     await builds.createWorkspaceBuild(client, { workspace: id, body: { transition: "stop" } })
     await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "stopped")
-    expect(made("ps")).toBe("")
+    expect(await left(deployment)).toStrictEqual([`atelier-${id}-main--home`])
     await builds.createWorkspaceBuild(client, { workspace: id, body: { transition: "start" } })
     await untilWorkspace(client, id, isRunning)
     expect((await (await client.sandboxes.get(sandbox.id)).exec("cat file")).stdout).toBe("kept\n")
     await sandbox.delete({ wait: true })
-    expect([made("ps"), made("volume")]).toStrictEqual(["", ""])
+    expect(await left(deployment)).toStrictEqual([])
   })
 
   it("run an image of a static busybox that is built of a Dockerfile", async () => {
@@ -125,7 +99,7 @@ describe.skipIf(host === undefined)(`workspaces in Docker${skipped}`, { timeout:
       "The sidecar db has ended with the exit code 3. The Docker daemon starts it again."
     )
     await sandbox.delete({ wait: true })
-    expect([made("ps"), made("volume")]).toStrictEqual(["", ""])
+    expect(await left(deployment)).toStrictEqual([])
   })
 
   it("say which image is missing, and leave nothing", async () => {
@@ -133,6 +107,6 @@ describe.skipIf(host === undefined)(`workspaces in Docker${skipped}`, { timeout:
       files: { "template.yaml": "agents:\n  - name: main\n    container:\n      image: no-such-image:1\n" }
     })
     await expect(client.sandboxes.create({ template: "missing" })).rejects.toThrow(/no-such-image:1/)
-    expect([made("ps"), made("volume")]).toStrictEqual(["", ""])
+    expect(await left(deployment)).toStrictEqual([])
   })
 })

@@ -3,17 +3,10 @@ import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect, TestClock } from "effect"
-import { execFileSync } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { DockerProvisioner } from "../src/index.js"
+import { daemon, docker, giveImage, left, skipped } from "./daemon.js"
 
-const host = process.env["ATELIER_TEST_DOCKER_HOST"]
-
-const images = fileURLToPath(new URL("../../../test/machines/docker.sh", import.meta.url))
 const deployment = `sweep-${process.pid}`
-
-const docker = (...args: ReadonlyArray<string>): string =>
-  execFileSync("docker", ["--host", host ?? "", ...args], { encoding: "utf8", stdio: "pipe" }).trim()
 
 /** The container of an agent, which a start of the workspace has made. */
 const aContainer = (workspace: string, build: string) => {
@@ -21,22 +14,15 @@ const aContainer = (workspace: string, build: string) => {
   const name = `atelier-${workspace}-main`
   const flags = Object.entries(labels).flatMap(([label, value]) => ["--label", `atelier.dev/${label}=${value}`])
   return Effect.acquireRelease(
-    Effect.sync(() => {
-      docker("create", "--name", name, ...flags, "test-static:1", "true")
-      return name
-    }),
-    () => Effect.sync(() => docker("rm", "--force", name))
+    Effect.promise(() => docker("create", "--name", name, ...flags, "test-static:1", "true").then(() => name)),
+    () => Effect.promise(() => docker("rm", "--force", name))
   )
 }
 
-const left = () => docker("ps", "-a", "--filter", `label=atelier.dev/deployment=${deployment}`, "--format", "{{.Names}}").split("\n")
-
-const skipped = host === undefined ? "; skipped: ATELIER_TEST_DOCKER_HOST names no daemon" : ""
-
-describe.skipIf(host === undefined)(`a sweep${skipped}`, () => {
+describe.skipIf(daemon === undefined)(`a sweep${skipped}`, () => {
   it.scoped("removes containers of deleted workspaces and of failed starts, and leaves those of the others", () =>
     Effect.gen(function* () {
-      execFileSync(images, ["static", host ?? "", "test-static:1"])
+      giveImage("static", "test-static:1")
       const id = (digit: string) => Uuid.Uuid.make(`0190a2f0-0000-7000-8000-${digit.repeat(12)}`)
       const [running, deleted, failed] = [id("1"), id("2"), id("3")]
       const [good, bad] = [id("a"), id("b")]
@@ -50,10 +36,10 @@ describe.skipIf(host === undefined)(`a sweep${skipped}`, () => {
       )
       yield* TestClock.setTime(Date.now())
       yield* sweep ?? Effect.void
-      expect(left()).toHaveLength(3)
+      expect(yield* Effect.promise(() => left(deployment))).toHaveLength(3)
       yield* TestClock.setTime((yield* Clock.currentTimeMillis) + 10 * 60_000)
       yield* sweep ?? Effect.void
-      expect(left()).toStrictEqual([kept])
-    }).pipe(Effect.provide(DockerProvisioner.layer({ host, deployment })))
+      expect(yield* Effect.promise(() => left(deployment))).toStrictEqual([kept])
+    }).pipe(Effect.provide(DockerProvisioner.layer({ host: daemon, deployment })))
   )
 })
