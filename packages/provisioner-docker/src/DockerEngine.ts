@@ -74,10 +74,11 @@ const engineOf = ({ allowPrivileged, deployment, ids, workspaces }: Needs): Temp
       resourceType,
       platform: { os: "linux", arch: architectures[process.arch] ?? process.arch }
     }),
+    portFor: (workspaceId) => Effect.mapError(workspaces.portFor(workspaceId), failure()),
     start: ({ agents, evaluation: { containers, files, port }, metadata, source }, _, report) => {
       const wanted = containers.flatMap((spec) => agents.filter(({ name }) => name === spec.agent).map(({ token }) => ({ spec, token })))
       const { access_url, owner_id, workspace_build_id, workspace_id } = metadata
-      return workspaces.start({ workspace_id, workspace_build_id, owner_id, access_url, agents: wanted, files, source }, report).pipe(
+      return workspaces.start({ workspace_id, workspace_build_id, owner_id, access_url, port, agents: wanted, files, source }, report).pipe(
         Effect.map(({ agents: started, timings }) => ({
           state: {
             ...stopped(metadata),

@@ -125,7 +125,7 @@ const make = (options: Options) =>
       networks,
       options: startOptions
     })
-    const workspaces = makeDockerWorkspaces({ daemon, containers, users, starts, options: startOptions })
+    const workspaces = makeDockerWorkspaces({ daemon, containers, users, networks, starts, options: startOptions })
     const outages = makeOutages({ daemon, deployment, rejoin: workspaces.rejoin })
     yield* outages.watch
     const engine: Engine = {

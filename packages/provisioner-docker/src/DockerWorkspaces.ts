@@ -5,6 +5,8 @@ import { DaemonError, type DockerDaemon, isConflict } from "./DockerDaemon.js"
 import type { Say } from "./Images.js"
 import type { ImageUsers } from "./ImageUsers.js"
 import { containerName, labels } from "./Labels.js"
+import { portOf } from "./MachinePorts.js"
+import type { Networks } from "./Networks.js"
 import { tarOf } from "./Tar.js"
 import type { FoundContainer, WorkspaceContainers } from "./WorkspaceContainers.js"
 import { type Started, type StartInput, type StartOptions, type Starts, tokenEntries } from "./WorkspaceStart.js"
@@ -32,16 +34,23 @@ interface Needs {
   readonly daemon: DockerDaemon
   readonly containers: WorkspaceContainers
   readonly users: ImageUsers
+  readonly networks: Pick<Networks, "isShared">
   readonly starts: Starts
   readonly options: StartOptions
 }
 
-export const makeDockerWorkspaces = ({ containers, daemon, options, starts, users }: Needs) => {
+export const makeDockerWorkspaces = ({ containers, daemon, networks, options, starts, users }: Needs) => {
   const locked = makeKeyedLock<Uuid.Uuid>()
   const ofWorkspace = (workspaceId: Uuid.Uuid) => containers.list(containers.ofWorkspace(workspaceId))
 
   const start = (input: StartInput, say: Say): Effect.Effect<Started, DaemonError> =>
     locked(input.workspace_id)(Effect.flatMap(ofWorkspace(input.workspace_id), (before) => starts.start(input, before, say)))
+
+  /** The port that a workspace has for itself where it has the network of the daemon's machine; undefined elsewhere. */
+  const portFor = (workspaceId: Uuid.Uuid): Effect.Effect<number | undefined, DaemonError> =>
+    Effect.flatMap(networks.isShared, (isShared) =>
+      isShared ? Effect.map(containers.takenPorts, (taken) => portOf(workspaceId, taken)) : Effect.succeed(undefined)
+    )
 
   /** Removes volumes of a workspace without containers: all, or those whose content no stop outlives. */
   const removeVolumes = (workspaceId: Uuid.Uuid, which: "all" | "temporary") =>
@@ -198,7 +207,7 @@ export const makeDockerWorkspaces = ({ containers, daemon, options, starts, user
       )
     })
 
-  return { start, stop, remove, runs, adopt, revive, rejoin, sweep }
+  return { start, portFor, stop, remove, runs, adopt, revive, rejoin, sweep }
 }
 
 export type DockerWorkspaces = ReturnType<typeof makeDockerWorkspaces>

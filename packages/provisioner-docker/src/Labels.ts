@@ -12,6 +12,8 @@ export const labels = {
   part: `${prefix}/part`,
   volume: `${prefix}/volume`,
   keep: `${prefix}/keep`,
+  /** The port of a workspace that has the machine's own network. */
+  port: `${prefix}/port`,
   /** One run of a start: a failed one removes what it made, and nothing of a later one. */
   attempt: `${prefix}/attempt`
 } as const

@@ -121,13 +121,17 @@ export const makeNetworks = (daemon: DockerDaemon, { agentUrl, deployment, netwo
       }
     })
 
+  /** Whether containers that may use the network have the machine's own, and share its ports. */
+  const isShared: Effect.Effect<boolean, DaemonError> = Effect.suspend(() =>
+    network === undefined ? Effect.map(hasBridge, (isThere) => !isThere) : Effect.succeed(network === "host")
+  )
+
   /** The network of containers that may use the network. */
   const usual = (accessUrl: string): Effect.Effect<Joined, DaemonError> =>
     Effect.gen(function* () {
-      if (network === "host") return onMachine(accessUrl)
-      if (network !== undefined && network !== "bridge") return { mode: network, build: network, hosts: [], url: agentUrl ?? accessUrl }
-      const isThere = yield* hasBridge
-      return isThere || network === "bridge" ? yield* onBridge(accessUrl, isThere) : onMachine(accessUrl)
+      if (network !== undefined && network !== "bridge" && network !== "host")
+        return { mode: network, build: network, hosts: [], url: agentUrl ?? accessUrl }
+      return (yield* isShared) ? onMachine(accessUrl) : yield* onBridge(accessUrl, network === undefined || (yield* hasBridge))
     })
 
   /** The network of containers that may reach the service alone, at the daemon's machine: nothing leads out of it. */
@@ -139,7 +143,7 @@ export const makeNetworks = (daemon: DockerDaemon, { agentUrl, deployment, netwo
       url: gateway === undefined ? accessUrl : reachedBy(agentUrl ?? accessUrl, gateway)
     }))
 
-  return { usual, closed, warn }
+  return { usual, closed, isShared, warn }
 }
 
 export type Networks = ReturnType<typeof makeNetworks>

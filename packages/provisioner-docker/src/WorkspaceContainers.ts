@@ -49,6 +49,14 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
           .filter(({ labels: own, name }) => name.startsWith(`atelier-${own[labels.workspace] ?? deployment}-`))
     )
 
+  /** The ports of workspaces that have the machine's own network, by workspace, whatever service they belong to. */
+  const takenPorts: Effect.Effect<ReadonlyMap<string, number>, DaemonError> = Effect.map(
+    daemon.call("the containers cannot be listed", (docker, abortSignal) =>
+      docker.listContainers({ all: true, filters: { label: [labels.port] }, abortSignal })
+    ),
+    (found) => new Map(found.map(({ Labels: own }) => [own[labels.workspace] ?? "", Number(own[labels.port])]))
+  )
+
   const isThere = (container: string): Effect.Effect<Docker.ContainerInspectInfo | undefined, DaemonError> =>
     daemon
       .call("the container cannot be read", (docker, abortSignal) => docker.getContainer(container).inspect({ abortSignal }))
@@ -181,6 +189,7 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
     ours,
     ofWorkspace,
     list,
+    takenPorts,
     inspect: isThere,
     remove,
     endAll,

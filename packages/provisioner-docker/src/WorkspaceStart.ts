@@ -61,6 +61,8 @@ export interface StartInput {
   readonly workspace_build_id: Uuid.Uuid
   readonly owner_id: Uuid.Uuid
   readonly access_url: string
+  /** The port that the template was given. */
+  readonly port: number
   readonly agents: ReadonlyArray<WantedAgent>
   readonly files: ReadonlyArray<PlacedFile>
   /** The files of the template: images are built from them. */
@@ -253,7 +255,7 @@ export const makeStarts = ({ containers, daemon, images, networks, options, runt
           directory: home,
           network,
           mounts: [...mounts, { volume: runtimeVolume, path: runtimeDirectory, isReadOnly: true }],
-          labels: labelsOf(spec.agent, "agent"),
+          labels: { ...labelsOf(spec.agent, "agent"), ...(network.mode === "host" ? { [labels.port]: String(input.port) } : {}) },
           pids
         })
         // Docker gives a new volume the owner of its place in the image, and that is root where the image has no such place

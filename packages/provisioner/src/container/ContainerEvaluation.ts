@@ -7,7 +7,7 @@ import type { Platform } from "../template/AgentEvaluation.js"
 import { evaluate } from "../template/Evaluation.js"
 import type { Template } from "../template/TemplateSource.js"
 
-/** The port for a program of the workspace: each container has ports of its own. */
+/** The port for a program of the workspace where its containers have ports of their own. */
 const containerPort = 13_000
 
 /** The home directory, wherever the image has it. */
@@ -19,10 +19,10 @@ interface Needs {
   readonly resourceType: string
 }
 
-/** Evaluates templates for containers of this platform. */
+/** Evaluates templates for containers of this platform. A workspace that shares its ports with others is given one. */
 export const containerEvaluations =
   ({ ids, platform, resourceType }: Needs) =>
-  (template: Template, input: PlanInput): Effect.Effect<PlacedEvaluation, ProvisionFailure> =>
+  (template: Template, input: PlanInput, port = containerPort): Effect.Effect<PlacedEvaluation, ProvisionFailure> =>
     Effect.gen(function* () {
       const tokens = new Map<string, Uuid.Uuid>()
       const spare = yield* ids.secret
@@ -33,10 +33,10 @@ export const containerEvaluations =
           directory: home,
           resourceType,
           platform,
-          port: containerPort,
+          port,
           token: (agent) => tokens.get(agent) ?? spare
         }),
         evaluationFailure
       )
-      return { ...evaluation, port: containerPort }
+      return { ...evaluation, port }
     })

@@ -71,6 +71,8 @@ export interface TemplateEngine<State extends TemplateState> {
   readonly encode: (state: State) => Uint8Array
   /** Evaluates the template for this engine's workspaces, with new tokens. `port` is the port of a workspace that runs. */
   readonly evaluated: (template: Template, input: PlanInput, port?: number) => Effect.Effect<PlacedEvaluation, ProvisionFailure>
+  /** The port of a workspace that is started; undefined for the usual one. Absent where `evaluated` finds it. */
+  readonly portFor?: (workspaceId: Uuid.Uuid) => Effect.Effect<number | undefined, TemplateActionFailure<State>>
   /** Starts a workspace, after ending what runs of it. Failed or interrupted, it leaves the workspace stopped. */
   readonly start: (
     input: TemplateStart,

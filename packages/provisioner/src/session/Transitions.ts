@@ -95,7 +95,8 @@ export const transitions = <State extends TemplateState>(engine: TemplateEngine<
       switch (transition) {
         case "start": {
           const read = yield* template
-          const evaluation = yield* evaluated(read, input)
+          const port = engine.portFor === undefined ? undefined : yield* Effect.mapError(engine.portFor(workspace_id), failure)
+          const evaluation = yield* evaluated(read, input, port)
           yield* checkParameters(evaluation)
           return yield* start(input, evaluation, read.files, previous, report)
         }
