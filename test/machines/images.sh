@@ -15,10 +15,13 @@ with_busybox() {
 
 # This machine's Node, with its libraries
 with_node() {
-  local node library
+  local node library folder
   node=$(readlink -f "$(command -v node)")
   command install -D "$node" "$1/usr/bin/node"
   for library in $(ldd "$node" | grep -oE '/[^ )]+'); do command install -D "$(readlink -f "$library")" "$1$library"; done
+  # Native modules of Node ask for these too, which Node does not need
+  folder=$(dirname "$(ldd "$node" | grep -oE '/[^ )]*libc\.so\.6')")
+  for library in "$folder"/lib{rt,util}.so.1; do [ ! -e "$library" ] || command install -D "$(readlink -f "$library")" "$1$library"; done
 }
 
 # The files of an image of a kind: image, static or empty
