@@ -7,8 +7,8 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { Agent, createServer, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { buffer } from "node:stream/consumers"
 import { parseArgs } from "node:util"
+import { hasFailed, keepCalling, newCount, reportOf } from "./load.mjs"
 import { freePort, signUp, startPostgres, startServer } from "./server.mjs"
 
 const { values } = parseArgs({
@@ -92,34 +92,6 @@ const startProxy = async (port, all, count) => {
   }
 }
 
-/** Calls without pause: reads, and a write now and then. */
-const keepCalling = async (url, token, count) => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  // Owners may call as often as they like
-  const headers = { "Service-Session-Token": token, "X-Service-Bypass-Ratelimit": "true" }
-  const calls = [
-    ["GET", "/api/v2/users/me"],
-    ["GET", "/api/v2/workspaces"],
-    ["PUT", "/api/v2/users/me/appearance", { theme_preference: "dark", terminal_font: "fira-code" }],
-    ["GET", "/api/v2/buildinfo"]
-  ]
-  for (let turn = 0; !count.isOver; turn++) {
-    const [method, path, body] = calls[turn % calls.length]
-    const started = performance.now()
-    try {
-      const sent = request(`${url}${path}`, { method, agent, headers })
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-      const [answer] = await once(sent, "response")
-      await buffer(answer)
-      count.statuses.set(answer.statusCode, (count.statuses.get(answer.statusCode) ?? 0) + 1)
-    } catch (error) {
-      count.broken.push(error.code ?? error.message)
-    }
-    count.slowest = Math.max(count.slowest, performance.now() - started)
-  }
-  agent.destroy()
-}
-
 /** Tells a server to end, waits for that, and starts it again until the proxy sends it calls. */
 const restart = async (replica) => {
   replica.child.removeAllListeners("exit")
@@ -142,7 +114,7 @@ const postgres = await startPostgres(folder)
 const proxyPort = await freePort()
 const url = `http://127.0.0.1:${proxyPort}`
 const all = []
-const count = { statuses: new Map(), broken: [], unserved: 0, slowest: 0, isOver: false }
+const count = newCount()
 let stopProxy = () => {}
 let failed = true
 try {
@@ -169,20 +141,16 @@ try {
   await Promise.all(calling)
   const seconds = (performance.now() - started) / 1000
 
-  const statuses = [...count.statuses].toSorted(([one], [other]) => one - other)
-  const calls = statuses.reduce((sum, [, number]) => sum + number, 0)
   process.stdout.write(
     [
       `${restarts} restarts of ${replicas} replicas in ${seconds.toFixed(0)} s, ${clients} clients, grace ${values.grace} s`,
-      `${calls} calls, ${(calls / seconds).toFixed(0)} per second, the slowest ${count.slowest.toFixed(0)} ms`,
-      `statuses: ${statuses.map(([status, number]) => `${status}: ${number}`).join(", ")}`,
+      ...reportOf(count, seconds),
       `calls while the proxy knew no server that was ready: ${count.unserved}`,
-      `broken connections: ${count.broken.length}${count.broken.length === 0 ? "" : ` (${[...new Set(count.broken)].join(", ")})`}`,
       `from SIGTERM to the end: ${Math.min(...ends).toFixed(0)} to ${Math.max(...ends).toFixed(0)} ms`,
       ""
     ].join("\n")
   )
-  failed = count.broken.length > 0 || statuses.some(([status]) => status >= 400)
+  failed = hasFailed(count)
 } finally {
   count.isOver = true
   stopProxy()
