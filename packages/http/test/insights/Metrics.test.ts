@@ -54,11 +54,16 @@ describeServer("metrics", (server) => {
     expect([...after.keys()].filter((name) => name.includes("nowhere"))).toEqual([])
   })
 
-  it("are those that the dashboard asks for", async () => {
-    const docs = new URL("../../../../docs/", import.meta.url)
-    const page = await readFile(new URL("operating.md", docs), "utf8")
-    const dashboard = await readFile(new URL("grafana-dashboard.json", docs), "utf8")
-    const names = [...dashboard.matchAll(/\$\{prefix\}([a-z_]+?)(?:_bucket)?[^a-z_]/g)].map(([, name]) => name ?? "")
+  it("are those that the dashboard and the alert rules ask for", async () => {
+    const root = new URL("../../../../", import.meta.url)
+    const page = await readFile(new URL("docs/operating.md", root), "utf8")
+    const dashboard = await readFile(new URL("deploy/grafana/dashboard.json", root), "utf8")
+    const alerts = await readFile(new URL("deploy/prometheus/alerts.yaml", root), "utf8")
+    const asked = [
+      ...dashboard.matchAll(/\$\{prefix\}([a-z_]+?)(?:_bucket)?[^a-z_]/g),
+      ...alerts.matchAll(/\bserviced_([a-z_]+?)(?:_bucket)?[^a-z_]/g)
+    ]
+    const names = asked.map(([, name]) => name ?? "").filter((name) => name !== "")
     expect(names.length).toBeGreaterThan(10)
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
     const samples = [...(await scrape(server())).keys()]
