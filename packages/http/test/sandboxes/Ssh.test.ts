@@ -1,32 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs"
-import { connect, createServer } from "node:net"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { describeAgents } from "../agents/AgentServer.js"
 import { link, program } from "../network/linkedAgents.js"
-import { has, openSsh } from "./openSsh.js"
+import { freePort, has, openSsh, received } from "./openSsh.js"
 
 const isHere = has("ssh")
 if (!isHere) process.stderr.write("The tests of SSH are skipped: OpenSSH is not installed.\n")
-
-/** A port that no program listens on. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
-/** What a connection is sent until its end. */
-const received = (port: number): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let text = ""
-    connect(port, "127.0.0.1")
-      .on("data", (bytes) => (text += bytes.toString()))
-      .on("end", () => resolve(text))
-      .on("error", reject)
-  })
 
 describeAgents("SSH", (server) => {
   it.skipIf(!isHere)("runs commands, with their input, output, errors and exit status", async () => {

@@ -1,6 +1,7 @@
 /** Debian's OpenSSH as a client of workspaces. */
 import { execFile, execFileSync, spawn, type SpawnOptionsWithoutStdio } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
+import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -21,6 +22,26 @@ export const has = (program: string): boolean => {
     return false
   }
 }
+
+/** A port that no program listens on. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+/** What a connection to a port, or to a socket of the file system, is sent until its end. */
+export const received = (to: number | string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = ""
+    const socket = typeof to === "number" ? connect(to, "127.0.0.1") : connect(to)
+    socket
+      .on("data", (bytes) => (text += bytes.toString()))
+      .on("end", () => resolve(text))
+      .on("error", reject)
+  })
 
 export interface Ended {
   readonly code: number | null
