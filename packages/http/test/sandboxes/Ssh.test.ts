@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { describeAgents } from "../agents/AgentServer.js"
@@ -47,6 +47,33 @@ describeAgents("SSH", (server) => {
     writeFileSync(join(folder, "batch"), batch.map((line) => (line.startsWith("mkdir") ? `cd ${folder}\n${line}` : line)).join("\n"))
     const { stdout } = await run("sftp", [...base, "-b", "batch", "workspace"])
     expect(stdout).toMatch(/-rw-------.* 3000000 .*two/)
+  })
+
+  it.skipIf(!isHere || !has("rsync") || !has("git"))("carries rsync and git", async () => {
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const { command, env, folder, run } = openSsh(server(), agent)
+    const path = (...names: ReadonlyArray<string>): string => join(folder, ...names)
+    mkdirSync(path("tree", "deep"), { recursive: true })
+    writeFileSync(path("tree", "deep", "one"), Buffer.alloc(1_000_000, "abc"))
+    symlinkSync("deep/one", path("tree", "two"))
+    const rsync = (...args: ReadonlyArray<string>) => run("rsync", ["-e", command, "--archive", "--itemize-changes", ...args])
+    await rsync("tree/", `workspace:${folder}/copy/`)
+    expect(readlinkSync(path("copy", "two"))).toBe("deep/one")
+    expect((await rsync("tree/", `workspace:${folder}/copy/`)).stdout).toBe("")
+    await rsync("--delete", `workspace:${folder}/copy/deep/`, "back/")
+    expect(readFileSync(path("back", "one")).length).toBe(1_000_000)
+
+    const git = (...args: ReadonlyArray<string>) => run("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args])
+    env["GIT_SSH_COMMAND"] = command
+    await git("init", "--quiet", "--bare", "origin.git")
+    await git("clone", "--quiet", `workspace:${folder}/origin.git`, "clone")
+    writeFileSync(path("clone", "file"), "content")
+    await git("-C", "clone", "add", "file")
+    await git("-C", "clone", "commit", "--quiet", "--message", "first")
+    await git("-C", "clone", "push", "--quiet", "origin", "HEAD:main")
+    await git("clone", "--quiet", "--branch", "main", `workspace:${folder}/origin.git`, "second")
+    expect(readFileSync(path("second", "file"), "utf8")).toBe("content")
   })
 
   it.skipIf(!isHere)("forwards ports in both directions", async () => {

@@ -70,7 +70,7 @@ export const openSsh = (server: AgentServer, { id }: Pick<RunningAgent, "id">, t
     "PasswordAuthentication=no"
   ].flatMap((option) => ["-o", option])
   const base = ["-F", "none", ...options]
-  const env = { ...process.env, TOKEN: token }
+  const env: NodeJS.ProcessEnv = { ...process.env, TOKEN: token }
   const command = ["ssh", ...base].map((part) => (/^[\w./=-]+$/.test(part) ? part : `'${part}'`)).join(" ")
 
   const start = (program: string, args: ReadonlyArray<string>, more: SpawnOptionsWithoutStdio = {}) => {
