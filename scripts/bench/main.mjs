@@ -20,6 +20,7 @@ import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
 import { processes } from "./sections/processes.mjs"
 import { relay } from "./sections/relay.mjs"
+import { ssh } from "./sections/ssh.mjs"
 import { startUp } from "./sections/start.mjs"
 import { tracing } from "./sections/tracing.mjs"
 import { userPages } from "./sections/userPages.mjs"
@@ -45,6 +46,7 @@ const sections = {
   apps,
   files: largeFiles,
   commands: commandTimes,
+  ssh,
   daemons: remoteDaemons,
   forms,
   history

@@ -59,7 +59,8 @@ const processorTime = async (pid) => {
   return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
-const childrenOf = async (pid) => (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ").map(Number)
+/** The ids of a process's children. */
+export const childrenOf = async (pid) => (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ").map(Number)
 
 /** Two processes of node:http in a row before a port. */
 const startRelay = async (port) => {
