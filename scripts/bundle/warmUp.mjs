@@ -11,10 +11,7 @@ const [, , file] = process.argv
 const url = pathToFileURL(file)
 const directory = await mkdtemp(join(tmpdir(), "atelier-warm-up-"))
 const options = ["--http-address", "127.0.0.1:0", "--workspaces-directory", directory, "--log-level", "error", "--database"]
-const serve = (database) => {
-  process.argv.splice(2, Number.POSITIVE_INFINITY, ...options, database)
-  return exports.commands.serve()
-}
+const serve = (database) => exports.run(["serve", ...options, database])
 const { exports, script } = load(url, { url: url.href, resolve: (name) => import.meta.resolve(name) })
 
 const { write } = process.stderr

@@ -1,5 +1,6 @@
 /** What the program prints about its options. */
 import { type Definition, variableOf } from "@atelier/core/deployment"
+import { commands } from "./commands.js"
 import { definitions } from "./Sources.js"
 
 const placeholder: Readonly<Record<Definition["type"], string>> = {
@@ -25,16 +26,21 @@ const line = ([flag, definition]: readonly [string, Definition]): string => {
   return `${usage}\n      ${description}${fallback}${variable === undefined ? "" : `\n      ${variable}`}`
 }
 
-/** The output of `--help`: every option that does something, and the names of those that are accepted only. Deprecated ones are left out. */
-export const help = (): string => {
+/** The output of `--help` for a program that is called so: its commands, every option that does something, and the names of those that are accepted only. Deprecated ones are left out. */
+export const help = (called: string): string => {
   const current = Object.entries(definitions).filter(([, { useInstead }]) => useInstead === undefined)
   const used = current.filter(([, { unused }]) => unused !== true)
   const named = (entries: typeof current): string => entries.map(([flag]) => `  --${flag}`).join("\n")
   const ignored = current.filter(([, { refusal, unused }]) => unused === true && refusal === undefined)
   const refused = current.filter(([, { refusal }]) => refusal !== undefined)
-  return `Usage: npm start -- [options]
-       npm start -- proxy [options]
-       npm start -- --help | --version
+  const words = Object.entries(commands).map(([word, { description }]) => `  ${word.padEnd(14)} ${description}`)
+  return `Usage: ${called} [COMMAND] [options]
+       ${called} COMMAND --help
+       ${called} --version
+
+${words.join("\n")}
+
+Options of serve:
 
 ${used.map(line).join("\n")}
 

@@ -18,6 +18,7 @@ import { type Duration, Either } from "effect"
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { stringify } from "yaml"
+import { usualDataDirectory } from "./DataDirectory.js"
 import type { OwnFlag } from "./definitions.js"
 import { configurationFrom, definitions, UsageError } from "./Sources.js"
 import { type Tls, tlsOf } from "./Tls.js"
@@ -48,6 +49,8 @@ export interface Options {
   readonly engines: ReadonlyArray<EngineName>
   /** Whether there are tools for clients of the Model Context Protocol. */
   readonly mcp: boolean
+  /** What the program makes for the files that no option places elsewhere. */
+  readonly dataDirectory: string
   readonly workspacesDirectory: string
   /** Options of the Kubernetes engine that are given; the others are in its own file. */
   readonly kubernetes: {
@@ -200,10 +203,10 @@ const tracesOf = (
   throw new UsageError("OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL")
 }
 
-const database = (configuration: Configuration): Options["database"] => {
+const database = (configuration: Configuration, dataDirectory: string): Options["database"] => {
   const postgres = valueOf(configuration, "postgres-url")
   const isOwn = isSet(configuration, "database") || postgres === ""
-  const text = isOwn ? ownText(configuration, "database") : postgres
+  const text = isOwn ? ownText(configuration, "database") || `sqlite:${join(dataDirectory, "atelier.db")}` : postgres
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: "postgres", url: text }
   const filename = /^sqlite:(.+)$/.exec(text)?.[1]
   // The text stays unsaid: it may hold a password
@@ -341,8 +344,9 @@ export const parseOptions = (
   refuseUnusable(configuration)
   const level = ownText(configuration, "log-level").toLowerCase()
   const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
-  const workspacesDirectory = resolve(ownText(configuration, "workspaces-directory"))
-  const store = database(configuration)
+  const dataDirectory = resolve(ownText(configuration, "data-directory") || usualDataDirectory(environment))
+  const workspacesDirectory = resolve(ownText(configuration, "workspaces-directory") || join(dataDirectory, "workspaces"))
+  const store = database(configuration, dataDirectory)
   const tls = tlsOf(configuration)
   const isPlainToo = tls !== undefined && isSet(configuration, "http-address") && valueOf(configuration, "http-address") !== ""
   const options: Options = {
@@ -353,6 +357,7 @@ export const parseOptions = (
     database: store,
     engines: enginesOf(configuration),
     mcp: own(configuration, "mcp-disable") !== true,
+    dataDirectory,
     workspacesDirectory,
     kubernetes: {
       agentUrl: ownText(configuration, "kubernetes-agent-url") || undefined,

@@ -5,11 +5,18 @@ const database = { name: "Storage", yaml: "storage" }
 const program = { name: "Program", yaml: "program" }
 
 export const ownDefinitions = {
+  "data-directory": {
+    name: "Data Directory",
+    type: "string",
+    description:
+      "The directory of the database and the workspaces, made for its owner alone; without it, atelier in $XDG_DATA_HOME or ~/.local/share.",
+    group: database,
+    yaml: "dataDirectory"
+  },
   database: {
     name: "Database",
     type: "string",
-    description: "The database: sqlite:FILE or postgres://….",
-    default: "sqlite:atelier.db",
+    description: "The database: sqlite:FILE or postgres://…; without it, atelier.db in the data directory.",
     group: database,
     // The URL may hold a password
     secret: true,
@@ -34,8 +41,7 @@ export const ownDefinitions = {
   "workspaces-directory": {
     name: "Workspaces Directory",
     type: "string",
-    description: "The directory of the local engine's workspaces.",
-    default: "workspaces",
+    description: "The directory of the local engine's workspaces; without it, workspaces in the data directory.",
     group: database,
     yaml: "workspacesDirectory"
   },

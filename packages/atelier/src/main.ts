@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Starts the standalone server, or says that Node is too old for it: everything else is loaded afterwards, as an old Node may fail at that. */
+/** Starts the program, or says that Node is too old for it: everything else is loaded afterwards, as an old Node may fail at that. */
 import { readFileSync } from "node:fs"
 import { setFlagsFromString } from "node:v8"
 
@@ -11,12 +11,12 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: Atelier needs ${engines.node}\n`)
   process.exit(1)
 }
-if (process.argv.slice(2).includes("--version")) {
+const words = process.argv.slice(2)
+if (words[0] === "--version" || (words[0] === "serve" && words[1] === "--version")) {
   process.stdout.write(`Atelier ${version}\n`)
   process.exit(0)
 }
 // The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
 if (process.execArgv.some((option) => option.startsWith("--max-semi-space-size="))) setFlagsFromString("--max-semi-space-size=0")
-const { commands } = await import("./commands.js")
-const [command, ...words] = process.argv.slice(2)
-process.exit(command === "proxy" ? await commands.proxy(words) : await commands.serve())
+const { run } = await import("./commands.js")
+process.exit(await run(words))

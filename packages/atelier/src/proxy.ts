@@ -1,4 +1,4 @@
-/** Serves a workspace proxy by itself: `npm start -- proxy`. */
+/** Serves a workspace proxy by itself. */
 import { readBool } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { type Compatibility, WorkspaceProxy } from "@atelier/http"
@@ -6,6 +6,7 @@ import { makeServer } from "@atelier/http/node"
 import { Deferred, Effect, Either } from "effect"
 import { once } from "node:events"
 import { parseArgs } from "node:util"
+import { calledAs } from "./program.js"
 import { UsageError } from "./Sources.js"
 
 /** The flags with what they mean. Each has a variable, such as `ATELIER_ACCESS_URL`. */
@@ -24,9 +25,10 @@ type FlagName = keyof typeof flags
 
 const isFlag = (name: string): name is FlagName => Object.hasOwn(flags, name)
 
-const help = `Usage: npm start -- proxy [options]\n\n${Object.entries(flags)
-  .map(([name, text]) => `  --${name.padEnd(24)} ${text}`)
-  .join("\n")}\n\ndocs/workspace-proxies.md explains them.\n`
+const help = (): string =>
+  `Usage: ${calledAs(process.env)} proxy [options]\n\n${Object.entries(flags)
+    .map(([name, text]) => `  --${name.padEnd(24)} ${text}`)
+    .join("\n")}\n\ndocs/workspace-proxies.md explains them.\n`
 
 const variableOf = (flag: FlagName): string => `ATELIER_${flag.toUpperCase().replaceAll("-", "_")}`
 
@@ -134,7 +136,7 @@ const explained = (error: unknown): string => {
 export const run = async (words: ReadonlyArray<string>): Promise<number> => {
   try {
     const valueOf = given(words, process.env)
-    if (valueOf === "help") process.stdout.write(help)
+    if (valueOf === "help") process.stdout.write(help())
     else {
       refuseTls(process.env)
       const address = addressOf(valueOf("http-address") || "127.0.0.1:3001")

@@ -1,5 +1,6 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
+import { calledAs } from "./program.js"
 import * as startFlags from "./startFlags.js"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
 import { supervise } from "./supervise.js"
@@ -20,12 +21,12 @@ const signalled = (): Promise<NodeJS.Signals> =>
     }
   })
 
-/** Serves until a signal asks to end, and returns the exit code. */
-export const run = async (): Promise<number> => {
+/** Serves with the options of a command line until a signal asks to end, and returns the exit code. */
+export const run = async (words: ReadonlyArray<string>): Promise<number> => {
   try {
-    const options = parseOptions(process.argv.slice(2), process.env)
+    const options = parseOptions(words, process.env)
     const number = numberOf(process.env)
-    if (options === "help") process.stdout.write(help())
+    if (options === "help") process.stdout.write(help(calledAs(process.env)))
     else if ("yaml" in options) process.stdout.write(options.yaml)
     else if (number !== undefined) {
       const place = placeOf(options, number)

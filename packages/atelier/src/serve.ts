@@ -22,6 +22,7 @@ import { type Exporter, exportMetrics } from "./exportMetrics.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import type { Tls } from "./Tls.js"
+import { makeDataDirectory } from "./DataDirectory.js"
 import { enginesOf } from "./engines.js"
 import * as startFlags from "./startFlags.js"
 
@@ -151,8 +152,15 @@ const withLocalHosts = (configuration: Configuration, accessUrl: string): Config
   return { ...configuration, resolved: new Map(configuration.resolved).set("wildcard-access-url", value) }
 }
 
+/** Makes the data directory where something is kept in it. */
+const prepare = async ({ dataDirectory, database, workspacesDirectory }: Options): Promise<void> => {
+  const kept = [workspacesDirectory, ...(database.kind === "sqlite" ? [database.filename] : [])]
+  if (kept.some((path) => dirname(path) === dataDirectory)) await makeDataDirectory(dataDirectory)
+}
+
 /** Serves until the process is to end. */
 export const serve = async (options: Options, { internal, ready, setupToken }: Place): Promise<void> => {
+  await prepare(options)
   const listenPublicly = async (): Promise<readonly [Listening, ...Array<Listening>]> => {
     const { host, plain, port, tls } = options
     const main = await listen({ host, port, tls, option: tls === undefined ? "httpAddress" : "tlsAddress", exclusive: false })

@@ -57,8 +57,11 @@ const linesOf = (engine: DaemonEngine): ReadonlyArray<string> =>
     lineOf(`--${optionOf(engine, name)} ${value}`.trimEnd(), description)
   )
 
-/** The help of the program, with the options of these engines. */
-export const usage = (engines: ReadonlyArray<DaemonEngine>): string => `Usage: atelier-provisioner --url URL --key KEY [--engine ENGINE] …
+/** The help of the program, which is called so, with the options of these engines. */
+export const usage = (
+  called: string,
+  engines: ReadonlyArray<DaemonEngine>
+): string => `Usage: ${called} --url URL --key KEY [--engine ENGINE] …
 
 Takes the jobs of templates from a server and runs them on this machine, until it gets SIGTERM, SIGINT or SIGHUP. Then it ends the
 job that it works on and exits; a second signal hands the job back at once.

@@ -13,6 +13,9 @@ const packageOf = (name: string): string => (/^[a-z][a-z0-9-]*$/.test(name) ? `@
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND")
 
+/** Loads engines that a program has in itself, by their names. */
+export type IncludedEngines = Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>>
+
 /** The module of a package that is installed beside this one, or where the program was started. */
 const moduleOf = async (specifier: string): Promise<Readonly<Record<string, unknown>>> => {
   try {
@@ -32,11 +35,11 @@ const isEngine = (value: unknown): value is DaemonEngine =>
   "layer" in value &&
   typeof value.layer === "function"
 
-const load = (name: string): Effect.Effect<DaemonEngine, InvalidArguments> => {
+const load = (name: string, included: IncludedEngines): Effect.Effect<DaemonEngine, InvalidArguments> => {
   if (name === localEngine.name) return Effect.succeed(localEngine)
   const specifier = `${packageOf(name)}/daemon`
   return Effect.tryPromise({
-    try: () => moduleOf(specifier),
+    try: included[name] ?? (() => moduleOf(specifier)),
     catch: (cause) =>
       new InvalidArguments({
         message: isMissing(cause)
@@ -51,5 +54,11 @@ const load = (name: string): Effect.Effect<DaemonEngine, InvalidArguments> => {
 }
 
 /** Loads the engines with these names, each once. Fails with one sentence for a package that is missing or has no engine. */
-export const loadEngines = (names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<DaemonEngine>, InvalidArguments> =>
-  Effect.map(Effect.forEach(names, load), (engines) => [...new Set(engines)])
+export const loadEngines = (
+  names: ReadonlyArray<string>,
+  included: IncludedEngines
+): Effect.Effect<ReadonlyArray<DaemonEngine>, InvalidArguments> =>
+  Effect.map(
+    Effect.forEach(names, (name) => load(name, included)),
+    (engines) => [...new Set(engines)]
+  )

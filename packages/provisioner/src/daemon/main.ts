@@ -9,5 +9,5 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: the daemon needs >=${leastNode.join(".")}\n`)
   process.exit(1)
 }
-const { run } = await import("./run.js")
-await run()
+const { runDaemon } = await import("./run.js")
+process.exit(await runDaemon({ args: process.argv.slice(2), called: "atelier-provisioner", included: {} }))

@@ -103,7 +103,7 @@ describe("the arguments of the daemon", () => {
 
   it("for help and version need nothing else", () => {
     expect([Either.getOrThrow(read(["--help"]))._tag, Either.getOrThrow(read(["--version"]))._tag]).toStrictEqual(["Help", "Version"])
-    const help = usage([clay])
+    const help = usage("atelier-provisioner", [clay])
     expect(help).toContain("  --clay-firing-time SECONDS\n                           how long it burns\n")
     expect(help.split("\n").every((line) => line.length <= 140)).toBe(true)
   })
@@ -116,7 +116,7 @@ describe("the arguments of the daemon", () => {
 })
 
 describe("the engines that are named", () => {
-  const loaded = (...names: ReadonlyArray<string>) => Effect.runPromise(Effect.either(loadEngines(names)))
+  const loaded = (...names: ReadonlyArray<string>) => Effect.runPromise(Effect.either(loadEngines(names, {})))
 
   it("are the local one, and those of packages that are installed", async () => {
     const engines = Either.getOrThrow(await loaded("local", "terraform", "@atelier/provisioner-terraform"))
