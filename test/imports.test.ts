@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest"
 
 interface Boundary {
   readonly packages: ReadonlyArray<string>
-  /** Whether the package is a program, which shares no copy of Effect with a host. */
-  readonly program?: boolean
+  /** What is installed with a program that has the other packages in itself. Undefined for a library. */
+  readonly installed?: ReadonlyArray<string>
   /** Whether Node's own modules may be used. */
   readonly node: boolean
 }
@@ -76,7 +76,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "@atelier/templates"
     ],
     node: true,
-    program: true
+    installed: ["@lydell/node-pty", "@node-rs/argon2", "better-sqlite3"]
   },
   http: {
     packages: [
@@ -177,11 +177,15 @@ describe("imports", () => {
     expect(outside).toStrictEqual([])
   })
 
-  it.each(Object.entries(boundaries))("of %s are its dependencies, and each one is used", (name, { packages, program = false }) => {
+  it.each(Object.entries(boundaries))("of %s are its dependencies, and each one is used", (name, { installed, packages }) => {
     const folder = join(root, "packages", name)
-    const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-    expect(Object.keys({ ...dependencies, ...peerDependencies }).toSorted()).toStrictEqual([...packages].toSorted())
-    if (!program) expect(Object.keys(dependencies ?? {}).filter((each) => /^(effect$|@effect\/)/.test(each))).toStrictEqual([])
+    const { dependencies, devDependencies, optionalDependencies, peerDependencies } = JSON.parse(
+      readFileSync(join(folder, "package.json"), "utf8")
+    )
+    const declared = { ...dependencies, ...peerDependencies, ...optionalDependencies }
+    expect(Object.keys(declared).toSorted()).toStrictEqual([...(installed ?? packages)].toSorted())
+    if (installed !== undefined) expect(Object.keys(devDependencies).toSorted()).toStrictEqual([...packages].toSorted())
+    else expect(Object.keys(dependencies ?? {}).filter((each) => /^(effect$|@effect\/)/.test(each))).toStrictEqual([])
     const texts = sourcesOf(join(folder, "src")).map((file) => readFileSync(file, "utf8"))
     expect(packages.filter((each) => !texts.some((text) => text.includes(`"${each.replace("@types/", "")}`)))).toStrictEqual([])
   })

@@ -167,6 +167,8 @@ describe.concurrent.each(folders)("the packed package of %s", (name) => {
     const repository = { type: "git", url: "git+https://github.com/atelier/atelier.git", directory: `packages/${name}` }
     const terms = { license: "Apache-2.0", repository, publishConfig: { access: "public", provenance: true } }
     expect(manifest).toMatchObject(terms)
+    // Compiled code is for one version of Node, and what a compiler keeps for its next run is for one machine
+    expect((await readdir(installed, { recursive: true })).filter((path) => /\.(?:cache|tsbuildinfo)$/.test(path))).toStrictEqual([])
   })
 })
 

@@ -12,7 +12,7 @@
 // own for all that is loaded later, which gain 0.01 s.
 import { build } from "esbuild"
 import { execFileSync } from "node:child_process"
-import { chmod, copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, copyFile, cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -63,8 +63,29 @@ const launcher = (module) => ({
   }
 })
 
-/** What an idle server does not use, and what shares no module with the rest: a script's source stays in memory. */
+/** Has our code find the files of packages beside the program. */
+const ownFilesBeside = {
+  name: "own-files",
+  setup: ({ onResolve }) => {
+    const path = join(root, "scripts/bundle/nodeModule.mjs")
+    onResolve({ filter: /^node:module$/ }, ({ importer }) =>
+      /[\\/]packages[\\/][^\\/]+[\\/]dist[\\/]/.test(importer) ? { path } : undefined
+    )
+  }
+}
+
+/**
+ * What an idle server does not use, and what shares no module with the rest: a script's source stays in memory. The clients of Docker and Kubernetes have 60
+ * MiB of files, of which a server needs 2.
+ */
 const parts = [
+  { name: "dockerode", of: /[\\/]provisioner-docker[\\/]dist[\\/]/, module: "dockerode", from: "scripts/bundle/dockerode.mjs" },
+  {
+    name: "kubernetes",
+    of: /[\\/]provisioner-kubernetes[\\/]dist[\\/]/,
+    module: "@kubernetes/client-node",
+    from: "scripts/bundle/kubernetes.mjs"
+  },
   { name: "answer", of: /[\\/]mcp[\\/]dist[\\/]index\.js$/, module: "./answer.js", from: "packages/mcp/dist/answer.js" },
   ...["asn1js", "nodemailer", "sshpk"].map((name) => ({ name, of: /[\\/]packages[\\/]node[\\/]/, module: name, from: name }))
 ]
@@ -109,7 +130,7 @@ const programs = [
   {
     from: "packages/atelier/dist/commands.js",
     to: script,
-    options: { ...asScript, plugins: [...asScript.plugins, programParts] }
+    options: { ...asScript, plugins: [...asScript.plugins, programParts, ownFilesBeside] }
   },
   ...parts.map(({ from, name }) => ({
     from,
@@ -118,17 +139,16 @@ const programs = [
   }))
 ]
 
-/** Compiled for the machine, not installed at all, or large and only needed by servers that use it: the client of Docker, and that of Kubernetes, which takes 60 MiB of memory. */
+/** Compiled for the machine, or not installed at all. */
 const external = [
-  "@kubernetes/client-node",
   "@lydell/node-pty",
   "better-sqlite3",
   "@node-rs/argon2",
   "cpu-features",
   "pg-native",
   "bufferutil",
-  "dockerode",
-  "utf-8-validate"
+  "utf-8-validate",
+  "*.node"
 ]
 
 /** The scripts that programs load, and compiled code. */
@@ -176,6 +196,36 @@ const licencesOf = async (folders) => {
   return `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`
 }
 
+/** The folder with the files of packages that the server has beside it. `ownFiles.mjs` finds them. */
+const own = join(root, "packages/atelier/dist/own")
+
+const copiedWhole = [
+  ["packages/http/browser", "http/browser"],
+  ["packages/templates/starters", "templates/starters"],
+  ["packages/templates/modules", "templates/modules"],
+  ...["LICENSE", "lib/xterm.mjs", "css/xterm.css"].map((path) => [`node_modules/@xterm/xterm/${path}`, `xterm/${path}`]),
+  ...["LICENSE", "lib/addon-fit.mjs"].map((path) => [`node_modules/@xterm/addon-fit/${path}`, `addon-fit/${path}`])
+]
+
+/** Packages whose folder the program finds by their manifest. What it says of modules would be of no use here. */
+const manifests = [
+  ["packages/http", "http"],
+  ["packages/templates", "templates"],
+  ["node_modules/@xterm/xterm", "xterm"],
+  ["node_modules/@xterm/addon-fit", "addon-fit"]
+]
+
+const copyOwnFiles = async () => {
+  const agent = join(root, "packages/agent/dist")
+  const programs = (await readdir(agent)).filter((name) => /^(?:program|download)[.-](?!.*\.map$)/.test(name))
+  for (const name of programs) await cp(join(agent, name), join(own, "agent", name))
+  for (const [from, to] of copiedWhole) await cp(join(root, from), join(own, to), { recursive: true })
+  for (const [from, to] of manifests) {
+    const { engines, license, name, version } = JSON.parse(await readFile(join(root, from, "package.json"), "utf8"))
+    await writeFile(join(own, to, "package.json"), `${JSON.stringify({ name, version, license, engines }, null, 2)}\n`)
+  }
+}
+
 /** npm packs the licence of a package's own folder alone. */
 const licence = async () => {
   const packages = (await readdir(join(root, "packages"))).map((name) => `packages/${name}`)
@@ -186,9 +236,11 @@ await licence()
 // A program that is no bundle: npm and others take its mode along
 await chmod(join(root, "packages/provisioner/dist/daemon/main.js"), 0o755)
 for (const folder of new Set(programs.map(({ to }) => dirname(to)))) await removeParts(folder)
+await rm(own, { recursive: true, force: true })
 for (const program of programs) await bundle(program)
 // A variable of the builder's could be one of the server's options
 const variables = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SystemRoot", "TEMP"].filter((name) => name in process.env)
 const env = Object.fromEntries(variables.map((name) => [name, process.env[name]]))
-execFileSync(process.execPath, [join(root, "scripts/bundle/warmUp.mjs"), join(root, script)], { env })
 execFileSync(process.execPath, [join(root, "scripts/bundle/compile.mjs"), join(root, agentScript)], { env })
+await copyOwnFiles()
+execFileSync(process.execPath, [join(root, "scripts/bundle/warmUp.mjs"), join(root, script)], { env })

@@ -6,13 +6,15 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { setFlagsFromString } from "node:v8"
 import { cacheOf, kept, load } from "./load.mjs"
+import { createRequireBeside } from "./ownFiles.mjs"
 
 const [, , file] = process.argv
 const url = pathToFileURL(file)
 const directory = await mkdtemp(join(tmpdir(), "atelier-warm-up-"))
 const options = ["--http-address", "127.0.0.1:0", "--workspaces-directory", directory, "--log-level", "error", "--database"]
 const serve = (database) => exports.run(["serve", ...options, database])
-const { exports, script } = load(url, { url: url.href, resolve: (name) => import.meta.resolve(name) })
+const { resolve } = createRequireBeside(url.href)(url.href)
+const { exports, script } = load(url, { url: url.href, resolve: (name) => pathToFileURL(resolve(name)).href })
 
 const { write } = process.stderr
 process.stderr.write = () => true

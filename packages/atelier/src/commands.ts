@@ -1,5 +1,5 @@
 /** The words of the program. Each part is loaded when it is needed. */
-import { calledAs } from "./program.js"
+import { calledAs } from "./called.js"
 import * as startFlags from "./startFlags.js"
 
 /** A word of the program; `run` returns the exit code. */

@@ -1,6 +1,6 @@
 /** Serves as a provisioner daemon, with the engines of this project. */
 import { runDaemon } from "@atelier/provisioner/daemon/program"
-import { calledAs } from "./program.js"
+import { calledAs } from "./called.js"
 
 /** Runs the daemon until a signal ends it, and returns the exit code. */
 export const run = (words: ReadonlyArray<string>): Promise<number> =>

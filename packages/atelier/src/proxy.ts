@@ -6,7 +6,7 @@ import { makeServer } from "@atelier/http/node"
 import { Deferred, Effect, Either } from "effect"
 import { once } from "node:events"
 import { parseArgs } from "node:util"
-import { calledAs } from "./program.js"
+import { calledAs } from "./called.js"
 import { UsageError } from "./Sources.js"
 
 /** The flags with what they mean. Each has a variable, such as `ATELIER_ACCESS_URL`. */

@@ -1,6 +1,6 @@
 /** The standalone server as a program: alone, as one of several processes, or as the one that watches over them. */
 import cluster from "node:cluster"
-import { calledAs } from "./program.js"
+import { calledAs } from "./called.js"
 import * as startFlags from "./startFlags.js"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
 import { supervise } from "./supervise.js"
@@ -49,8 +49,10 @@ export const run = async (words: ReadonlyArray<string>): Promise<number> => {
         internal: undefined,
         setupToken: undefined,
         ready: (greeting) => {
+          // Its reader may send the signal at once
+          const signal = signalled()
           process.stdout.write(greeting)
-          return signalled()
+          return signal
         }
       })
     }

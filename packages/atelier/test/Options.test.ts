@@ -4,7 +4,7 @@ import { SmtpMailer } from "@atelier/node"
 import { Duration, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { certificate } from "../../../test/outside/mailServer.js"
@@ -19,12 +19,12 @@ const parsed = (args: ReadonlyArray<string>, environment: Readonly<Record<string
 
 describe("the standalone server's options", () => {
   it("start an SQLite server on the loopback address without any", () => {
-    expect(parseOptions([], {})).toMatchObject({
+    expect(parseOptions([], { XDG_DATA_HOME: "relative" })).toMatchObject({
       host: "127.0.0.1",
       port: 3000,
       accessUrl: "",
-      database: { kind: "sqlite", filename: resolve("atelier.db") },
-      workspacesDirectory: resolve("workspaces"),
+      database: { kind: "sqlite", filename: join(homedir(), ".local/share/atelier/atelier.db") },
+      workspacesDirectory: join(homedir(), ".local/share/atelier/workspaces"),
       logLevel: "info",
       compatibility: undefined,
       brand: undefined,
@@ -32,6 +32,24 @@ describe("the standalone server's options", () => {
       drainTimeout: Duration.seconds(10),
       processes: 1,
       warnings: []
+    })
+  })
+
+  it("keep everything in one directory, except what has a place of its own", () => {
+    const inData = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
+      const { database, terraformDirectory, workspacesDirectory } = parsed(args, environment)
+      return { database, terraformDirectory, workspacesDirectory }
+    }
+    const xdg = { XDG_DATA_HOME: "/home/ada/data" }
+    expect(inData([], xdg)).toStrictEqual({
+      database: { kind: "sqlite", filename: "/home/ada/data/atelier/atelier.db" },
+      terraformDirectory: "/home/ada/data/atelier/workspaces/.engine/terraform",
+      workspacesDirectory: "/home/ada/data/atelier/workspaces"
+    })
+    expect(inData(["--data-directory", "kept", "--database", "sqlite:other.db"], xdg)).toStrictEqual({
+      database: { kind: "sqlite", filename: resolve("other.db") },
+      terraformDirectory: resolve("kept/workspaces/.engine/terraform"),
+      workspacesDirectory: resolve("kept/workspaces")
     })
   })
 

@@ -73,7 +73,7 @@ describe("a secret option", () => {
 
   it("is not printed by --help", () => {
     expect(parseOptions([...asFlags, "--help"], asVariables)).toBe("help")
-    expectNoSecret(help())
+    expectNoSecret(help("atelier"))
   })
 
   it("with a database of another kind is refused without it", () => {

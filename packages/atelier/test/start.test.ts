@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { request } from "node:http"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -81,6 +81,46 @@ it("--version prints the version and starts nothing", async () => {
   const child = spawn(process.execPath, [program, "--version"], { cwd: directory, stdio: ["ignore", "pipe", "inherit"] })
   const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")])
   expect({ code, said }).toStrictEqual({ code: 0, said: expect.stringMatching(/^Atelier \d+\.\d+\.\d+\n$/) })
+})
+
+it("serves with the word `serve`, from a data directory that it makes for its owner alone", async () => {
+  const data = join(directory, "new", "data")
+  const server = await Server.launch(
+    ["serve", "--http-address", "127.0.0.1:0", "--data-directory", data, "--drain-grace", "0"],
+    /^Atelier listens on (http:\/\/127\.0\.0\.1:\d+)/
+  )
+  expect((await stat(data)).mode & 0o777).toBe(0o700)
+  expect(server.log).toMatch(/\n +http:\S+\/setup\?token=\w{32}\n/)
+  expect(await server.stop()).toBe(0)
+  expect((await readdir(data)).filter((name) => !name.includes("-"))).toStrictEqual(["atelier.db", "workspaces"])
+})
+
+describe("a command line", () => {
+  const said = async (words: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) => {
+    const env = { PATH: process.env["PATH"] ?? "", ...variables }
+    const child = spawn(process.execPath, [program, ...words], { cwd: directory, stdio: ["ignore", "pipe", "pipe"], env })
+    const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
+    return { code, text: (out + error).split("\n")[0] }
+  }
+
+  it("that asks for help is told the command as its user wrote it", async () => {
+    const start = { npm_lifecycle_event: "start", npm_lifecycle_script: "node scripts/start.mjs" }
+    expect(await said(["--help"])).toStrictEqual({ code: 0, text: "Usage: atelier [COMMAND] [options]" })
+    expect(await said(["serve", "--help"], start)).toStrictEqual({ code: 0, text: "Usage: npm start -- [COMMAND] [options]" })
+    expect(await said(["proxy", "--help"], { npm_lifecycle_event: "npx", npm_lifecycle_script: "atelier" })).toStrictEqual({
+      code: 0,
+      text: "Usage: npx atelier proxy [options]"
+    })
+    expect(await said(["provisionerd", "--engine", "docker", "--engine", "kubernetes", "--help"])).toStrictEqual({
+      code: 0,
+      text: "Usage: atelier provisionerd --url URL --key KEY [--engine ENGINE] …"
+    })
+  })
+
+  it("with a word that is no command is refused", async () => {
+    expect(await said(["serv"])).toStrictEqual({ code: 2, text: 'There is no command "serv" (atelier --help lists them)' })
+    expect(await said(["provisionerd"])).toStrictEqual({ code: 2, text: "A credential is missing: give a provisioner key with --key." })
+  })
 })
 
 it("a loopback server wants its token from callers that use another name", async () => {

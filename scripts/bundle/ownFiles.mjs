@@ -1,0 +1,19 @@
+// Files of packages that a bundled program has beside it, as the packages themselves are not installed with it.
+import { createRequire as requireOfNode } from "node:module"
+import { fileURLToPath } from "node:url"
+
+/** Where they lie below the folder of the program, by the names under which the code looks for them. */
+const places = {
+  "@atelier/agent/main": "own/agent/program.js",
+  "@atelier/http/package.json": "own/http/package.json",
+  "@atelier/templates/package.json": "own/templates/package.json",
+  "@xterm/xterm/package.json": "own/xterm/package.json",
+  "@xterm/addon-fit/package.json": "own/addon-fit/package.json"
+}
+
+/** Node's `createRequire`, which finds these files beside the program at `base`. */
+export const createRequireBeside = (base) => (from) => {
+  const require = requireOfNode(from)
+  const resolve = (name) => (Object.hasOwn(places, name) ? fileURLToPath(new URL(places[name], base)) : require.resolve(name))
+  return Object.assign((name) => require(resolve(name)), { resolve: Object.assign(resolve, { paths: require.resolve.paths }) })
+}
