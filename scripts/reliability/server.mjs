@@ -59,9 +59,12 @@ export const signUp = async (baseUrl) => {
 }
 
 /** Makes a template of one file. */
-export const makeTemplate = async (client, name, source) => {
+export const makeTemplate = (client, name, source) => importTemplate(client, name, { "template.yaml": source })
+
+/** Makes a template of files by their paths. */
+export const importTemplate = async (client, name, files) => {
   const archive = pack()
-  archive.entry({ name: "template.yaml" }, source)
+  for (const [path, source] of Object.entries(files)) archive.entry({ name: path }, source)
   archive.finalize()
   const { hash } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await buffer(archive) })
   const { id } = await templateVersions.createTemplateVersion(client, {
