@@ -1,7 +1,5 @@
 /** The standalone server over TLS: its files, their reload, versions, and certificates of clients. */
 import { makeSecureServer } from "@atelier/http/node"
-import * as x509 from "@peculiar/x509"
-import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { request } from "node:https"
@@ -10,40 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ConnectionOptions, TLSSocket } from "node:tls"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Pair, pairOf } from "../../../test/outside/certificates.js"
 import { type Options, parseOptions } from "../src/Options.js"
 import { freePorts, Server } from "./Server.js"
-
-interface Pair {
-  readonly cert: string
-  readonly key: string
-  readonly keys: CryptoKeyPair
-}
-
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
-
-/** A certificate for a host or a client, which vouches for itself unless an authority signs it. */
-const pairOf = async (host: string, issuer?: Pair): Promise<Pair> => {
-  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"])
-  const certificate = await x509.X509CertificateGenerator.create(
-    {
-      serialNumber: Buffer.from(host).toString("hex"),
-      subject: `CN=${host}`,
-      issuer: issuer === undefined ? `CN=${host}` : new X509Certificate(issuer.cert).subject,
-      notBefore: new Date(Date.now() - 3_600_000),
-      notAfter: new Date(Date.now() + 3_600_000),
-      publicKey: keys.publicKey,
-      signingKey: (issuer?.keys ?? keys).privateKey,
-      signingAlgorithm: algorithm,
-      extensions: [
-        new x509.BasicConstraintsExtension(issuer === undefined, undefined, true),
-        new x509.SubjectAlternativeNameExtension([{ type: "dns", value: host }])
-      ]
-    },
-    crypto
-  )
-  const key = Buffer.from(await crypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64")
-  return { cert: certificate.toString("pem"), key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, keys }
-}
 
 let directory: string
 let one: Pair

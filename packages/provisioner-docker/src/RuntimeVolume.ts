@@ -1,6 +1,7 @@
 /** The runtime of the agent in a volume of the daemon: one for each version, which all containers mount read-only. */
 import { type RuntimeArchive, runtimeDirectory } from "@atelier/provisioner/container"
 import { Clock, Duration, Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { Readable } from "node:stream"
 import { type DaemonError, type DockerDaemon, isConflict, isMissing } from "./DockerDaemon.js"
 import { type Labels, labels } from "./Labels.js"
@@ -56,8 +57,8 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
         )
       )
 
-  /** The container that fills the volume. Its name lets one process at a time do so. */
-  const helper = (name: string, image: string) =>
+  /** A container that has the volume, and is never started; undefined if another one has its name. */
+  const helper = (name: string, volume: string, image: string) =>
     daemon
       .call("the volume of the runtime cannot be filled", (docker, abortSignal) =>
         docker.createContainer({
@@ -66,7 +67,7 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
           Entrypoint: ["none"],
           Cmd: ["none"],
           Labels: { ...ownLabels },
-          HostConfig: { NetworkMode: "none", Mounts: [{ Type: "volume", Source: name, Target: runtimeDirectory, ReadOnly: false }] },
+          HostConfig: { NetworkMode: "none", Mounts: [{ Type: "volume", Source: volume, Target: runtimeDirectory, ReadOnly: false }] },
           abortSignal
         })
       )
@@ -84,15 +85,25 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
         Effect.catchIf(isMissing, () => Effect.succeed(undefined))
       )
 
+  /** Whether the volume was filled. What a killed process has left of its filling keeps no other from the answer. */
+  const isFilled = (name: string, image: string): Effect.Effect<boolean, DaemonError> =>
+    Effect.acquireUseRelease(
+      helper(`${name}.${randomUUID()}`, name, image),
+      (container) => (container === undefined ? Effect.succeed(false) : isComplete(container)),
+      (container) => (container === undefined ? Effect.void : Effect.ignoreLogged(removeHelper(container)))
+    )
+
   const fill = (name: string, image: string, { tar }: RuntimeArchive): Effect.Effect<void, DaemonError> =>
     Effect.gen(function* () {
       yield* daemon.call("the volume of the runtime cannot be made", (docker) =>
         docker.createVolume({ Name: name, Labels: { ...ownLabels } })
       )
+      if (yield* isFilled(name, image)) return
       const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(fillLimit)
       for (let waitsFor: string | undefined; ;) {
+        // The name of the container lets one process at a time fill it
         const isDone = yield* Effect.acquireUseRelease(
-          helper(name, image),
+          helper(name, name, image),
           (container) =>
             container === undefined
               ? Effect.succeed(false)

@@ -1,7 +1,7 @@
 /** Connections to a Docker daemon through SSH, by the machine's own `ssh`: its configuration, keys and known hosts count. */
 import { spawn } from "node:child_process"
 import { Agent } from "node:http"
-import { Duplex } from "node:stream"
+import { Duplex, PassThrough } from "node:stream"
 import type { DaemonAddress } from "./DaemonAddress.js"
 
 /** Seconds until a host that does not answer counts as away. */
@@ -17,10 +17,14 @@ const connection = ({ destination, port }: DaemonAddress & { readonly _tag: "Ssh
   const child = spawn("ssh", [...options, "--", destination, "docker", "system", "dial-stdio"], { stdio: ["pipe", "pipe", "pipe"] })
   let reason = ""
   child.stderr.on("data", (bytes: Buffer) => (reason = `${reason}${bytes.toString()}`.slice(-maximumReason)))
-  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin })
+  // Its pipes break before it has said why it ends, so they end nothing by themselves
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  input.pipe(child.stdin.on("error", () => undefined))
+  child.stdout.pipe(output, { end: false })
+  const stream = Duplex.from({ readable: output, writable: input })
   const end = (why: string) => stream.destroy(new Error(reason.trim() === "" ? why : reason.trim()))
   child.once("error", ({ message }) => end(`ssh cannot be started: ${message}`))
-  child.once("exit", (code) => (code === 0 ? undefined : end(`ssh ended with ${code}`)))
+  child.once("close", (code) => (code === 0 ? output.end() : end(`ssh ended with ${code}`)))
   stream.once("close", () => child.kill())
   return stream
 }

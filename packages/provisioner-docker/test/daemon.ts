@@ -46,6 +46,8 @@ export const removeAll = async (deployment: string): Promise<void> => {
   if (containers.length > 0) await docker("rm", "--force", "--volumes", ...containers)
   const volumes = await labelled(deployment, "volume")
   if (volumes.length > 0) await docker("volume", "rm", "--force", ...volumes)
+  const networks = words(await docker("network", "ls", "--quiet", "--filter", `label=atelier.dev/deployment=${deployment}`))
+  if (networks.length > 0) await docker("network", "rm", ...networks)
   const images = words(await docker("images", "--quiet", "--filter", `label=atelier.dev/deployment=${deployment}`))
   if (images.length > 0) await docker("rmi", "--force", ...new Set(images))
 }
