@@ -1,5 +1,5 @@
 /** The command line, the environment and the YAML file of the standalone server. */
-import type { DockerProvisioner } from "@atelier/provisioner-docker"
+import { DockerProvisioner } from "@atelier/provisioner-docker"
 import {
   checked,
   type Configuration,
@@ -119,6 +119,8 @@ const named: Readonly<Record<string, string>> = {
   "docker.runtimeDirectory": "docker-runtime",
   "docker.agentUrl": "docker-agent-url",
   "docker.allowPrivileged": "docker-allow-privileged",
+  "docker.defaults": "docker-default-limits",
+  "docker.maxima": "docker-maximum-limits",
   "docker.pidsLimit": "docker-pids-limit",
   "docker.registryConfig": "docker-registry-config",
   "docker.tlsDirectory": "docker-tls-directory",
@@ -279,6 +281,8 @@ const dockerOf = (configuration: Configuration): DockerProvisioner.Options => {
     const path = text(flag)
     return path === undefined ? undefined : resolve(path)
   }
+  const limits = <A>(flag: OwnFlag, parse: (texts: ReadonlyArray<string>) => Either.Either<A, string>): A =>
+    Either.getOrThrowWith(parse(ownTexts(configuration, flag)), (reason) => new UsageError(`${nameOf(configuration, flag)}: ${reason}`))
   return {
     host: text("docker-host"),
     tlsDirectory: file("docker-tls-directory"),
@@ -287,6 +291,8 @@ const dockerOf = (configuration: Configuration): DockerProvisioner.Options => {
     network: text("docker-network"),
     allowPrivileged: own(configuration, "docker-allow-privileged") === true,
     runtimes: ownTexts(configuration, "docker-allowed-runtimes"),
+    defaults: limits("docker-default-limits", DockerProvisioner.defaultLimits),
+    maxima: limits("docker-maximum-limits", DockerProvisioner.maximumLimits),
     pidsLimit: ownNumber(configuration, "docker-pids-limit"),
     runtimeDirectory: file("docker-runtime"),
     registryConfig: file("docker-registry-config"),

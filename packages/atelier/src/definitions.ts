@@ -248,6 +248,21 @@ export const ownDefinitions = {
     group: program,
     yaml: "dockerAllowedRuntimes"
   },
+  "docker-default-limits": {
+    name: "Docker Default Limits",
+    type: "string-array",
+    description: "Limits of containers whose template names none, such as cpus=2,memory=4Gi,disk=20Gi.",
+    group: program,
+    yaml: "dockerDefaultLimits"
+  },
+  "docker-maximum-limits": {
+    name: "Docker Maximum Limits",
+    type: "string-array",
+    description:
+      "Limits that no template may exceed, such as cpus=8,memory=16Gi,disk=100Gi,gpus=0. A container without a limit and a default has the maximum.",
+    group: program,
+    yaml: "dockerMaximumLimits"
+  },
   "docker-pids-limit": {
     name: "Docker PIDs Limit",
     type: "int",

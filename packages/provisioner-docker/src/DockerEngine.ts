@@ -1,15 +1,19 @@
 /** The sessions of the engine of Docker. */
 import type { Ids } from "@atelier/core/platform"
-import type { Engine, ResourceMetadata } from "@atelier/core/provisioning"
+import { type Engine, ProvisionFailure, type ResourceMetadata } from "@atelier/core/provisioning"
 import {
   containerEvaluations,
   type ContainerSpec,
   type ContainerState,
   decodeContainerState,
   encodeContainerState,
+  excesses,
+  mebibytes,
   openTemplates,
+  type OperatorLimits,
   type TemplateActionFailure,
-  type TemplateEngine
+  type TemplateEngine,
+  withDefaults
 } from "@atelier/provisioner/container"
 import { Effect } from "effect"
 import type { DockerWorkspaces } from "./DockerWorkspaces.js"
@@ -27,9 +31,21 @@ interface Needs {
   readonly deployment: string
   readonly ids: Ids["Type"]
   readonly allowPrivileged: boolean
+  /** What templates may name in place of the daemon's default. */
+  readonly runtimes: ReadonlyArray<string>
+  readonly limits: OperatorLimits
 }
 
-const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
+/** What the operator does not allow of a container, each as a sentence. */
+const refusals = ({ allowPrivileged, limits, runtimes }: Needs, spec: ContainerSpec): ReadonlyArray<string> =>
+  [
+    // An expression may say so of itself alone when the workspace is built
+    ...(spec.privileged && !allowPrivileged ? ["privileged: the operator does not allow it (the option allowPrivileged)"] : []),
+    ...(spec.runtime === undefined || runtimes.includes(spec.runtime)
+      ? []
+      : [`runtime: the operator does not allow ${spec.runtime} (the option runtimes)`]),
+    ...excesses(limits, spec)
+  ].map((reason) => `the container of the agent ${spec.agent}: ${reason}`)
 
 /** What the page of a workspace shows of its containers. Of several, each item begins with the agent. */
 const metadataOf = (agents: ReadonlyArray<StartedAgent>, specs: ReadonlyArray<ContainerSpec>): ReadonlyArray<ResourceMetadata> =>
@@ -49,7 +65,13 @@ const metadataOf = (agents: ReadonlyArray<StartedAgent>, specs: ReadonlyArray<Co
     )
   })
 
-const engineOf = ({ allowPrivileged, deployment, ids, workspaces }: Needs): TemplateEngine<ContainerState> => {
+const engineOf = (needs: Needs): TemplateEngine<ContainerState> => {
+  const { allowPrivileged, deployment, ids, limits, workspaces } = needs
+  const evaluate = containerEvaluations({
+    ids,
+    resourceType,
+    platform: { os: "linux", arch: architectures[process.arch] ?? process.arch }
+  })
   const stopped = (metadata: Pick<ContainerState, "workspace_id" | "workspace_build_id" | "access_url">): ContainerState => ({
     version: 1,
     engine: engineName,
@@ -69,11 +91,13 @@ const engineOf = ({ allowPrivileged, deployment, ids, workspaces }: Needs): Temp
     resourceType,
     decode: decodeContainerState(engineName, deployment),
     encode: encodeContainerState,
-    evaluated: containerEvaluations({
-      ids,
-      resourceType,
-      platform: { os: "linux", arch: architectures[process.arch] ?? process.arch }
-    }),
+    evaluated: (template, input, port) =>
+      Effect.flatMap(evaluate(template, input, port), (evaluation) => {
+        const refused = evaluation.containers.flatMap((spec) => refusals(needs, spec))
+        return refused.length > 0
+          ? new ProvisionFailure({ message: refused.join("\n") })
+          : Effect.succeed({ ...evaluation, containers: evaluation.containers.map((spec) => withDefaults(limits, spec)) })
+      }),
     portFor: (workspaceId) => Effect.mapError(workspaces.portFor(workspaceId), failure()),
     start: ({ agents, evaluation: { containers, files, port }, metadata, source }, _, report) => {
       const wanted = containers.flatMap((spec) => agents.filter(({ name }) => name === spec.agent).map(({ token }) => ({ spec, token })))

@@ -2,7 +2,7 @@
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { Background, Cryptography, HostOptions, Ids, keptFor, StartError } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { runtimeArchive } from "@atelier/provisioner/container"
+import { type OperatorLimits, parseLimits, runtimeArchive } from "@atelier/provisioner/container"
 import { openLater, templateEngines } from "@atelier/provisioner/engine"
 import { Duration, Effect, Either, Layer, Schedule, Schema } from "effect"
 import { homedir } from "node:os"
@@ -18,6 +18,17 @@ import { recovery } from "./Recovery.js"
 import { makeRuntimeVolume } from "./RuntimeVolume.js"
 import { makeWorkspaceContainers } from "./WorkspaceContainers.js"
 import { makeStarts } from "./WorkspaceStart.js"
+
+/** Cores, and bytes of memory and of the home directory. */
+export interface DefaultLimits {
+  readonly cpus?: number | undefined
+  readonly memory?: number | undefined
+  readonly disk?: number | undefined
+}
+
+export interface MaximumLimits extends DefaultLimits {
+  readonly gpus?: number | undefined
+}
 
 export interface Options {
   /** Where the Docker daemon is: `unix:///path`, `tcp://host:port` or `ssh://user@host`. Default `unix:///var/run/docker.sock`. */
@@ -37,6 +48,10 @@ export interface Options {
   readonly allowPrivileged?: boolean | undefined
   /** Runtimes that templates may name in place of the daemon's default, such as `runsc`. None by default. */
   readonly runtimes?: ReadonlyArray<string> | undefined
+  /** Limits of containers whose template names none: cores, and bytes of memory and of the home directory. */
+  readonly defaults?: DefaultLimits | undefined
+  /** What a template may ask for at most. A container whose template names no limit, and for which there is no default, has the maximum. */
+  readonly maxima?: MaximumLimits | undefined
   /** Processes and threads that a container may have. Default 4,096. */
   readonly pidsLimit?: number | undefined
   /** The directory of the agent's runtime for containers, made on a machine of their architecture. By default it is made of this machine's Node. */
@@ -50,6 +65,16 @@ export interface Options {
   /** The first word of the variables that agents are given; by default the deployment's brand in upper case. */
   readonly environmentPrefix?: string | undefined
 }
+
+/** Reads default limits as a command line has them, such as `cpus=2` and `memory=4Gi`, or answers why they cannot be read. */
+export const defaultLimits = (texts: ReadonlyArray<string>): Either.Either<DefaultLimits, string> =>
+  parseLimits(texts, ["cpus", "memory", "disk"])
+
+/** Reads the limits that no template may exceed, as {@link defaultLimits}. */
+export const maximumLimits = (texts: ReadonlyArray<string>): Either.Either<MaximumLimits, string> =>
+  parseLimits(texts, ["cpus", "memory", "disk", "gpus"])
+
+const amount = HostOptions.declared((input): input is number => typeof input === "number" && input > 0, "a number above 0")
 
 const optionsSchema = HostOptions.object<Options>({
   host: HostOptions.FilledText,
@@ -65,6 +90,8 @@ const optionsSchema = HostOptions.object<Options>({
   network: HostOptions.FilledText,
   allowPrivileged: HostOptions.Truth,
   runtimes: Schema.Array(HostOptions.FilledText),
+  defaults: HostOptions.object<DefaultLimits>({ cpus: amount, memory: amount, disk: amount }),
+  maxima: HostOptions.object<MaximumLimits>({ cpus: amount, memory: amount, disk: amount, gpus: HostOptions.wholeNumber(0) }),
   pidsLimit: HostOptions.wholeNumber(1),
   runtimeDirectory: HostOptions.FilledText,
   registryConfig: HostOptions.FilledText,
@@ -104,10 +131,10 @@ const make = (options: Options) =>
     const networks = makeNetworks(daemon, { deployment, agentUrl: options.agentUrl, network: options.network })
     // A daemon that is away now may come: it is asked until it has answered
     yield* Background.once("docker_network", Effect.retry(networks.warn, Schedule.spaced("1 minute")))
+    const limits: OperatorLimits = { defaults: options.defaults, maxima: options.maxima }
     const startOptions = {
       deployment,
       environmentPrefix: options.environmentPrefix ?? prefixOf(brand),
-      runtimes: options.runtimes ?? [],
       pids: options.pidsLimit ?? defaultPids,
       stopGrace: Duration.min(options.stopGrace ?? "30 seconds", "2 minutes")
     }
@@ -135,7 +162,14 @@ const make = (options: Options) =>
       understands: (source) => templateEngines(source).includes("docker"),
       enginesFor: templateEngines,
       open: openLater(async () =>
-        (await import("./DockerEngine.js")).open({ workspaces, deployment, ids, allowPrivileged: options.allowPrivileged ?? false })
+        (await import("./DockerEngine.js")).open({
+          workspaces,
+          deployment,
+          ids,
+          allowPrivileged: options.allowPrivileged ?? false,
+          runtimes: options.runtimes ?? [],
+          limits
+        })
       ),
       recover: recovery({ workspaces, outages, deployment }),
       sweep: (exists, unsuccessful) =>

@@ -45,8 +45,6 @@ export interface StartOptions {
   readonly environmentPrefix: string
   /** Processes and threads that a container may have. */
   readonly pids: number
-  /** What templates may name in place of the daemon's default. */
-  readonly runtimes: ReadonlyArray<string>
   readonly stopGrace: Duration.Duration
 }
 
@@ -108,6 +106,13 @@ const limitsOf = ({ cpus, memory }: ContainerSpec): { readonly cpus?: number; re
 
 /** Some packages of Docker lack the init, and the daemon says so only when a container is started. */
 const lacksInit = ({ message }: DaemonError): boolean => message.includes("docker-init")
+
+/** The daemon names neither the field nor what is missing. */
+const lacksGpus = ({ message }: DaemonError): boolean => message.includes("could not select device driver")
+
+const noGpus = new DaemonError({
+  message: "gpus: the Docker daemon has no driver for them. Its operator installs one, such as the NVIDIA Container Toolkit."
+})
 
 const homeOf = (env: ReadonlyArray<string>): string | undefined =>
   env
@@ -223,8 +228,6 @@ export const makeStarts = ({ containers, daemon, images, networks, options, runt
     const started = ({ spec, token }: WantedAgent, known: ReadonlySet<string>) =>
       Effect.gen(function* () {
         const name = containerName(workspace_id, spec.agent)
-        if (spec.runtime !== undefined && !options.runtimes.includes(spec.runtime))
-          return yield* new DaemonError({ message: `runtime: the operator of the server has not allowed ${spec.runtime}` })
         const network = yield* networkOf(spec)
         const image = yield* timed(
           spec.image._tag === "Build" ? "build" : "pull",
@@ -283,6 +286,7 @@ export const makeStarts = ({ containers, daemon, images, networks, options, runt
             return id
           })
         const id = yield* begun(settings).pipe(
+          Effect.catchIf(lacksGpus, () => noGpus),
           Effect.catchIf(lacksInit, () =>
             say("The Docker daemon has no init: processes that programs leave behind are not collected.").pipe(
               Effect.zipRight(containers.remove(name)),

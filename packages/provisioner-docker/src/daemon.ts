@@ -1,5 +1,7 @@
 /** The engine on the command line of the daemon's program. */
+import { StartError } from "@atelier/core/platform"
 import { DaemonEngine } from "@atelier/provisioner/daemon"
+import { Either, Layer } from "effect"
 import * as DockerProvisioner from "./DockerProvisioner.js"
 
 export const engine = DaemonEngine.make({
@@ -15,6 +17,12 @@ export const engine = DaemonEngine.make({
     "agent-url": { type: "text", value: "URL", description: "where containers reach the server" },
     network: { type: "text", value: "NETWORK", description: "bridge, host, or the name of a network of the daemon" },
     "allow-privileged": { type: "flag", value: "", description: "lets templates ask for all rights of the machine" },
+    "default-limit": {
+      type: "texts",
+      value: "NAME=VALUE",
+      description: "of containers whose template names none, such as memory=4Gi; may be repeated"
+    },
+    "maximum-limit": { type: "texts", value: "NAME=VALUE", description: "that no template may exceed, such as cpus=8; may be repeated" },
     "pids-limit": { type: "number", value: "NUMBER", description: "processes and threads of a container; 4096 by default" },
     "allowed-runtime": { type: "texts", value: "NAME", description: "that templates may name in place of the default; may be repeated" },
     runtime: {
@@ -25,8 +33,14 @@ export const engine = DaemonEngine.make({
     "registry-config": { type: "file", value: "FILE", description: "that docker login writes; ~/.docker/config.json by default" },
     pull: { type: "text", value: "WHEN", description: "missing or always; missing by default" }
   },
-  layer: ({ environmentPrefix, options }) =>
-    DockerProvisioner.layer({
+  layer: ({ environmentPrefix, options }) => {
+    const defaults = DockerProvisioner.defaultLimits(options["default-limit"])
+    const maxima = DockerProvisioner.maximumLimits(options["maximum-limit"])
+    if (Either.isLeft(defaults)) return Layer.fail(new StartError({ option: "docker.defaults", reason: defaults.left }))
+    if (Either.isLeft(maxima)) return Layer.fail(new StartError({ option: "docker.maxima", reason: maxima.left }))
+    return DockerProvisioner.layer({
+      defaults: defaults.right,
+      maxima: maxima.right,
       host: options.host,
       tlsDirectory: options["tls-directory"],
       deployment: options.deployment,
@@ -40,4 +54,5 @@ export const engine = DaemonEngine.make({
       pull: options.pull,
       environmentPrefix
     })
+  }
 })

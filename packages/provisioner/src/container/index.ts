@@ -17,6 +17,7 @@ export { runtimeArchive, type RuntimeArchive, type RuntimeOptions } from "./runt
 export { RuntimeError } from "./runtime/RuntimeFiles.js"
 export { type EngineRules } from "../template/EngineRules.js"
 export { type Evaluation, type PlacedFile } from "../template/Evaluation.js"
+export { excesses, type Limits, mebibytes, type OperatorLimits, parseLimits, withDefaults } from "./ContainerLimits.js"
 export { containerEvaluations } from "./ContainerEvaluation.js"
 export { ContainerState, decodeContainerState, encodeContainerState } from "./ContainerState.js"
 export { openTemplates } from "../session/openTemplates.js"
