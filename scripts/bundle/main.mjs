@@ -132,6 +132,12 @@ const programs = [
     to: script,
     options: { ...asScript, plugins: [...asScript.plugins, programParts, ownFilesBeside] }
   },
+  {
+    // The program, and what other programs import: both load what a command needs with its first use
+    from: { program: "packages/cli/dist/main.js", "program-run": "packages/cli/dist/index.js" },
+    to: "packages/cli/dist/program.js",
+    options: { ...asModule, plugins: [], splitting: true, chunkNames: "program-[name]-[hash]", minifyWhitespace: true }
+  },
   ...parts.map(({ from, name }) => ({
     from,
     to: `packages/atelier/dist/${partOf(name)}`,
@@ -165,7 +171,7 @@ const bundle = async ({ from, options, to }) => {
     bundle: true,
     platform: "node",
     target: "node20.19",
-    entryPoints: { [basename(to, extname(to))]: from },
+    entryPoints: typeof from === "string" ? { [basename(to, extname(to))]: from } : from,
     outExtension: { ".js": extname(to) },
     outdir: dirname(to),
     // Lines are short enough for a stack to say where an error is

@@ -1,0 +1,103 @@
+/** Failures with their reason, what to do about them, and the exit code. */
+import { AtelierError } from "@atelier/client"
+
+/** The exit codes of the program. docs/command-line.md lists them. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notLoggedIn: 3,
+  notFound: 4,
+  forbidden: 5,
+  unreachable: 6,
+  interrupted: 130,
+  /** A command of a workspace did not begin or its connection was lost: its own exit codes are 0 to 254. */
+  noCommand: 255
+} as const
+
+export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  ok: "The command succeeded.",
+  failed: "The command failed.",
+  usage: "The arguments are wrong, or a value is missing that only a terminal can ask for.",
+  notLoggedIn: "There is no login, or it has ended.",
+  notFound: "Something does not exist, or the user may not see it.",
+  forbidden: "The user may not do this.",
+  unreachable: "The service did not answer.",
+  interrupted: "The user interrupted the command.",
+  noCommand: "`exec`, `ssh` and `sandbox run`: the command did not begin, or its connection was lost."
+}
+
+export interface FailureFields {
+  /** What failed and why. */
+  readonly message: string
+  /** More about the reason: a line each. */
+  readonly details?: ReadonlyArray<string> | undefined
+  /** What to do. */
+  readonly hint?: string | undefined
+  readonly code?: number | undefined
+  readonly cause?: unknown
+}
+
+/** A failure that is told without a stack. */
+export class Failure extends Error {
+  override readonly name = "Failure"
+  readonly details: ReadonlyArray<string>
+  readonly hint: string | undefined
+  readonly code: number
+
+  constructor({ cause, code = exitCodes.failed, details = [], hint, message }: FailureFields) {
+    super(message, { cause })
+    this.details = details
+    this.hint = hint
+    this.code = code
+  }
+}
+
+/** A failure of the arguments. */
+export const usage = (message: string, hint?: string): Failure => new Failure({ message, hint, code: exitCodes.usage })
+
+/** The user has interrupted the command. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted"
+  constructor(readonly note?: string) {
+    super("Interrupted.")
+  }
+}
+
+const codeOf = (status: number): number => {
+  if (status === 0 || status === 502 || status === 503 || status === 504) return exitCodes.unreachable
+  if (status === 401) return exitCodes.notLoggedIn
+  if (status === 403) return exitCodes.forbidden
+  return status === 404 || status === 410 ? exitCodes.notFound : exitCodes.failed
+}
+
+const hintOf = ({ retryAfter, status }: AtelierError, program: string): string | undefined => {
+  if (status === 0) return `check the address with "${program} context" and the network.`
+  if (status === 401) return `log in again with "${program} login".`
+  if (status === 403) return "ask an administrator for the right to do this."
+  return retryAfter === undefined ? undefined : `try again in ${retryAfter} seconds.`
+}
+
+/** Returns any error as a failure. */
+export const failureOf = (error: unknown, program: string): Failure => {
+  if (error instanceof Failure) return error
+  if (error instanceof AtelierError) {
+    const { detail, message, requestId, status, validations } = error
+    return new Failure({
+      message,
+      details: [
+        ...validations.map(({ detail: rule, field }) => `${field}: ${rule}`),
+        ...(detail === undefined ? [] : detail.split("\n")),
+        ...(status >= 500 && requestId !== undefined ? [`The service's log has this request as ${requestId}.`] : [])
+      ],
+      hint: hintOf(error, program),
+      code: codeOf(status),
+      cause: error
+    })
+  }
+  if (error instanceof TypeError || error instanceof RangeError) {
+    // What the client refuses to send
+    if (/^[\w ]+: must /.test(error.message)) return new Failure({ message: error.message, code: exitCodes.usage, cause: error })
+  }
+  return new Failure({ message: error instanceof Error ? error.message : String(error), cause: error })
+}

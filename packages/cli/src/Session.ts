@@ -1,0 +1,116 @@
+/** What a running command stands on. */
+import type { Client, SocketConstructor } from "@atelier/client"
+import { createClient } from "@atelier/client"
+import type { Context, Contexts } from "./contexts/Contexts.js"
+import { exitCodes, Failure } from "./Failure.js"
+import type { Output } from "./terminal/Output.js"
+import type { Prompts } from "./terminal/Prompts.js"
+import { differsMuch, version } from "./version.js"
+
+export interface Session {
+  /** The word that starts the program. */
+  readonly program: string
+  readonly env: NodeJS.ProcessEnv
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly out: Output
+  readonly ask: Prompts
+  /** Ends with the first interruption. */
+  readonly signal: AbortSignal
+  readonly contexts: Contexts
+  /** The address that was given instead of a context's. */
+  readonly url: string | undefined
+  /** The context that was named, or the current one. */
+  readonly contextName: () => Promise<string | undefined>
+  /** A client with the user's token. @throws Failure without a login */
+  readonly client: () => Promise<Client>
+  /** A client that opens WebSockets too. */
+  readonly liveClient: () => Promise<Client>
+  /** A client of any address. */
+  readonly clientOf: (context: Pick<Context, "url" | "brand"> & { readonly token?: string | undefined }) => Client
+}
+
+type Base = Omit<Session, "client" | "liveClient" | "clientOf" | "contextName">
+
+const notLoggedIn = (program: string): Failure =>
+  new Failure({
+    message: "You are not logged in.",
+    hint: `"${program} login URL" logs in; programs set ATELIER_URL and ATELIER_TOKEN.`,
+    code: exitCodes.notLoggedIn
+  })
+
+/** The address in a log: the query may have secrets. */
+const loggedUrl = (url: string): string => url.replace(/\?.*$/, "?…")
+
+export const makeSession = (base: Base & { readonly context: string | undefined }): Session => {
+  const { contexts, env, out, program } = base
+  let warned = false
+
+  const warnOnce = (response: Response, brand: string): void => {
+    const served = response.headers.get(`x-${brand}-build-version`)
+    if (warned || served === null || brand !== "Service" || !differsMuch(version, served)) return
+    warned = true
+    out.warn(`this program has version ${version} and the service ${served}: update the older one.`)
+  }
+
+  const contextName = async (): Promise<string | undefined> => base.context ?? (await contexts.current())
+
+  const contextInUse = async (): Promise<Context> => {
+    const token = env["ATELIER_TOKEN"]
+    if (base.url !== undefined && token !== undefined && token !== "") {
+      return { url: base.url, token, username: "", brand: env["ATELIER_BRAND"] ?? "Service" }
+    }
+    const name = await contextName()
+    const context = name === undefined ? undefined : await contexts.read(name)
+    if (base.context !== undefined && context === undefined) {
+      throw new Failure({
+        message: `There is no context "${base.context}".`,
+        hint: `"${program} context list" lists them.`,
+        code: exitCodes.notLoggedIn
+      })
+    }
+    if (context === undefined) throw notLoggedIn(program)
+    if (base.url !== undefined && new URL(base.url).href !== new URL(context.url).href) {
+      // A token goes nowhere but to the service that it is of
+      throw new Failure({
+        message: `The login is for ${context.url}, and not for ${base.url}.`,
+        hint: `log in there, or set ATELIER_TOKEN.`,
+        code: exitCodes.notLoggedIn
+      })
+    }
+    return token === undefined || token === "" ? context : { ...context, token }
+  }
+
+  const make = (
+    { brand, token, url }: Pick<Context, "url" | "brand"> & { readonly token?: string | undefined },
+    WebSocket?: SocketConstructor
+  ): Client =>
+    createClient({
+      baseUrl: url,
+      brand,
+      token,
+      ...(WebSocket === undefined ? {} : { WebSocket }),
+      headers: { "User-Agent": `atelier-cli/${version}` },
+      fetch: async (address, init) => {
+        const begun = performance.now()
+        try {
+          const response = await fetch(address, init)
+          out.debug(`${init.method} ${loggedUrl(address)} ${response.status} ${Math.round(performance.now() - begun)} ms`)
+          warnOnce(response, brand)
+          return response
+        } catch (error) {
+          out.debug(`${init.method} ${loggedUrl(address)} failed after ${Math.round(performance.now() - begun)} ms`)
+          throw error
+        }
+      }
+    })
+
+  return {
+    ...base,
+    contextName,
+    clientOf: (context) => make(context),
+    client: async () => make(await contextInUse()),
+    liveClient: async () => make(await contextInUse(), (await import("./terminal/LiveSocket.js")).LiveSocket)
+  }
+}

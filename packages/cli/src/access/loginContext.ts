@@ -1,0 +1,53 @@
+/** Keeps a login as a context. */
+import type { Client } from "@atelier/client"
+import * as deployment from "@atelier/client/deployment"
+import * as users from "@atelier/client/users"
+import { checkName, type Context } from "../contexts/Contexts.js"
+import { Failure, exitCodes, usage } from "../Failure.js"
+import type { Session } from "../Session.js"
+
+/** Reads an address as the user types it; `https` unless it says otherwise. */
+export const readAddress = (given: string): string => {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `https://${given}`
+  if (!URL.canParse(text)) throw usage(`url: "${given}" is not an address.`, "an address looks like https://dev.example.com.")
+  const url = new URL(text)
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw usage(`url: "${given}" must begin with https:// or http://.`)
+  if (url.username !== "" || url.password !== "") throw usage("url: must have no user name and no password.")
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`
+}
+
+/** The name of a context unless the user gives one: the host, and the port if it is not the usual one. */
+export const nameOf = (url: string): string => {
+  const { host } = new URL(url)
+  return checkName(host.replace(/[^0-9A-Za-z.]+/g, "-").replace(/^[-.]+|[-.]+$/g, ""))
+}
+
+const knownHeader = /^x-([\da-z-]+)-build-version$/
+
+/** The brand of a service, which names its headers; fails if there is no service of ours at the address. */
+export const brandAt = async (session: Session, url: string): Promise<string> => {
+  const client = session.clientOf({ url, brand: "Service" })
+  let brand: string | undefined
+  const asked: Client = {
+    ...client,
+    fetch: async (address, init) => {
+      const response = await client.fetch(address, init)
+      brand = [...response.headers.keys()].flatMap((name) => knownHeader.exec(name)?.[1] ?? [])[0]
+      return response
+    }
+  }
+  const { version } = await session.out.waiting(`Asking ${url}`, deployment.buildInfo(asked, { signal: session.signal }))
+  if (typeof version !== "string") {
+    throw new Failure({ message: `There is no Atelier at ${url}.`, hint: "check the address.", code: exitCodes.unreachable })
+  }
+  return brand === undefined || brand === "service" ? "Service" : brand
+}
+
+/** Checks a login and keeps it as the current context. */
+export const keep = async (session: Session, login: Pick<Context, "url" | "brand" | "token">, name: string | undefined): Promise<void> => {
+  const user = await users.getUser(session.clientOf(login), { user: "me" }, { signal: session.signal })
+  const context = name ?? nameOf(login.url)
+  await session.contexts.write(context, { ...login, username: user.username })
+  await session.contexts.use(context)
+  session.out.say(`Logged in to ${login.url} as ${user.username}. The context is "${context}".`)
+}

@@ -1,0 +1,121 @@
+/** Runs a command line, from its words to the exit code. */
+import { commands, globals, sections } from "./commands.js"
+import type { Parsed } from "./command/parse.js"
+import { parse } from "./command/parse.js"
+import { isGroup } from "./command/Command.js"
+import { configDirectory, makeContexts } from "./contexts/Contexts.js"
+import { exitCodes, Failure, failureOf, Interrupted } from "./Failure.js"
+import { makeSession, type Session } from "./Session.js"
+import { type Format, makeOutput } from "./terminal/Output.js"
+import { makePrompts } from "./terminal/Prompts.js"
+import { plain } from "./terminal/text.js"
+
+export interface RunOptions {
+  /** The word that starts the program, for its help and messages; default `atelier`. */
+  readonly name?: string | undefined
+}
+
+/** What the environment and the words together ask for in every command. */
+interface Global {
+  readonly output: Format | undefined
+  readonly quiet: boolean
+  readonly debug: boolean
+  readonly url: string | undefined
+  readonly context: string | undefined
+}
+
+const explained = (error: unknown, program: string, isDebug: boolean): string => {
+  const { details, hint, message } = failureOf(error, program)
+  const lines = [`Error: ${plain(message)}`, ...details.map((line) => `  ${plain(line)}`)]
+  if (hint !== undefined) lines.push(`To do: ${hint}`)
+  if (isDebug && error instanceof Error) {
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) lines.push(cause.stack ?? cause.message)
+  }
+  return `${lines.join("\n")}\n`
+}
+
+/** Aborts with the first interruption. A second one does not wait for what is under way. */
+const interruptions = () => {
+  const controller = new AbortController()
+  let isSecond = false
+  const interrupt = (): void => {
+    if (isSecond) process.exit(exitCodes.interrupted)
+    isSecond = true
+    controller.abort(new Interrupted())
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt)
+  return {
+    signal: controller.signal,
+    end: () => {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, interrupt)
+    }
+  }
+}
+
+const sessionOf = ({ global }: Parsed, program: string, signal: AbortSignal): Session => {
+  // Read by the table of flags
+  const { context, debug, output = "table", quiet, url } = global as unknown as Global
+  const { env, stderr, stdin, stdout } = process
+  return makeSession({
+    program,
+    env,
+    stdin,
+    stdout,
+    stderr,
+    signal,
+    url,
+    context,
+    contexts: makeContexts(configDirectory(env)),
+    out: makeOutput({ env, format: output, isQuiet: quiet, isDebug: debug, stdout, stderr }),
+    ask: makePrompts(stdin, stderr, signal)
+  })
+}
+
+const printHelp = async (path: ReadonlyArray<string>, entry: ReturnType<typeof entryOf>, program: string): Promise<string> => {
+  const { commandHelp, groupHelp, overview } = await import("./command/help.js")
+  const whole = [program, ...path]
+  if (entry === undefined) return overview(program, commands, sections, globals)
+  return isGroup(entry) ? groupHelp(entry, whole) : commandHelp(entry, whole, globals)
+}
+const entryOf = (entry: (typeof commands)[number] | undefined) => entry
+
+/** Waits until what was written has left. */
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    if (stream.writableLength === 0 || stream.destroyed) resolve()
+    else stream.write("", () => resolve())
+  })
+
+/** Runs a command line without the names of Node and the script, and returns the exit code. */
+export const run = async (argv: ReadonlyArray<string>, { name: program = "atelier" }: RunOptions = {}): Promise<number> => {
+  const { signal, end } = interruptions()
+  // A reader that goes away, such as `head`, ends the program
+  const leave = (error: NodeJS.ErrnoException): void => process.exit(error.code === "EPIPE" ? exitCodes.ok : exitCodes.failed)
+  process.stdout.on("error", leave)
+  const isDebug = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--debug")
+  let failureCode: number = exitCodes.failed
+  try {
+    const parsed = parse(argv, commands, globals, { env: process.env, program })
+    if (!("command" in parsed)) {
+      const text = await printHelp(parsed.path, parsed.entry, program)
+      if (parsed.isAsked) process.stdout.write(text)
+      else process.stderr.write(text)
+      return parsed.isAsked ? exitCodes.ok : exitCodes.usage
+    }
+    if (parsed.command.words !== undefined) failureCode = exitCodes.noCommand
+    return (await parsed.command.run(parsed.input, sessionOf(parsed, program, signal))) ?? exitCodes.ok
+  } catch (error) {
+    const { reason }: { readonly reason?: unknown } = signal
+    if (error instanceof Interrupted || (signal.aborted && (error === reason || !(error instanceof Failure)))) {
+      if (error instanceof Interrupted && error.note !== undefined) process.stderr.write(`${error.note}\n`)
+      return exitCodes.interrupted
+    }
+    process.stderr.write(explained(error, program, isDebug))
+    const { code } = failureOf(error, program)
+    return failureCode === exitCodes.noCommand && code !== exitCodes.usage ? failureCode : code
+  } finally {
+    end()
+    await flushed(process.stdout)
+    process.stdout.off("error", leave)
+  }
+}

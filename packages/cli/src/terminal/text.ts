@@ -1,0 +1,62 @@
+/** Texts of the service on a terminal. */
+
+/** Characters that move the cursor or change the terminal; a line break is one of them. */
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u001f\u007f-\u009f]/g
+
+/** A text of others without the characters that control a terminal. */
+export const plain = (text: string): string => text.replace(controls, " ")
+
+/** Sequences that set colours alone. */
+// oxlint-disable-next-line no-control-regex
+const colours = /\u001b\[[\d;]*m/g
+
+/** A line of a log: its colours stay where colours are wanted, every other control character goes. */
+export const logLine = (text: string, hasColours: boolean): string => {
+  const parts = text.split(colours)
+  const between = text.match(colours) ?? []
+  const kept = parts.map((part, index) => `${part.replace(/\t/g, "    ").replace(controls, "")}${hasColours ? (between[index] ?? "") : ""}`)
+  return hasColours && between.length > 0 ? `${kept.join("")}\u001b[0m` : kept.join("")
+}
+
+const steps: ReadonlyArray<readonly [string, number]> = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000]
+]
+
+const counted = (unit: string, count: number): string => `${count} ${unit}${count === 1 ? "" : "s"}`
+
+/** A length of time in its largest unit. */
+export const lengthOf = (milliseconds: number): string => {
+  const [unit, size] = steps.find(([, each]) => milliseconds >= each) ?? ["second", 1_000]
+  return counted(unit, Math.floor(milliseconds / size))
+}
+
+/** A time as its distance from now. */
+export const ago = (time: string | null | undefined, now: number = Date.now()): string => {
+  if (time === null || time === undefined || time.startsWith("0001-")) return "never"
+  const far = now - Date.parse(time)
+  if (Math.abs(far) < 10_000) return "now"
+  return far > 0 ? `${lengthOf(far)} ago` : `in ${lengthOf(-far)}`
+}
+
+/** Milliseconds as the flags take them: `1h30m`. */
+export const durationText = (milliseconds: number): string => {
+  const parts = [
+    [Math.floor(milliseconds / 3_600_000), "h"],
+    [Math.floor((milliseconds % 3_600_000) / 60_000), "m"],
+    [Math.floor((milliseconds % 60_000) / 1_000), "s"]
+  ] as const
+  const shown = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`)
+  return shown.length === 0 ? "0s" : shown.join("")
+}
+
+const sizes = ["B", "KiB", "MiB", "GiB", "TiB"]
+
+/** A number of bytes in a unit that is easy to read. */
+export const bytesText = (bytes: number): string => {
+  const step = bytes < 1 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** step
+  return `${step === 0 ? value : value.toFixed(1)} ${sizes[step]}`
+}

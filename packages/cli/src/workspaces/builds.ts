@@ -1,0 +1,77 @@
+/** Builds of workspaces: begin them, show their log, and wait for their end. */
+import { AtelierError, type Client, type Workspace, type WorkspaceBuild } from "@atelier/client"
+import * as builds from "@atelier/client/builds"
+import * as workspaces from "@atelier/client/workspaces"
+import { exitCodes, Failure, Interrupted } from "../Failure.js"
+import type { Session } from "../Session.js"
+import { agentsOf } from "./find.js"
+
+/** Shows a build's log until its end, and returns it. Fails if it has not succeeded. */
+export const followBuild = async (client: Client, { id }: Pick<WorkspaceBuild, "id">, session: Session): Promise<WorkspaceBuild> => {
+  const { out, signal } = session
+  let stage = ""
+  for await (const line of builds.followWorkspaceBuildLogs(client, { workspacebuild: id }, { signal })) {
+    if (line.stage !== stage) out.log(`==> ${line.stage}`)
+    stage = line.stage
+    if (line.output !== "") out.log(`    ${line.output}`)
+  }
+  const build = await builds.getWorkspaceBuild(client, { workspacebuild: id }, { signal })
+  const { job } = build
+  if (job.status === "succeeded") return build
+  throw new Failure({
+    message:
+      job.status === "canceled"
+        ? "The build was canceled."
+        : `The build has failed: ${job.error === undefined || job.error === "" ? job.status : job.error}`,
+    hint: `"${session.program} logs ${build.workspace_owner_name}/${build.workspace_name}" shows the whole log.`
+  })
+}
+
+/** Tells an interrupted user that the service goes on. */
+export const continuing = async <A>(workspace: Workspace, session: Session, work: Promise<A>): Promise<A> => {
+  try {
+    return await work
+  } catch (error) {
+    if (!session.signal.aborted) throw error
+    const name = `${workspace.owner_name}/${workspace.name}`
+    throw new Interrupted(`The service goes on. "${session.program} logs -f ${name}" follows it.`)
+  }
+}
+
+/** Waits until commands can run in a workspace that is built, and returns it as it is then. */
+export const untilReady = async (client: Client, workspace: string, { out, signal }: Session): Promise<Workspace> => {
+  const built = await workspaces.getWorkspace(client, { workspace }, { signal })
+  if (agentsOf(built).length === 0) return built
+  await out.waiting("Waiting for the agent", client.sandboxes.get(workspace, { signal }))
+  return workspaces.getWorkspace(client, { workspace }, { signal })
+}
+
+export type Change = Parameters<typeof builds.createWorkspaceBuild>[1]["body"]
+
+/** The build that is under way in a workspace. */
+export const underWay = ({ latest_build }: Workspace): WorkspaceBuild | undefined =>
+  ["pending", "starting", "stopping", "canceling", "deleting"].includes(latest_build.status) ? latest_build : undefined
+
+/** Begins a build, after the one that is under way. */
+export const beginBuild = async (client: Client, workspace: Workspace, body: Change, session: Session): Promise<WorkspaceBuild> => {
+  const before = underWay(workspace)
+  if (before !== undefined) {
+    session.out.say(`Waiting for the build that is under way (${before.transition}).`)
+    // Its failure does not matter for the next one
+    await followBuild(client, before, session).catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error
+    })
+  }
+  return builds.createWorkspaceBuild(client, { workspace: workspace.id, body: { reason: "cli", ...body } }, { signal: session.signal })
+}
+
+/** Waits until a workspace is gone; the build's own log may be gone before its end is read. */
+export const followDeletion = async (client: Client, build: WorkspaceBuild, session: Session): Promise<void> => {
+  try {
+    await followBuild(client, build, session)
+  } catch (error) {
+    if (error instanceof AtelierError && (error.status === 404 || error.status === 410)) return
+    if (error instanceof Failure && error.code === exitCodes.notFound) return
+    throw error
+  }
+}

@@ -1,0 +1,95 @@
+/** `create`. */
+import type { Client, Preset, Template } from "@atelier/client"
+import * as templateVersions from "@atelier/client/templateVersions"
+import * as users from "@atelier/client/users"
+import * as workspaces from "@atelier/client/workspaces"
+import { exitCodes, Failure, usage } from "../Failure.js"
+import type { Session } from "../Session.js"
+import { continuing, followBuild, untilReady } from "./builds.js"
+import { findTemplate } from "./find.js"
+import { type ParameterInput, parametersOf, promptedParameters } from "./parameters.js"
+
+interface CreateInput extends ParameterInput {
+  readonly name: string | undefined
+  readonly template: string | undefined
+  readonly templateVersion: string | undefined
+  readonly preset: string | undefined
+  readonly stopAfter: number | undefined
+  readonly deleteAfter: number | undefined
+  readonly schedule: string | undefined
+  readonly detach: boolean
+}
+
+const templateOf = async (client: Client, { template }: CreateInput, session: Session): Promise<Template> => {
+  if (template !== undefined) return findTemplate(client, template, session)
+  if (!session.ask.canAsk) throw usage("--template: is missing.", `"${session.program} templates list" lists the templates.`)
+  const { listTemplates } = await import("@atelier/client/templates")
+  const all = await listTemplates(client, {}, { signal: session.signal })
+  if (all.length === 0) throw new Failure({ message: "There is no template.", hint: `"${session.program} templates init" begins one.` })
+  const id = await session.ask.choose(
+    "Template",
+    all.map((each) => ({ name: each.display_name === "" ? each.name : `${each.name} (${each.display_name})`, value: each.id }))
+  )
+  return findTemplate(client, id, session)
+}
+
+const versionOf = async (client: Client, template: Template, name: string | undefined, { signal }: Session): Promise<string> => {
+  if (name === undefined) return template.active_version_id
+  const found = await templateVersions.getTemplateVersionByName(client, { template: template.id, templateversionname: name }, { signal })
+  return found.id
+}
+
+const presetOf = async (client: Client, version: string, name: string | undefined, { signal }: Session): Promise<Preset | undefined> => {
+  if (name === undefined) return undefined
+  const presets = (await templateVersions.getTemplateVersionPresets(client, { templateversion: version }, { signal })) ?? []
+  const found = presets.find((preset) => preset.name === name)
+  if (found !== undefined) return found
+  throw new Failure({
+    message: `The template has no preset "${name}".`,
+    hint: presets.length === 0 ? "leave --preset out." : `it has ${presets.map((preset) => preset.name).join(", ")}.`,
+    code: exitCodes.notFound
+  })
+}
+
+const ownerAndName = async ({ name }: CreateInput, { ask }: Session): Promise<readonly [string, string]> => {
+  const given = name ?? (ask.canAsk ? await ask.line("Name of the workspace") : "")
+  const [workspace = "", owner = "me", ...more] = given.split("/").toReversed()
+  if (workspace === "" || more.length > 0) throw usage(`name: "${given}" must be NAME or OWNER/NAME.`)
+  return [owner, workspace]
+}
+
+export const create = async (input: CreateInput, session: Session): Promise<void> => {
+  const { out, signal } = session
+  const client = await session.liveClient()
+  const [user, name] = await ownerAndName(input, session)
+  const template = await templateOf(client, input, session)
+  const version = await versionOf(client, template, input.templateVersion, session)
+  const preset = await presetOf(client, version, input.preset, session)
+  const given = new Map((preset?.parameters ?? []).map((each) => [each.name, each.value]))
+  for (const each of await parametersOf(input)) given.set(each.name, each.value)
+  const values = [...given].map(([each, value]) => ({ name: each, value }))
+  const owner = session.ask.canAsk ? (await users.getUser(client, { user }, { signal })).id : user
+  const rich_parameter_values = await promptedParameters(client, { version, owner, given: values, isUpdate: false }, session)
+  const body = {
+    name,
+    ...(input.templateVersion === undefined ? { template_id: template.id } : { template_version_id: version }),
+    template_version_preset_id: preset?.id,
+    rich_parameter_values,
+    ttl_ms: input.stopAfter,
+    timeout_ms: input.deleteAfter,
+    autostart_schedule: input.schedule
+  }
+  const workspace = await workspaces.createWorkspace(client, { user, body }, { signal })
+  const title = `${workspace.owner_name}/${workspace.name}`
+  if (input.detach) {
+    if (out.format !== "table") out.one(workspace, [])
+    return out.say(`Creating ${title}.`)
+  }
+  const work = async (): Promise<void> => {
+    await followBuild(client, workspace.latest_build, session)
+    const ready = await untilReady(client, workspace.id, session)
+    if (out.format !== "table") out.one(ready, [])
+    out.say(`${title} is running. "${session.program} ssh ${workspace.name}" opens a shell.`)
+  }
+  return continuing(workspace, session, work())
+}

@@ -1,0 +1,209 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { readAddress } from "../src/access/loginContext.js"
+import { command, duration, optional, readDuration, required, several, text, texts, toggle, whole } from "../src/command/Command.js"
+import { manual } from "../src/command/manual.js"
+import { parse } from "../src/command/parse.js"
+import { commands } from "../src/commands.js"
+import { configDirectory, makeContexts } from "../src/contexts/Contexts.js"
+import { table } from "../src/terminal/table.js"
+import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/text.js"
+import { differsMuch } from "../src/version.js"
+import { placeOf } from "../src/workspaces/find.js"
+import { parametersIn } from "../src/workspaces/parameters.js"
+
+const done = async (): Promise<void> => {}
+const entries = [
+  command({
+    name: "make",
+    aliases: ["mk"],
+    summary: "make a thing",
+    args: { name: required("its name"), place: optional("where") },
+    flags: {
+      dryRun: toggle("only say", { short: "n" }),
+      size: whole("NUMBER", "how large"),
+      after: duration("when"),
+      label: texts("LABEL", "a label", { short: "l" }),
+      color: text("COLOR", "its colour", { variable: "COLOR" })
+    },
+    run: done
+  }),
+  command({
+    name: "run",
+    summary: "run a command",
+    args: { place: required("where") },
+    words: "COMMAND",
+    flags: { tty: toggle("a terminal", { short: "t" }) },
+    run: done
+  }),
+  {
+    name: "group",
+    aliases: [],
+    summary: "a group",
+    commands: [command({ name: "remove", summary: "remove", args: { names: several("the names") }, run: done })]
+  }
+]
+const globals = { quiet: toggle("less", { short: "q" }), output: text("FORMAT", "the format", { short: "o" }) }
+const read = (line: string, env: NodeJS.ProcessEnv = {}) =>
+  parse(
+    line.split(" ").filter((word) => word !== ""),
+    entries,
+    globals,
+    { env, program: "atelier" }
+  )
+
+describe("a command line", () => {
+  it("has flags anywhere, in every form", () => {
+    expect(read("make --size=3 box -l a -lb --after 1h30m -nqo json shelf")).toMatchObject({
+      path: ["make"],
+      input: { name: "box", place: "shelf", dryRun: true, size: 3, after: 5_400_000, label: ["a", "b"], color: undefined, words: [] },
+      global: { quiet: true, output: "json" }
+    })
+    expect(read("mk box --color red", { COLOR: "blue" })).toMatchObject({ input: { color: "red", dryRun: false, label: [] } })
+    expect(read("mk box", { COLOR: "blue" })).toMatchObject({ input: { color: "blue" } })
+  })
+
+  it("passes the words of another command on", () => {
+    expect(read("run -t here ls -la --color")).toMatchObject({ input: { place: "here", tty: true, words: ["ls", "-la", "--color"] } })
+    expect(read("run here -- -t")).toMatchObject({ input: { tty: false, words: ["-t"] } })
+    expect(read("make -- -n")).toMatchObject({ input: { name: "-n", dryRun: false } })
+  })
+
+  it("has groups, and asks for help", () => {
+    expect(read("group remove a b")).toMatchObject({ path: ["group", "remove"], input: { names: ["a", "b"] } })
+    expect(read("group")).toMatchObject({ path: ["group"], isAsked: false })
+    expect(read("group remove --help")).toMatchObject({ path: ["group", "remove"], isAsked: true })
+    expect(read("help make")).toMatchObject({ path: ["make"], isAsked: true })
+  })
+
+  it.each([
+    ["mak", '"mak" is not a command.', 'did you mean "make"? "atelier --help" lists the commands.'],
+    ["make box --sise 3", "--sise: is not an option here.", 'did you mean --size? "atelier make --help" lists the options.'],
+    ["make", "make: needs NAME, its name.", '"atelier make --help" has the usage.'],
+    ["make a b c", '"c": is one word too many for "make".', undefined],
+    ["make a --size", "--size: needs a value, NUMBER.", undefined],
+    ["make a --size=-1", "--size: must be a number that is not negative.", undefined],
+    ["make a --after soon", "--after: must be a duration such as 90s, 30m, 1h30m or 7d.", undefined],
+    ["group remove", "remove: needs NAMES, the names.", '"atelier group remove --help" has the usage.']
+  ])("%s is refused", (line, message, hint) => {
+    expect(() => read(line)).toThrow(expect.objectContaining({ message, hint, code: 2 }))
+  })
+})
+
+describe("a table", () => {
+  const rows = [{ name: "a-name-that-is-rather-long", text: "and a text that is much longer than the line", more: "more" }]
+  const columns = [
+    { title: "NAME", of: ({ name }: (typeof rows)[number]) => name, isKey: true },
+    { title: "TEXT", of: ({ text: each }: (typeof rows)[number]) => each },
+    { title: "MORE", of: ({ more }: (typeof rows)[number]) => more }
+  ]
+
+  it.each([200, 80, 60, 40, 30])("of %s columns never wraps, and keeps its keys whole", (width) => {
+    const lines = table(rows, columns, width)
+    expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(width)
+    expect(lines[1]).toContain("a-name-that-is-rather-long")
+  })
+
+  it("shows nothing that controls the terminal, and counts wide characters", () => {
+    const shown = table([{ name: "\u001b[2Jname", text: "日本語", more: "x" }], columns, 80)
+    expect(shown).toStrictEqual(["NAME      TEXT    MORE", " [2Jname  日本語  x"])
+  })
+})
+
+describe("a text", () => {
+  it("of the service cannot control the terminal", () => {
+    expect(plain("a\u001b]0;title\u0007b\nc")).toBe("a ]0;title b c")
+    expect(logLine("\u001b[31mred\u001b[0m\u001b[2J\r\tx", true)).toBe("\u001b[31mred\u001b[0m[2J    x\u001b[0m")
+    expect(logLine("\u001b[31mred\u001b[0m", false)).toBe("red")
+  })
+
+  it("tells times and sizes", () => {
+    const now = Date.parse("2026-01-01T00:00:00Z")
+    expect(["2025-12-31T23:59:55Z", "2025-12-31T23:00:00Z", "2026-01-03T00:00:00Z", null].map((time) => ago(time, now))).toStrictEqual([
+      "now",
+      "1 hour ago",
+      "in 2 days",
+      "never"
+    ])
+    expect([0, 90_000, 5_400_000].map(durationText)).toStrictEqual(["0s", "1m30s", "1h30m"])
+    expect([0, 1023, 1536, 5 * 1024 ** 3].map(bytesText)).toStrictEqual(["0 B", "1023 B", "1.5 KiB", "5.0 GiB"])
+    expect(readDuration("1d2h")).toBe(93_600_000)
+  })
+})
+
+describe("the words of users", () => {
+  it("name workspaces and agents", () => {
+    expect(placeOf("box")).toStrictEqual({ owner: "me", workspace: "box", agent: undefined })
+    expect(placeOf("ada/box.main")).toStrictEqual({ owner: "ada", workspace: "box", agent: "main" })
+    expect(() => placeOf("a/b/c")).toThrow('"a/b/c": is not the name of a workspace.')
+  })
+
+  it("are addresses of services", () => {
+    expect(["dev.example.com", "http://127.0.0.1:3000/", "https://a.example/mount/"].map(readAddress)).toStrictEqual([
+      "https://dev.example.com",
+      "http://127.0.0.1:3000",
+      "https://a.example/mount"
+    ])
+    for (const wrong of ["ftp://a.example", "https://user:secret@a.example", "https://"]) expect(() => readAddress(wrong)).toThrow("url:")
+  })
+
+  it("are parameters in a file", () => {
+    expect(parametersIn('{"a":"x","n":3,"l":["y"]}', "f")).toStrictEqual([
+      { name: "a", value: "x" },
+      { name: "n", value: "3" },
+      { name: "l", value: '["y"]' }
+    ])
+    for (const wrong of ["[]", "no"]) expect(() => parametersIn(wrong, "f.json")).toThrow("f.json:")
+  })
+})
+
+it("versions differ by more than a minor one", () => {
+  expect([
+    differsMuch("0.1.0", "v0.2.3"),
+    differsMuch("0.1.0", "0.3.0"),
+    differsMuch("1.0.0", "2.0.0"),
+    differsMuch("1.0.0", "dev")
+  ]).toStrictEqual([false, true, true, false])
+})
+
+describe("the contexts", () => {
+  let directory: string
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "atelier-contexts-"))
+  })
+  afterAll(() => rm(directory, { recursive: true, force: true }))
+
+  it("are files that only the user can read, without drafts", async () => {
+    const contexts = makeContexts(configDirectory({ XDG_CONFIG_HOME: directory }))
+    const context = { url: "https://dev.example.com", username: "ada", brand: "Service", token: "secret" }
+    await contexts.write("dev.example.com", context)
+    await contexts.use("dev.example.com")
+    expect(await contexts.read("dev.example.com")).toStrictEqual(context)
+    expect(await contexts.current()).toBe("dev.example.com")
+    const file = join(directory, "atelier/contexts/dev.example.com.json")
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect((await stat(join(directory, "atelier/contexts"))).mode & 0o777).toBe(0o700)
+    expect(await readdir(join(directory, "atelier/contexts"))).toStrictEqual(["dev.example.com.json"])
+
+    await writeFile(file, "{")
+    await expect(contexts.read("dev.example.com")).rejects.toMatchObject({ hint: "remove the file and log in again." })
+    await contexts.remove("dev.example.com")
+    expect(await contexts.names()).toStrictEqual([])
+    expect(await contexts.current()).toBeUndefined()
+    await expect(contexts.read("../secret")).rejects.toThrow("context:")
+  })
+})
+
+describe("the manual", () => {
+  it("is made of the program's own help", async () => {
+    expect(manual()).toBe(await readFile(new URL("../../../docs/command-line.md", import.meta.url), "utf8"))
+  })
+
+  it("has all commands", () => {
+    const names = commands.map(({ name }) => name)
+    expect(names.filter((name) => !manual().includes(`\n### ${name}`))).toStrictEqual([])
+    expect(new Set(names).size).toBe(names.length)
+  })
+})

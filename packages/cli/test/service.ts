@@ -1,0 +1,117 @@
+/** A service with workspaces on this machine, and the command line as a process that uses it. */
+import { type Client, createClient } from "@atelier/client"
+import * as users from "@atelier/client/users"
+import { Atelier } from "@atelier/http"
+import { LocalProvisioner } from "@atelier/provisioner"
+import { Postgres } from "@atelier/storage-postgres"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { starterTemplates } from "@atelier/templates"
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { WebSocket } from "ws"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
+import { freePort } from "../../atelier/test/Server.js"
+
+const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+const agent = fileURLToPath(new URL("../../agent/dist/program.js", import.meta.url))
+
+export const password = "correct horse battery"
+
+/** How a command ended, and what it printed. */
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+export interface Service {
+  readonly url: string
+  /** The folder for the files of a test. */
+  readonly directory: string
+  /** A client of the first user, ada. */
+  readonly ada: Client
+  readonly atelier: Atelier.Atelier
+  /** Runs the command line with the login of ada, without a terminal. */
+  readonly run: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Ended>
+  /** Starts the command line, for tests that speak with it while it runs. */
+  readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ReturnType<typeof spawn>
+  readonly close: () => Promise<void>
+}
+
+const text = async (stream: NodeJS.ReadableStream | null): Promise<string> => {
+  const chunks: Array<Buffer> = []
+  if (stream !== null) for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+/** Starts the command line as a process, with its configuration in a folder. */
+export const commandLine =
+  (directory: string) =>
+  (args: ReadonlyArray<string>, { cwd = directory, env = {} }: RunOptions = {}) =>
+    spawn(process.execPath, [program, ...args], {
+      cwd,
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: directory,
+        XDG_CONFIG_HOME: join(directory, "config"),
+        BROWSER: "true",
+        ...env
+      }
+    })
+
+/** Waits for the end of a process. */
+export const ended = async (child: ReturnType<typeof spawn>, stdin = ""): Promise<Ended> => {
+  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)))
+  child.stdin?.on("error", () => {})
+  child.stdin?.end(stdin)
+  const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)])
+  return { code, stdout, stderr }
+}
+
+export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<Service> => {
+  const directory = await mkdtemp(join(tmpdir(), "atelier-cli-"))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const storage =
+    database === "SQLite"
+      ? Sqlite.layer({ filename: join(directory, "atelier.db") })
+      : Postgres.layer({ url: await lastingDatabaseUrl(), maxConnections: 5 })
+  const atelier = await Atelier.make({
+    accessUrl: url,
+    storage,
+    provisioner: LocalProvisioner.layer({ directory: join(directory, "workspaces"), agent: { command: [process.execPath, agent] } }),
+    starterTemplates: starterTemplates(),
+    options: { wildcardAccessUrl: `*.localhost:${port}`, allowWorkspaceRenames: true },
+    logLevel: "none"
+  })
+  const server = createServer(atelier.handler).on("upgrade", atelier.upgrade)
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+  await users.createFirstUser(createClient({ baseUrl: url }), { body: { email: "ada@example.com", username: "ada", password } })
+  const start = commandLine(directory)
+  const run: Service["run"] = (args, options = {}) => ended(start(args, options), options.stdin)
+  const ada = { ...atelier.client({ user: "ada" }), WebSocket: WebSocket as never }
+  return {
+    url,
+    directory,
+    ada,
+    atelier,
+    run,
+    start,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await atelier.dispose()
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+}
