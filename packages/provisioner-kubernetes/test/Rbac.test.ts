@@ -58,7 +58,7 @@ const life = (namespace: TestNamespace, file: string) =>
     yield* workspaces.remove(metadata.workspace_id, true, silent)
   }).pipe(Effect.scoped)
 
-describe.skipIf(kubeconfig === undefined)(`the rights in rbac.yaml${skipped}`, { timeout: 120_000 }, () => {
+describe.skipIf(kubeconfig === undefined)(`the rights in rbac.yaml${skipped}`, { timeout: 300_000 }, () => {
   it.scopedLive("are enough, and without one the failure names it", () =>
     Effect.gen(function* () {
       const namespace = yield* aNamespace

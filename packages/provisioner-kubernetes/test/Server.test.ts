@@ -19,12 +19,12 @@ import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pipeline } from "node:stream/promises"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { freePort, Server } from "../../atelier/test/Server.js"
 import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
 import { aTar } from "../../../test/records/archives.js"
 import { lastingDatabaseUrl } from "../../../test/store/databases.js"
-import { Any, Pod } from "../src/cluster/Objects.js"
+import { Any, Event, Pod } from "../src/cluster/Objects.js"
 import type { Options } from "../src/Settings.js"
 import { aNamespace, image, kubeconfig, nodeAddress, skipped, storageClass, type TestNamespace } from "./cluster.js"
 
@@ -46,32 +46,43 @@ presets:
   - { name: ready, prebuilds: { instances: 1 } }
 `
 
+/** Milliseconds that a busy machine may take for a step that takes a second. */
+const patience = 120_000
+
 const isStopped = ({ latest_build }: Workspace) => latest_build.status === "stopped"
 
 /** The resource of a workspace that runs: what its page shows. */
 const shown = ({ latest_build }: Workspace): Readonly<Record<string, string>> =>
   Object.fromEntries(latest_build.resources.flatMap(({ metadata = [] }) => metadata.map(({ key, value }) => [key, value])))
 
-describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, { timeout: 240_000 }, () => {
-  const scope = Effect.runSync(Scope.make())
+describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, { timeout: 900_000 }, () => {
   const listeners: Array<Listener> = []
+  let scope: Scope.CloseableScope
   let namespace: TestNamespace
   let directory: string
   let runtime: string
 
   beforeAll(async () => {
-    namespace = await run(Scope.extend(aNamespace, scope))
     directory = await mkdtemp(join(tmpdir(), "atelier-kubernetes-"))
     runtime = join(directory, "runtime")
     await mkdir(runtime)
     const { tar } = await run(runtimeArchive())
     const unpack = spawn("tar", ["-xC", runtime], { stdio: ["pipe", "ignore", "inherit"] })
     await Promise.all([pipeline(tar(), unpack.stdin), once(unpack, "close")])
-  }, 240_000)
+  })
+
+  // Another attempt meets nothing of an earlier one
+  beforeEach(async () => {
+    scope = Effect.runSync(Scope.make())
+    namespace = await run(Scope.extend(aNamespace, scope))
+  })
+
+  afterEach(async () => {
+    for (const listener of listeners.splice(0)) listener.close()
+    await run(Scope.close(scope, Exit.void))
+  })
 
   afterAll(async () => {
-    for (const listener of listeners) listener.close()
-    await run(Scope.close(scope, Exit.void))
     await rm(directory, { recursive: true, force: true })
   })
 
@@ -110,7 +121,8 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
     return `http://${address}:${(listener.address() as AddressInfo).port}`
   }
 
-  const aServer = async (database: string, deployment: string) => {
+  const aServer = async (kind: "SQLite" | "PostgreSQL", deployment: string) => {
+    const own = await mkdtemp(join(directory, "server-"))
     const port = await freePort()
     const options: Options = {
       agentUrl: await reachedAt(port),
@@ -121,21 +133,22 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       runtimeVolume: { hostPath: { path: runtime } },
       imagePullPolicy: "IfNotPresent",
       requests: { cpus: 0.1, memory: 0.1 },
+      scheduleTimeout: "1 minute",
       stopGrace: "5 seconds"
     }
-    const file = join(directory, `${deployment}.yaml`)
+    const file = join(own, "kubernetes.yaml")
     await writeFile(file, JSON.stringify(options))
     return Server.start({
       port,
-      database,
-      workspacesDirectory: join(directory, deployment),
+      database: kind === "SQLite" ? `sqlite:${join(own, "life.db")}` : await lastingDatabaseUrl(),
+      workspacesDirectory: join(own, "workspaces"),
       args: ["--engines", "kubernetes", "--kubernetes-options-file", file, "--workspace-prebuilds-reconciliation-interval", "1s"]
     })
   }
 
   it.each(["SQLite", "PostgreSQL"] as const)("keeps what a user of %s does", async (kind) => {
     const deployment = kind.toLowerCase()
-    const server = await aServer(kind === "SQLite" ? `sqlite:${join(directory, "life.db")}` : await lastingDatabaseUrl(), deployment)
+    const server = await aServer(kind, deployment)
     const client = await firstClient(server.url)
     try {
       const log: Array<string> = []
@@ -189,7 +202,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       const own = await client.sandboxes.get(mine.id)
       expect((await own.exec("echo $SERVICE_WORKSPACE_OWNER_NAME; echo $SERVICE_WORKSPACE_NAME")).stdout).toBe("ada\nmine\n")
       const page = () => reach.fetchApp(client, { user: "ada", workspace: "mine", app: "site" })
-      await expect.poll(async () => (await page()).text(), { timeout: 20_000 }).toBe("first\n")
+      await expect.poll(async () => (await page()).text(), { timeout: patience }).toBe("first\n")
 
       // Another version of the template, without a pool
       const { hash: file_id } = await provisioning.uploadFile(client, {
@@ -204,7 +217,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       await templateVersions.promoteTemplateVersion(client, { template: site.id, body: { id: next.id } })
       await builds.createWorkspaceBuild(client, { workspace: mine.id, body: { transition: "start", template_version_id: next.id } })
       await untilWorkspace(client, mine.id, (one) => one.latest_build.template_version_id === next.id && isRunning(one))
-      await expect.poll(async () => (await page()).text(), { timeout: 20_000 }).toBe("second\n")
+      await expect.poll(async () => (await page()).text(), { timeout: patience }).toBe("second\n")
       await (await client.sandboxes.get(mine.id)).delete({ wait: true })
 
       // Cancelled while it waits for an image
@@ -221,23 +234,46 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       await build(client, waiting, "delete")
       await untilWorkspace(client, waiting.id, ({ latest_build }) => latest_build.status === "deleted")
       // What was prebuilt of the first version goes too
-      await expect.poll(() => left(deployment), { timeout: 60_000 }).toStrictEqual([])
+      await expect.poll(() => left(deployment), { timeout: patience }).toStrictEqual([])
+    } catch (error) {
+      throw new Error(`${String(error)}\n${await story(server, client)}`, { cause: error })
     } finally {
       await server.stop()
     }
   })
 
+  /** What the workspaces' builds, the cluster and the server told, for a failing test's message. */
+  const story = async (server: Server, client: Client): Promise<string> => {
+    const parts: Array<string> = []
+    const pages = await Promise.all(["", "owner:prebuilds"].map((q) => workspaces.listWorkspaces(client, { q })))
+    for (const { latest_build, name } of pages.flatMap((page) => page.workspaces)) {
+      parts.push(`The build of ${name} is ${latest_build.status}: ${latest_build.job.error ?? "no error"}`)
+      const signal = AbortSignal.timeout(5_000)
+      try {
+        for await (const { output } of builds.followWorkspaceBuildLogs(client, { workspacebuild: latest_build.id }, { signal }))
+          parts.push(`  ${output}`)
+      } catch (error) {
+        parts.push(`  (its log ended: ${String(error)})`)
+      }
+    }
+    const events = await run(namespace.resources.list("events", Event, namespace.name, {}))
+    for (const { involvedObject, message, reason } of events)
+      parts.push(`${involvedObject.kind} ${involvedObject.name}: ${reason}: ${message}`)
+    return [...parts, server.log].join("\n")
+  }
+
   /** The Pod of a prebuilt workspace whose agents are ready. */
   const untilReady = async (client: Client, { name }: Template) => {
     const prebuilt = async () => (await workspaces.listWorkspaces(client, { q: `owner:prebuilds template:${name}` })).workspaces
-    await expect.poll(async () => (await prebuilt()).some(isRunning), { timeout: 60_000, interval: 250 }).toBe(true)
+    const hasEnded = (one: Workspace) => isRunning(one) || one.latest_build.status === "failed"
+    await expect.poll(async () => (await prebuilt()).some(hasEnded), { timeout: patience, interval: 250 }).toBe(true)
     const [ready] = (await prebuilt()).filter(isRunning)
-    if (ready === undefined) throw new Error("the prebuilt workspace is gone")
+    if (ready === undefined) throw new Error("the prebuilt workspace does not run")
     return podOf(ready)
   }
 
   const untilPod = ({ id }: Workspace) =>
     expect
-      .poll(async () => (await pods()).some(({ metadata }) => metadata.labels?.["atelier.dev/workspace-id"] === id), { timeout: 20_000 })
+      .poll(async () => (await pods()).some(({ metadata }) => metadata.labels?.["atelier.dev/workspace-id"] === id), { timeout: patience })
       .toBe(true)
 })

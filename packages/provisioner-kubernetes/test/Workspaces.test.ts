@@ -10,9 +10,9 @@ const silent = () => Effect.void
 
 /** Asks again until the answer is as it should be: a cluster tells of some of its work to no one. */
 const eventually = <A, E>(effect: Effect.Effect<A, E>, is: (value: A) => boolean) =>
-  effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("100 millis") }), Effect.timeout("40 seconds"))
+  effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("100 millis") }), Effect.timeout("2 minutes"))
 
-describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, { timeout: 90_000, concurrent: true }, () => {
+describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, { timeout: 300_000, concurrent: true }, () => {
   it.scopedLive("are started, stopped, and find their volume again", () =>
     Effect.gen(function* () {
       const namespace = yield* aNamespace
@@ -70,7 +70,8 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
         {
           image: failing(namespace, { spec: { image: missing } }),
           never: failing(namespace, { spec: { image: missing }, options: { imagePullPolicy: "Never" } }),
-          memory: failing(namespace, { spec: { memory: 1024 ** 4 }, options: { scheduleTimeout: "3 seconds" } }),
+          // Without a volume, for which it would wait too
+          memory: failing(namespace, { spec: { memory: 1024 ** 4, volumes: [] }, options: { scheduleTimeout: "3 seconds" } }),
           ended: failing(namespace, { script: "echo it cannot work; exit 3" }),
           silent: failing(namespace, { script: "echo I am lost; sleep 1; exit 1" }),
           namespace: failing(namespace, { options: { namespace: "atelier-missing" } }),
@@ -88,6 +89,19 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       expect(cases.namespace.message).toMatch(/namespaces "atelier-missing" not found/)
       expect(cases.class.message).toMatch(/RuntimeClass "none-such" not found/)
       expect(Object.values(cases).flatMap(({ left }) => left)).toStrictEqual([])
+    })
+  )
+
+  it.scopedLive("are brought to the scheduler again while their Pod waits for its volumes", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { workspaces } = yield* aCluster(namespace, connects, { storageClass: "atelier-test-none", scheduleTimeout: "1 minute" })
+      yield* Effect.fork(workspaces.start({ metadata: aBuild(), agents: [anAgent()], files: undefined }, silent))
+      const claims = namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})
+      const told = Effect.map(claims, (found) => found.map(({ metadata: { annotations } }) => annotations?.["atelier.dev/awaited"]))
+      yield* eventually(told, ([one]) => one !== undefined)
+      const [first] = yield* told
+      yield* eventually(told, ([one]) => one !== first)
     })
   )
 

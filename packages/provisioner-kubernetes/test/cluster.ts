@@ -46,6 +46,7 @@ const Claim = Schema.Struct({
   metadata: Any.fields.metadata,
   spec: Schema.Struct({
     volumeName: Schema.optional(Schema.String),
+    storageClassName: Schema.optional(Schema.String),
     resources: Schema.Struct({ requests: Schema.Struct({ storage: Schema.String }) })
   })
 })
@@ -61,8 +62,7 @@ const provideVolumes = ({ api, name, resources }: TestNamespace) =>
     const volumes = "/api/v1/persistentvolumes"
     const turn = Effect.gen(function* () {
       for (const { metadata, spec } of yield* resources.list("persistentvolumeclaims", Claim, name, {})) {
-        if (made.has(metadata.uid) || spec.volumeName !== undefined) continue
-        made.add(metadata.uid)
+        if (made.has(metadata.uid) || spec.volumeName !== undefined || spec.storageClassName !== storageClass) continue
         const body = {
           apiVersion: "v1",
           kind: "PersistentVolume",
@@ -76,10 +76,11 @@ const provideVolumes = ({ api, name, resources }: TestNamespace) =>
             hostPath: { path: join(root, metadata.uid), type: "DirectoryOrCreate" }
           }
         }
-        mkdirSync(join(root, metadata.uid))
+        mkdirSync(join(root, metadata.uid), { recursive: true })
         // A cluster's volumes are given to the Pod's group; folders of a machine are not
         chmodSync(join(root, metadata.uid), 0o777)
         yield* api.call({ doing: "make a volume", method: "POST", path: volumes, body })
+        made.add(metadata.uid)
       }
     })
     yield* Effect.addFinalizer(() =>
@@ -101,7 +102,7 @@ export const aNamespace: Effect.Effect<TestNamespace, ClusterError, Scope.Scope>
   )
   // Pods are refused until the namespace has its account
   const account = api.call({ doing: "read the account", method: "GET", path: `${path}/${name}/serviceaccounts/default` })
-  yield* Effect.retry(account, Schedule.spaced("50 millis").pipe(Schedule.upTo("20 seconds")))
+  yield* Effect.retry(account, Schedule.spaced("50 millis").pipe(Schedule.upTo("2 minutes")))
   const namespace = { name, api, resources: makeResources(api) }
   yield* provideVolumes(namespace)
   return namespace

@@ -51,7 +51,7 @@ const awaitAgent: AwaitAgent = (output) =>
   output.pipe(
     Stream.takeUntil((line) => line.endsWith("connected")),
     Stream.runLast,
-    Effect.timeout("20 seconds"),
+    Effect.timeout("2 minutes"),
     Effect.mapError(({ message }) => new WorkspaceFailure({ message })),
     Effect.filterOrFail(
       (last) => Option.isSome(last) && last.value.endsWith("connected"),

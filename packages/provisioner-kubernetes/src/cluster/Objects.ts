@@ -10,7 +10,8 @@ export const Metadata = Schema.Struct({
   resourceVersion: optional(Schema.String),
   creationTimestamp: optional(Schema.String),
   deletionTimestamp: optional(Schema.String),
-  labels: optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+  labels: optional(Schema.Record({ key: Schema.String, value: Schema.String })),
+  annotations: optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 })
 
 const Condition = Schema.Struct({

@@ -14,6 +14,14 @@ interface Wait {
   readonly running: Effect.Effect<Pod, ClusterError | WorkspaceFailure>
 }
 
+interface Start {
+  readonly name: string
+  readonly uid: string
+  /** The names of the claims of the Pod's volumes. */
+  readonly claims: ReadonlyArray<string>
+  readonly report: Report
+}
+
 interface Needs {
   readonly api: Api
   readonly resources: Resources
@@ -23,6 +31,12 @@ interface Needs {
 
 /** Without news, the Pod is read again after this time. */
 const rereading = 5_000
+
+/** The annotation of a claim whose Pod waits for a node: when the scheduler was told of it last. */
+const awaited = "atelier.dev/awaited"
+
+/** Milliseconds until the scheduler is told of a waiting Pod's claims for the first time; each further pause is twice as long. */
+const firstReminder = 1_000
 
 /** Lines of a container's output that go to a build's log. */
 const lastLines = 100
@@ -79,8 +93,24 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
       Effect.fail(new WorkspaceFailure({ message: `${progress.text}; its last lines are in the build's log` }))
     )
 
-  /** Follows a start. `scheduled` waits for a node, `running` for the agent's program. They fail with the reason why it will not. */
-  const untilRunning = (name: string, uid: string, report: Report): Effect.Effect<Wait, never, Scope.Scope> =>
+  /**
+   * Changes the claims of a Pod that waits for a node. The scheduler may try a Pod before it has seen that its volumes are bound, and then tries it again after
+   * five minutes, or once a claim of it changes (kubernetes/kubernetes#73216).
+   */
+  const remind = (claims: ReadonlyArray<string>, now: number) =>
+    Effect.forEach(
+      claims,
+      (claim) => {
+        const metadata = { annotations: { [awaited]: new Date(now).toISOString() } }
+        return Effect.ignore(resources.patch("persistentvolumeclaims", namespace, claim, { metadata }))
+      },
+      { discard: true }
+    )
+
+  /**
+   * Follows a start of a Pod with these claims. `scheduled` waits for a node, `running` for the agent's program. They fail with the reason why it will not.
+   */
+  const untilRunning = ({ claims, name, report, uid }: Start): Effect.Effect<Wait, never, Scope.Scope> =>
     Effect.gen(function* () {
       const scheduled = yield* Deferred.make<void, ClusterError | WorkspaceFailure>()
       const wait = Effect.gen(function* () {
@@ -88,6 +118,7 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
         const tell = reportEvents(report)
         const begin = yield* Clock.currentTimeMillis
         let unschedulableSince: number | undefined
+        let pause = firstReminder
         let last: Progress = { _tag: "Waiting", text: "the Pod waits" }
         let read = yield* resources.get("pods", Pod, namespace, name)
         for (;;) {
@@ -103,8 +134,13 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
           const isTooLong = now - begin > Duration.toMillis(settings.startTimeout)
           const isWithoutNode = unschedulableSince !== undefined && now - unschedulableSince >= Duration.toMillis(settings.scheduleTimeout)
           if (isTooLong || isWithoutNode) return yield* new WorkspaceFailure({ message: last.text })
+          if (unschedulableSince !== undefined && now - unschedulableSince >= pause) {
+            yield* remind(claims, now)
+            pause = 2 * pause
+          }
 
-          const next = yield* nextWithin(news, Math.min(rereading, Duration.toMillis(settings.scheduleTimeout)))
+          const untilReminder = unschedulableSince === undefined ? rereading : Math.max(0, unschedulableSince + pause - now)
+          const next = yield* nextWithin(news, Math.min(rereading, untilReminder, Duration.toMillis(settings.scheduleTimeout)))
           if (Option.isNone(next)) read = yield* resources.get("pods", Pod, namespace, name)
           else if (next.value._tag === "Event") {
             if (next.value.event.involvedObject.uid === uid) yield* tell(next.value.event)
