@@ -4,10 +4,13 @@ import { PgClient } from "@effect/sql-pg"
 import { HostOptions, StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories, Statements } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
+import { inUtc, shown, urlForm } from "./ConnectionUrl.js"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
 import { makePool, makeReads, makeWrites } from "./Pool.js"
 import { over } from "./PostgresStatements.js"
+
+export { backup, type Backup, type BackupOptions, restore, type RestoreOptions, type Version } from "./Backup.js"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
@@ -25,24 +28,6 @@ export interface Options {
    */
   readonly statementTimeout?: Duration.DurationInput
 }
-
-/** Instants are read as text, so every session speaks one zone. */
-const inUtc = (url: string): string => {
-  const parsed = new URL(url)
-  parsed.searchParams.set("options", `${parsed.searchParams.get("options") ?? ""} -c TimeZone=UTC -c DateStyle=ISO`.trim())
-  return parsed.href
-}
-
-/** The part of a URL that may be shown: all but the passwords. */
-const shown = (url: string): string => {
-  const parsed = new URL(url)
-  parsed.password = ""
-  const secret = [...parsed.searchParams.keys()].filter((name) => /password/i.test(name))
-  for (const name of secret) parsed.searchParams.delete(name)
-  return parsed.href
-}
-
-const urlForm = "a URL such as postgres://user:password@host:5432/database"
 
 const optionsSchema = HostOptions.object<Options>(
   {

@@ -8,6 +8,8 @@ import { over } from "./SqliteStatements.js"
 import { owned } from "./FileOwner.js"
 import { clientOf } from "./WriteAheadLog.js"
 
+export { backup, type Backup, type BackupOptions, restore, type RestoreOptions, type Version } from "./Backup.js"
+
 export interface Options {
   /**
    * The database file, made when absent, for its owner alone; `:memory:` lasts as long as the layer. One process at a time may use it.

@@ -126,18 +126,28 @@ export const migrateTo = (upTo: number) =>
 /** Brings the store to the present schema. */
 export const migrate = migrateTo(latest)
 
+const numberOf = (migration_id: number): string => String(migration_id).padStart(4, "0")
+
+/** Why this version cannot read what the last migration of a store has made; undefined if it can. */
+const refusalOf = ({ migration_id, name }: Applied): string | undefined =>
+  migration_id <= latest
+    ? undefined
+    : `belongs to a newer version of Atelier, which applied the migration ${numberOf(migration_id)}_${name}; this version knows none after ${numberOf(latest)}. Start the newer version, or restore a backup that was made before the upgrade`
+
 /**
  * Fails if a newer version has migrated the store: what this version reads may be named otherwise there, or be gone. It is asked after the migrations, because a
  * newer version may migrate at the same time.
  */
 const refuseNewer = Effect.gen(function* () {
-  const sql = yield* Statements
-  const last = yield* lastApplied(sql)
-  if (last.migration_id <= latest) return
-  const applied = `${String(last.migration_id).padStart(4, "0")}_${last.name}`
-  return yield* Effect.dieMessage(
-    `belongs to a newer version of Atelier, which applied the migration ${applied}; this version knows none after ${String(latest).padStart(4, "0")}. Start the newer version, or restore a backup that was made before the upgrade`
-  )
+  const refusal = refusalOf(yield* lastApplied(yield* Statements))
+  if (refusal !== undefined) return yield* Effect.dieMessage(refusal)
+})
+
+/** Returns the number of the last migration of a store, which is not changed. Fails with the reason if it is no store of Atelier, or one of a newer version. */
+export const versionOf = Effect.gen(function* () {
+  const last = yield* Effect.orElseFail(lastApplied(yield* Statements), () => "is no database of Atelier")
+  const refusal = last.migration_id === 0 ? "is no database of Atelier" : refusalOf(last)
+  return refusal === undefined ? last.migration_id : yield* Effect.fail(refusal)
 })
 
 /** Migrates the store. Dies if it cannot, and for a store of a newer version. */
