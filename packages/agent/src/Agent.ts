@@ -1,5 +1,5 @@
 import { Deferred, Duration, Effect, ExecutionStrategy, Fiber, FiberHandle, Queue, Redacted, Scope } from "effect"
-import type { AgentMessages } from "@atelier/agent-protocol"
+import type { AgentMessages, DrpcClient } from "@atelier/agent-protocol"
 import type { AgentConfig } from "./AgentConfig.js"
 import * as Api from "./streams/Api.js"
 import * as AppHealth from "./reports/AppHealth.js"
@@ -91,27 +91,41 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
         return greeting({ home: config.homeDirectory, file, announcements: asking })
       })
     })
-    const connection = yield* Connection.make(config, { terminals, api: Api.make(placed, ports), machine, ports, ssh }, (client, token) =>
+    const startupOf = (manifest: AgentMessages.Manifest) => ({ version: `v${version}`, expanded_directory: directoryOf(config, manifest) })
+    /** Begins to work with a manifest that came with another token than the one before. */
+    const begin = (manifest: AgentMessages.Manifest, token: Redacted.Redacted, told: Effect.Effect<void, DrpcClient.ClientError>) =>
       Effect.gen(function* () {
         const before = held
-        const now = yield* client.GetManifest({})
-        if (before !== undefined && Buffer.compare(before.manifest.agent_id, now.agent_id) !== 0) {
-          return yield* Effect.asVoid(Deferred.succeed(replaced, undefined))
-        }
-        const isKept = before !== undefined && Redacted.value(before.token) === Redacted.value(token)
-        const manifest = isKept ? before.manifest : now
-        const startup = { version: `v${version}`, expanded_directory: directoryOf(config, manifest) }
-        const told = Effect.asVoid(client.UpdateStartup({ startup }))
-        if (isKept) return yield* told
-        const prepared = Scope.extend(Place.prepare({ ...config, token }, manifest), scope)
-        // They have the environment of the time before. The new owner's come after this: streams wait for the end of the greeting
-        const ended = before === undefined ? [] : [terminals.end, processes.end, ssh.end]
-        const [next] = yield* Effect.all([prepared, told, ...ended], { concurrency: "unbounded" })
+        // They have the environment of the time before, and may not see the secrets that come. The new owner's come after this: streams wait for its end
+        if (before !== undefined) yield* Effect.all([terminals.end, processes.end, ssh.end], { concurrency: "unbounded", discard: true })
+        const [next] = yield* Effect.all([Scope.extend(Place.prepare({ ...config, token }, manifest), scope), told], { concurrency: 2 })
         held = { manifest, token }
         place = next
         yield* Deferred.succeed(first, place)
         yield* changes.offer({ before: before?.manifest, held })
       })
+    const isAnother = (manifest: AgentMessages.Manifest) =>
+      held !== undefined && Buffer.compare(held.manifest.agent_id, manifest.agent_id) !== 0
+    const connection = yield* Connection.make(
+      config,
+      { terminals, api: Api.make(placed, ports), machine, ports, ssh },
+      {
+        greet: (client, token) =>
+          Effect.gen(function* () {
+            const now = yield* client.GetManifest({})
+            if (isAnother(now)) return yield* Effect.asVoid(Deferred.succeed(replaced, undefined))
+            const isKept = held !== undefined && Redacted.value(held.token) === Redacted.value(token)
+            const manifest = isKept && held !== undefined ? held.manifest : now
+            const told = Effect.asVoid(client.UpdateStartup({ startup: startupOf(manifest) }))
+            return yield* isKept ? told : begin(manifest, token, told)
+          }),
+        adopt: (client, token, manifest) =>
+          Effect.suspend(() => {
+            if (isAnother(manifest)) return Effect.asVoid(Deferred.succeed(replaced, undefined))
+            const isSame = held !== undefined && directoryOf(config, held.manifest) === directoryOf(config, manifest)
+            return begin(manifest, token, isSame ? Effect.void : Effect.asVoid(client.UpdateStartup({ startup: startupOf(manifest) })))
+          })
+      }
     )
     const logs = yield* LogQueue.make(connection)
     const lifecycle = yield* Lifecycle.make(connection)

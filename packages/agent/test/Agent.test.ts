@@ -15,7 +15,7 @@ it.scopedLive("an agent authenticates, says who it is and runs the start scripts
     yield* server.until(() => server.lines(script.log_source_id).length === 2501)
 
     const [upgrade] = server.upgrades
-    expect(upgrade?.url).toBe("/base/api/v2/workspaceagents/me/rpc?version=2.8&role=agent&streams=3&tokens=1")
+    expect(upgrade?.url).toBe("/base/api/v2/workspaceagents/me/rpc?version=2.8&role=agent&streams=3&tokens=2")
     expect(upgrade?.headers["service-session-token"]).toBe("the-token")
     expect(server.of("UpdateStartup").map(({ request }) => request.startup)).toStrictEqual([
       { version: "v0.1.0", expanded_directory: join(home, "project"), subsystems: [] }

@@ -1,15 +1,15 @@
 import { Cause, Clock, Deferred, Duration, Effect, ExecutionStrategy, Fiber, Option, Redacted, Scope } from "effect"
 import {
+  AgentMessages,
   AgentService,
   DrpcClient,
   ReverseStream,
   Session,
+  StreamReset,
   TokenOffer,
   type AgentClient,
-  type ByteStream,
   type RpcError,
-  type SessionEnded,
-  type StreamError
+  type SessionEnded
 } from "@atelier/agent-protocol"
 import type { AgentConfig } from "../AgentConfig.js"
 import * as Absence from "./Absence.js"
@@ -82,14 +82,23 @@ const accepted = (tokens: Tokens.Tokens, transportWith: (token: Redacted.Redacte
     return yield* attempt
   })
 
-/**
- * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first, with the token
- * that the server has accepted; when it fails, the connection is given up.
- */
+/** What the agent does with the manifests of its connections. */
+export interface Greeting {
+  /** Comes first on every connection, with the token that the server has accepted; when it fails, the connection is given up. */
+  readonly greet: (client: AgentClient, token: Redacted.Redacted) => Effect.Effect<void, DrpcClient.ClientError>
+  /** Works with the manifest of another token, which the connection has become that of. */
+  readonly adopt: (
+    client: AgentClient,
+    token: Redacted.Redacted,
+    manifest: AgentMessages.Manifest
+  ) => Effect.Effect<void, DrpcClient.ClientError>
+}
+
+/** Connects, and connects again whenever the connection is lost, until the scope is closed. */
 export const make = (
   config: AgentConfig,
   services: Omit<ReverseStreams.Services, "token">,
-  greet: (client: AgentClient, token: Redacted.Redacted) => Effect.Effect<void, DrpcClient.ClientError>
+  { adopt, greet }: Greeting
 ): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function* () {
     const traffic = emptyTraffic()
@@ -109,9 +118,22 @@ export const make = (
     const transportWith = (token: Redacted.Redacted) =>
       connect({ url: addressOf(config.url), headers: { [config.brand.sessionHeader]: Redacted.value(token) }, traffic })
 
-    /** Serves the server's offer of another token. */
-    const takeToken = (stream: ByteStream): Effect.Effect<void, StreamError> =>
-      TokenOffer.take(stream, { keep: (token) => Effect.sync(() => tokens.keep(token)), use: (token) => use(token) })
+    /** Serves the server's offer of another token, on the connection of a client. */
+    const takeToken =
+      (client: AgentClient): ReverseStreams.Services["token"] =>
+      (stream, endOthers) =>
+        TokenOffer.take(stream, {
+          keep: (token) => Effect.sync(() => tokens.keep(token)),
+          use: (token) => use(token),
+          adopt: (token, bytes) =>
+            Effect.gen(function* () {
+              tokens.accept(token)
+              const manifest = yield* AgentMessages.Manifest.decode(bytes)
+              // The server has ended them too. They were begun for the owner before
+              yield* endOthers
+              yield* adopt(client, token, manifest)
+            }).pipe(Effect.mapError(({ message }) => new StreamReset({ by: "here", message })))
+        })
 
     const once = (replaces: Effect.Effect<void>): Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> =>
       Effect.gen(function* () {
@@ -121,7 +143,7 @@ export const make = (
         const client = DrpcClient.make(AgentService, session)
         yield* Effect.raceFirst(answeredInTime(greet(client, token)), Effect.zipRight(session.closed, Effect.never))
         // Streams that the server opens before the greeting has ended wait for the environment that it brings
-        const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken }))
+        const serving = yield* Effect.forkScoped(ReverseStreams.serve(session, { ...services, token: takeToken(client) }))
         connectedAt = yield* Clock.currentTimeMillis
         yield* Effect.acquireRelease(
           Effect.suspend(() => {

@@ -6,7 +6,7 @@ import type { Ssh } from "../ssh/Ssh.js"
 import type { Api } from "./Api.js"
 import { foreign, type OwnPorts } from "./OwnPorts.js"
 import type { Terminals } from "./Terminals.js"
-import { Duration, Effect, Exit, Option, Scope } from "effect"
+import { Duration, Effect, Exit, Fiber, Option, Scope } from "effect"
 
 /** Streams open at a time; further ones are reset. */
 export const maximumStreams = 512
@@ -83,11 +83,15 @@ export interface Services {
   readonly ssh: Ssh
   /** The ports that are led to. */
   readonly ports: OwnPorts
-  /** Serves an offer of another token. */
-  readonly token: (stream: ByteStream) => Effect.Effect<void, StreamError>
+  /** Serves an offer of another token. `endOthers` ends the connection's other streams, and waits for their ends. */
+  readonly token: (stream: ByteStream, endOthers: Effect.Effect<void>) => Effect.Effect<void, StreamError>
 }
 
-const lead = (stream: ByteStream, { api, machine, ports, ssh, terminals, token }: Services): Effect.Effect<void, StreamError> =>
+const lead = (
+  stream: ByteStream,
+  { api, machine, ports, ssh, terminals, token }: Services,
+  endOthers: Effect.Effect<void>
+): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
     const [request, bytes] = yield* ReverseStream.requested(stream)
     if (request.kind === "pty") {
@@ -104,7 +108,7 @@ const lead = (stream: ByteStream, { api, machine, ports, ssh, terminals, token }
     }
     if (request.kind === "token") {
       yield* ReverseStream.reached(stream)
-      return yield* token(bytes)
+      return yield* token(bytes, endOthers)
     }
     const socket = yield* Effect.either(connected(request.port, ports))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)
@@ -120,17 +124,21 @@ const lead = (stream: ByteStream, { api, machine, ports, ssh, terminals, token }
 export const serve = (session: Session.Session, services: Services): Effect.Effect<never, SessionEnded, Scope.Scope> =>
   Effect.gen(function* () {
     const streams = yield* Effect.scope
+    const leading = new Set<Fiber.RuntimeFiber<void>>()
+    const endOthers = Effect.withFiberRuntime<void>((own) => Fiber.interruptAll([...leading].filter((fiber) => fiber !== own)))
     const next = Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const scope = yield* Scope.make()
         const stream = yield* restore(Scope.extend(session.accept, scope)).pipe(
           Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
         )
-        yield* restore(lead(stream, services)).pipe(
+        const fiber = yield* restore(lead(stream, services, endOthers)).pipe(
           Effect.catchAll(({ message }) => Effect.logDebug(`A stream of the server ended: ${message}`)),
           Effect.onExit((exit) => Scope.close(scope, exit)),
           Effect.forkIn(streams)
         )
+        leading.add(fiber)
+        fiber.addObserver(() => void leading.delete(fiber))
       })
     )
     return yield* Effect.forever(next)

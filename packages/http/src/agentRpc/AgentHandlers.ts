@@ -1,5 +1,5 @@
 /** The service that agents call over their connection: messages in, services' use cases, messages out. agents-and-apps.md §14. */
-import { AgentService, Router, type Version } from "@atelier/agent-protocol"
+import { type AgentMessages, AgentService, Router, type RpcError, type Version } from "@atelier/agent-protocol"
 import {
   AgentLogs,
   AgentManifests,
@@ -11,6 +11,7 @@ import {
   SubAgents,
   UsageReports
 } from "@atelier/core/agents"
+import type { CurrentActor } from "@atelier/core/access"
 import { DeploymentAppearance } from "@atelier/core/deployment"
 import { RelayMaps } from "@atelier/core/network"
 import { Effect } from "effect"
@@ -22,7 +23,7 @@ import { subAgentCalls } from "./subAgentCalls.js"
 import { usageCalls } from "./usageCalls.js"
 import { answered } from "./values.js"
 
-/** Makes the service for one connection of an agent that speaks a version of it. */
+/** Makes the manifest of an agent, and the service for one connection of an agent that speaks a version of it. */
 export const maker = Effect.gen(function* () {
   const manifests = yield* AgentManifests
   const logs = yield* AgentLogs
@@ -35,9 +36,12 @@ export const maker = Effect.gen(function* () {
   const usageReports = yield* UsageReports
   const { connectionInfo } = yield* RelayMaps
 
-  return (agent: AgentWorkspace, version: Version.Version) =>
+  const manifestOf = (agent: AgentWorkspace): Effect.Effect<AgentMessages.ManifestInit, RpcError, CurrentActor> =>
+    Effect.zipWith(answered(manifests.of(agent)), connectionInfo, manifestMessage)
+
+  const serviceOf = (agent: AgentWorkspace, version: Version.Version) =>
     Router.make(AgentService, {
-      GetManifest: () => Effect.zipWith(answered(manifests.of(agent)), connectionInfo, manifestMessage),
+      GetManifest: () => manifestOf(agent),
       GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
       GetAnnouncementBanners: () =>
         Effect.map(appearance.get, ({ announcement_banners }) => ({ announcement_banners: [...announcement_banners] })),
@@ -47,4 +51,6 @@ export const maker = Effect.gen(function* () {
       ...subAgentCalls(subAgents.of(agent)),
       PushContextState: makeContextState()
     })
+
+  return { manifestOf, serviceOf }
 })

@@ -1,4 +1,4 @@
-import { ReverseStream, type Session } from "@atelier/agent-protocol"
+import { type ByteStream, ReverseStream, type Session, type StreamReset, TokenOffer } from "@atelier/agent-protocol"
 import {
   type AgentLink,
   type AgentStream,
@@ -11,7 +11,8 @@ import {
   tokenPort,
   unable
 } from "@atelier/core/network"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
+import { streamPair } from "./streamPair.js"
 
 const unreachable = ({ message }: { readonly message: string }) => new AgentUnreachable({ message })
 
@@ -25,10 +26,14 @@ const ownPorts: Readonly<Record<number, ReverseStream.Request>> = {
 
 const withoutTokens = new AgentUnreachable({ message: "The workspace's agent takes no other token." })
 
-/** What an agent offers: the version of streams, and whether it takes other tokens. */
+const disconnected = new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
+
+const handedOver = new AgentUnreachable({ message: "The workspace has been given to another owner." })
+
+/** The versions of streams and of tokens that an agent offers; 0 without. */
 export interface LinkOffer {
   readonly streams: number
-  readonly takesTokens: boolean
+  readonly tokens: number
 }
 
 /** What uses a connection of SSH, by the agent's own port. */
@@ -38,28 +43,103 @@ const sshClients: ReadonlyMap<number, SshClient> = new Map([
   [sshPorts.jetbrains, "jetbrains"]
 ])
 
-/** An agent's session as the service's dialer takes it. The host key of its workspace is read when SSH is asked for. agents-and-apps.md §17. */
-export const agentLink = (
-  session: Session.Session,
-  { streams, takesTokens }: LinkOffer,
-  hostKey: Effect.Effect<Redacted.Redacted>
-): AgentLink => ({
-  open: (port) => {
-    const client = sshClients.get(port)
-    if (port === machinePort && streams < ReverseStream.machineVersion) return unable
-    if (client !== undefined && streams < ReverseStream.sshVersion) return unable
-    if (port === tokenPort && !takesTokens) return withoutTokens
-    const request: Effect.Effect<ReverseStream.Request> =
-      client === undefined
+/** Makes the connection that of another token, which is valid. `tell` gives the agent its manifest, and completes when the agent works with it. */
+export type Renew = (
+  token: Redacted.Redacted<string>,
+  tell: (manifest: Uint8Array) => Effect.Effect<void, AgentUnreachable | StreamReset>
+) => Effect.Effect<void, AgentUnreachable>
+
+/** A connection of an agent, whose streams may be those of another owner from some time on. */
+export interface RenewableLink extends AgentLink {
+  /** Ends all streams but those of tokens. Further ones wait for `resume`. */
+  readonly suspend: Effect.Effect<void>
+  readonly resume: Effect.Effect<void>
+}
+
+const asAgentStream = (stream: ByteStream): AgentStream => ({
+  read: Effect.mapError(stream.read, unreachable),
+  write: (bytes) => Effect.mapError(stream.write(bytes), unreachable),
+  finish: stream.finish
+})
+
+/** An agent's session, and what is known of the agent. */
+export interface LinkedSession {
+  readonly session: Session.Session
+  readonly offers: LinkOffer
+  /** The host key of the agent's workspace, which is read when SSH is asked for. */
+  readonly hostKey: Effect.Effect<Redacted.Redacted>
+  readonly renew: Renew
+}
+
+/** An agent's session as the service's dialer takes it, for as long as the scope is open. agents-and-apps.md §17. */
+export const agentLink = ({
+  hostKey,
+  offers: { streams, tokens },
+  renew,
+  session
+}: LinkedSession): Effect.Effect<RenewableLink, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const resumed = yield* Effect.makeLatch(true)
+    /** The streams of the owner that there is now. */
+    let opened = new Set<ByteStream>()
+    const lost = Effect.matchEffect(session.closed, { onFailure: () => disconnected, onSuccess: () => disconnected })
+
+    /** Opens a stream that another owner may not keep. */
+    const openOwned = (asked: ReverseStream.Request) =>
+      Effect.gen(function* () {
+        yield* Effect.raceFirst(resumed.await, lost)
+        const those = opened
+        const stream = yield* Effect.mapError(ReverseStream.open(session, asked), unreachable)
+        if (those !== opened) return yield* handedOver
+        yield* Effect.acquireRelease(
+          Effect.sync(() => those.add(stream)),
+          () => Effect.sync(() => those.delete(stream))
+        )
+        return stream
+      })
+
+    /** Opens a stream for another token. What the agent and the service say on it is this process's to act on. */
+    const openOffer = Effect.gen(function* () {
+      const [giver, own] = yield* streamPair
+      const passing = Effect.flatMap(Effect.mapError(ReverseStream.open(session, { kind: "token" }), unreachable), (stream) =>
+        TokenOffer.pass(own, asAgentStream(stream), renew)
+      )
+      // In the connection's scope: once the token is valid, the agent learns of it whatever becomes of the process that gives it
+      yield* passing.pipe(
+        Effect.mapError(unreachable),
+        Effect.scoped,
+        Effect.onExit(own.close),
+        Effect.catchAll(({ message }) => Effect.logDebug(`an agent has not taken another token: ${message}`)),
+        Effect.forkIn(scope)
+      )
+      return giver
+    })
+
+    const requestOf = (port: number): Effect.Effect<ReverseStream.Request> => {
+      const client = sshClients.get(port)
+      return client === undefined
         ? Effect.succeed(ownPorts[port] ?? { kind: "tcp", port })
         : Effect.map(hostKey, (key) => ({ kind: "ssh", client, host_key: Redacted.value(key) }))
-    return Effect.flatMap(request, (asked) => ReverseStream.open(session, asked)).pipe(
-      Effect.map((stream): AgentStream => ({
-        read: Effect.mapError(stream.read, unreachable),
-        write: (bytes) => Effect.mapError(stream.write(bytes), unreachable),
-        finish: stream.finish
-      })),
-      Effect.mapError(unreachable)
-    )
-  }
-})
+    }
+
+    return {
+      open: (port) => {
+        if (port === machinePort && streams < ReverseStream.machineVersion) return unable
+        if (sshClients.has(port) && streams < ReverseStream.sshVersion) return unable
+        if (port === tokenPort) {
+          if (tokens === 0) return withoutTokens
+          if (tokens >= TokenOffer.inPlaceVersion) return openOffer
+          return Effect.mapBoth(ReverseStream.open(session, { kind: "token" }), { onFailure: unreachable, onSuccess: asAgentStream })
+        }
+        return Effect.map(Effect.flatMap(requestOf(port), openOwned), asAgentStream)
+      },
+      suspend: Effect.suspend(() => {
+        resumed.unsafeClose()
+        const before = opened
+        opened = new Set()
+        return Effect.forEach(before, (stream) => stream.reset, { discard: true })
+      }),
+      resume: Effect.asVoid(resumed.open)
+    }
+  })

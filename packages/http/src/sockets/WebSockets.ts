@@ -2,8 +2,8 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Alarms } from "@atelier/core/platform"
-import { type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
-import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
+import { type HeldRight, type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
+import { Cause, Context, Data, Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket, WebSocketServer } from "ws"
@@ -68,14 +68,14 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   WebSockets,
   {
     /**
-     * Upgrades a request and runs its handler until it completes (the socket is closed with 1000), fails (1011, 1013 where the store
+     * Upgrades a request and runs its handler, with the right that is kept, until it completes (the socket is closed with 1000), fails (1011, 1013 where the store
      * cannot answer, or the code of a `CloseSocket`), the right to the stream ends (1008), the client goes, or the service ends (1012). Answers what the endpoint has to
      * answer: the response that refuses the handshake, or nothing more.
      */
     readonly serve: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
       right: StreamRight,
-      handler: (connection: Connection) => Effect.Effect<void, E, R>,
+      handler: (connection: Connection, held: HeldRight) => Effect.Effect<void, E, R>,
       options?: Options
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | Scope.Scope>
   }
@@ -95,8 +95,8 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             if (refusal !== undefined) return refusal
             const over = yield* Deferred.make<void, unknown>()
             const revoke = ({ message }: RightEnded): void => Deferred.unsafeDone(over, new CloseSocket({ code: 1008, reason: message }))
-            const excess = yield* Effect.provideService(openStream(right, revoke), StreamRights, rights)
-            if (excess !== undefined) return excess
+            const held = yield* Effect.provideService(openStream(right, revoke), StreamRights, rights)
+            if (Either.isLeft(held)) return held.left
             const info = yield* CurrentRequest
             const socket = upgrade(request, maximumMessage, options, {
               [names.requestIdHeader]: info.id,
@@ -106,7 +106,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             if (socket === undefined) return notUpgraded
             info.counted?.upgraded()
             yield* Effect.ensuring(
-              runSocket(socket.webSocket, over, handler, { draining, faults, heartbeats }, options),
+              runSocket(socket.webSocket, over, (connection) => handler(connection, held.right), { draining, faults, heartbeats }, options),
               Effect.sync(socket.release)
             )
             return HttpServerResponse.empty()

@@ -1,7 +1,7 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
-import type { StreamRight } from "@atelier/core/access"
+import type { HeldRight, StreamRight } from "@atelier/core/access"
 import { Deferred, Effect, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
@@ -23,14 +23,14 @@ const broken = (cause: unknown) => new TransportError({ cause })
 export const byteStreamSocket = <E, R>(
   request: HttpServerRequest.HttpServerRequest,
   right: StreamRight,
-  handler: (socket: ByteSocket) => Effect.Effect<void, E, R>,
+  handler: (socket: ByteSocket, held: HeldRight) => Effect.Effect<void, E, R>,
   options?: Options
 ) =>
   Effect.flatMap(WebSockets, ({ serve }) =>
     serve(
       request,
       right,
-      ({ messages, receive, send }) =>
+      ({ messages, receive, send }, held) =>
         Effect.gen(function* () {
           const intruded = yield* Deferred.make<never, CloseSocket>()
           let hasIntruded = false
@@ -41,7 +41,7 @@ export const byteStreamSocket = <E, R>(
             Deferred.unsafeDone(intruded, textMessage)
             return undefined
           }
-          yield* handler({
+          const socket: ByteSocket = {
             incoming: Stream.mapEffect(messages, (message) => {
               const bytes = bytesOf(message)
               return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
@@ -57,7 +57,8 @@ export const byteStreamSocket = <E, R>(
             send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes) ? endOfTurn : Effect.void)),
             // The socket is closed when the handler ends
             close: () => Effect.void
-          }).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))
+          }
+          yield* handler(socket, held).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))
           if (hasIntruded) return yield* textMessage
         }),
       // The protocols on top ask by themselves whether the other side is there

@@ -83,8 +83,8 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
       return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
     }
     const over = yield* Deferred.make<void, RightEnded>()
-    const excess = yield* openStream(right, (reason) => Deferred.unsafeDone(over, Effect.fail(reason)))
-    if (excess !== undefined) return excess
+    const held = yield* openStream(right, (reason) => Deferred.unsafeDone(over, Effect.fail(reason)))
+    if (Either.isLeft(held)) return held.left
     const run = ({ offer, write }: Outlet): Effect.Effect<Uint8Array | undefined, never, R> =>
       Effect.acquireUseRelease(
         Effect.gen(function* () {

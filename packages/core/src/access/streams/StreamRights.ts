@@ -87,13 +87,22 @@ const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor)
 
 const callerOf = (actor: Actor): string => (isAnonymous(actor) ? `anonymous:${actor.ip ?? ""}` : (actor.agentId ?? actor.userId))
 
+/** A right that is kept. */
+export interface HeldRight {
+  /**
+   * Keeps another right to the stream in its place, from now on: what is found out about the former ends nothing any more. The stream has to end
+   * where this fails.
+   */
+  readonly replace: (right: StreamRight) => Effect.Effect<void, TooManyStreams>
+}
+
 /** The methods of {@link StreamRights}. */
 export interface StreamRightsService {
   /**
    * Keeps the right to a stream from now on until the scope closes, and calls `ended` once, when it has ended: within a second of a change
    * that any process publishes, and within 30 s in any case. Fails with `TooManyStreams` for a caller that has too many open in this process.
    */
-  readonly hold: (right: StreamRight, ended: (reason: RightEnded) => void) => Effect.Effect<void, TooManyStreams, Scope.Scope>
+  readonly hold: (right: StreamRight, ended: (reason: RightEnded) => void) => Effect.Effect<HeldRight, TooManyStreams, Scope.Scope>
 
   /** The values of a stream until it ends; fails with `RightEnded` when the right to it ends first. For callers without HTTP. */
   readonly values: <A, E, R>(input: Entitled<A, E, R>) => Stream.Stream<A, E | RightEnded | TooManyStreams, R>
@@ -180,20 +189,37 @@ const make = Effect.gen(function* () {
       return Effect.succeed(holding)
     })
 
-  const release = (holding: Holding) =>
-    Effect.sync(() => {
-      held.delete(holding)
-      due.delete(holding)
-      const caller = callerOf(holding.right.actor)
-      const left = (open.get(caller) ?? 1) - 1
-      if (left === 0) open.delete(caller)
-      else open.set(caller, left)
-    })
+  const release = (holding: Holding): void => {
+    held.delete(holding)
+    due.delete(holding)
+    const caller = callerOf(holding.right.actor)
+    const left = (open.get(caller) ?? 1) - 1
+    if (left === 0) open.delete(caller)
+    else open.set(caller, left)
+  }
 
-  const hold = (right: StreamRight, ended: (reason: RightEnded) => void): Effect.Effect<void, TooManyStreams, Scope.Scope> =>
-    Effect.uninterruptible(
-      Effect.flatMap(Effect.scope, (scope) => Effect.flatMap(begin(right, ended), (holding) => Scope.addFinalizer(scope, release(holding))))
-    )
+  const hold = (right: StreamRight, ended: (reason: RightEnded) => void): Effect.Effect<HeldRight, TooManyStreams, Scope.Scope> =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      let holding: Holding | undefined = yield* begin(right, ended)
+      const leave = (): void => {
+        if (holding !== undefined) release(holding)
+        holding = undefined
+      }
+      yield* Scope.addFinalizer(scope, Effect.sync(leave))
+      return {
+        replace: (next: StreamRight) =>
+          Effect.suspend(() => {
+            leave()
+            return begin(next, ended)
+          }).pipe(
+            Effect.map((begun) => {
+              holding = begun
+            }),
+            Effect.uninterruptible
+          )
+      }
+    }).pipe(Effect.uninterruptible)
 
   return {
     hold,

@@ -27,10 +27,13 @@ const startChecking = Background.repeating("agent_connection_check")
 /** The methods of {@link AgentConnections}. */
 export interface AgentConnectionsService {
   /**
-   * Keeps an agent's status while it is connected: run it as long as the connection is open. `ping` asks the agent for a sign of life.
-   * Completes when the connection has to be closed. agents-and-apps.md §3.
+   * Keeps an agent's status while it is connected: run it as long as the connection is open. `current` answers the agent with the owner that its
+   * workspace has, and `ping` asks the agent for a sign of life. Completes when the connection has to be closed. agents-and-apps.md §3.
    */
-  readonly monitor: (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) => Effect.Effect<Retired, never, EventBus | Transactor>
+  readonly monitor: (
+    current: () => AgentWorkspace,
+    ping: Effect.Effect<unknown, unknown>
+  ) => Effect.Effect<Retired, never, EventBus | Transactor>
 }
 
 const make = Effect.gen(function* () {
@@ -62,7 +65,8 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    monitor: Traced.fn("AgentConnections.monitor")(function* (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
+    monitor: Traced.fn("AgentConnections.monitor")(function* (current: () => AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
+      const { agent_id } = current()
       const watching = (connectionId: Uuid) =>
         Effect.gen(function* () {
           const retired = yield* Deferred.make<Retired>()
@@ -80,17 +84,17 @@ const make = Effect.gen(function* () {
               yield* Deferred.succeed(retired, "unresponsive")
               return
             }
-            yield* repository.touch(agent.agent_id, connectionId, Timestamp.fromMillis(now))
-            if (!(yield* repository.isLatest(agent.agent_id))) yield* Deferred.succeed(retired, "outdated")
+            yield* repository.touch(agent_id, connectionId, Timestamp.fromMillis(now))
+            if (!(yield* repository.isLatest(agent_id))) yield* Deferred.succeed(retired, "outdated")
           })
           yield* startPinging(pinging)
           yield* startChecking(Effect.delay(check, interval))
           return yield* Deferred.await(retired)
         })
       return yield* Effect.acquireUseRelease(
-        connect(agent),
+        connect(current()),
         (connectionId) => Effect.scoped(watching(connectionId)),
-        (connectionId) => disconnect(agent, connectionId)
+        (connectionId) => Effect.suspend(() => disconnect(current(), connectionId))
       )
     })
   }

@@ -30,6 +30,16 @@ export interface AgentSessionsService {
 
   /** The same agent, with the right to stay connected: it ends with the token. */
   readonly rightToConnect: Effect.Effect<readonly [StreamRight, AgentWorkspace], Unauthenticated, CurrentActor>
+
+  /** The acting agent as another of its tokens authenticates it, with the right to stay connected. Fails for a token of another agent. */
+  readonly renew: (token: Redacted.Redacted<string>) => Effect.Effect<RenewedAgent, Unauthenticated, CurrentActor>
+}
+
+/** An agent that is connected, by another of its tokens. */
+export interface RenewedAgent {
+  readonly actor: Actor
+  readonly right: StreamRight
+  readonly agent: AgentWorkspace
 }
 
 const make = Effect.gen(function* () {
@@ -91,12 +101,24 @@ const make = Effect.gen(function* () {
     return Option.isSome(agent) ? agent.value : yield* unknownToken
   })
 
+  const rightToConnect = rightTo("agent", current)
+
   return {
     authenticate,
 
     current,
 
-    rightToConnect: rightTo("agent", current)
+    rightToConnect,
+
+    renew: (token: Redacted.Redacted<string>) =>
+      Effect.gen(function* () {
+        const before = yield* CurrentActor
+        const { ip, path, requestId, userAgent } = before
+        const actor = yield* authenticate(token, { ip, path, requestId, userAgent })
+        if (actor.agentId !== before.agentId || actor.workspaceId !== before.workspaceId) return yield* unknownToken
+        const [right, agent] = yield* Effect.provideService(rightToConnect, CurrentActor, actor)
+        return { actor, right, agent }
+      })
   }
 })
 

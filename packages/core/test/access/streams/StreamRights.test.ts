@@ -85,6 +85,26 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.scoped("ends with the right that took the place of another, which ends nothing any more", () =>
+    Effect.gen(function* () {
+      const [before, after] = [aCaller("old"), aCaller("new")]
+      const rightOf = ({ actor, permission }: typeof before) => Effect.provideService(rightTo("thing", permission), CurrentActor, actor())
+      const [old] = yield* rightOf(before)
+      const [next] = yield* rightOf(after)
+      const ended = yield* Queue.unbounded<RightEnded>()
+      const { hold } = yield* StreamRights
+      const held = yield* hold(old, (reason) => void ended.unsafeOffer(reason))
+      before.state.ends = new Unauthenticated({ message: "the old one" })
+      yield* held.replace(next)
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("1 minute")
+      expect([yield* size(ended), before.state.renewed]).toStrictEqual([0, 0])
+      after.state.ends = new Unauthenticated({ message: "the new one" })
+      yield* publishRightsChange({})
+      expect(yield* messageOf(ended)).toBe("the new one")
+    }).pipe(Effect.provide(layer))
+  )
+
   it.scoped("ends within 30 seconds without the event", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()

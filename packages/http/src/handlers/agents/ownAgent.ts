@@ -1,26 +1,13 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { DrpcServer, ReverseStream, Router, Session, TokenOffer, Version } from "@atelier/agent-protocol"
+import { ReverseStream, TokenOffer, Version } from "@atelier/agent-protocol"
 import { StreamRights } from "@atelier/core/access"
-import {
-  AgentConnections,
-  AgentLogs,
-  AgentManifests,
-  AgentReinitialization,
-  AgentSessions,
-  AgentTunnels,
-  AppReports,
-  appState
-} from "@atelier/core/agents"
+import { AgentLogs, AgentManifests, AgentReinitialization, AgentSessions, AppReports, appState } from "@atelier/core/agents"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/externalAuth"
 import { GitSshKeys } from "@atelier/core/identity"
-import { AgentLinks } from "@atelier/core/network"
 import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
-import { HostKeys } from "@atelier/core/workspaces"
 import { Deferred, Effect } from "effect"
-import * as AgentHandlers from "../../agentRpc/AgentHandlers.js"
-import { agentLink } from "../../agentRpc/agentLink.js"
-import { connectionLimits, linkLimits, makeConnections } from "../../agentRpc/Connections.js"
-import * as TailnetHandlers from "../../agentRpc/TailnetHandlers.js"
+import * as AgentConnection from "../../agentRpc/AgentConnection.js"
+import { makeConnections } from "../../agentRpc/Connections.js"
 import { unsupportedVersion } from "../../agentRpc/values.js"
 import * as contract from "../../contract/agents/ownAgent.js"
 import { Draining } from "../../server/operate/Draining.js"
@@ -30,28 +17,23 @@ import { eventsOf, serverSentEvents } from "../../sockets/events.js"
 import { TooManyRequests, Unavailable } from "../../wire/errors.js"
 import * as Handlers from "../Handlers.js"
 
-/** Whether the caller takes streams that the service opens: an extension, which other agents do not name. agents-and-apps.md §17. */
-const streamVersion = Effect.map(HttpServerRequest.ParsedSearchParams, ({ streams }) => ReverseStream.versionOf(streams))
-
-/** Whether the caller takes other tokens than that of its connection: an extension, too. */
-const takesTokens = Effect.map(HttpServerRequest.ParsedSearchParams, (query) => query[TokenOffer.parameter] === TokenOffer.offered)
+/** The streams that the service may open and the tokens that it may give: extensions, which other agents do not name. agents-and-apps.md §17. */
+const linkOffer = Effect.map(HttpServerRequest.ParsedSearchParams, (query) => ({
+  streams: ReverseStream.versionOf(query["streams"]),
+  tokens: ReverseStream.versionOf(query[TokenOffer.parameter])
+}))
 
 export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
   Effect.gen(function* () {
     const sessions = yield* AgentSessions
-    const connections = yield* AgentConnections
     const logs = yield* AgentLogs
     const reports = yield* AppReports
     const keys = yield* GitSshKeys
-    const hostKeys = yield* HostKeys
     const manifests = yield* AgentManifests
     const draining = yield* Draining
     const externalAuth = yield* AgentExternalAuth
     const connected = makeConnections()
-    const links = yield* AgentLinks
-    const tunnels = yield* AgentTunnels
-    const tailnetServiceOf = yield* TailnetHandlers.maker
-    const agentServiceOf = yield* AgentHandlers.maker
+    const serveAgent = yield* AgentConnection.maker
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
       Effect.gen(function* () {
@@ -105,24 +87,9 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
             unsupportedVersion
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
-          const offered = isAgent ? yield* streamVersion : 0
-          const offers = { streams: offered, takesTokens: yield* takesTokens }
-          const isLink = offered > 0
-          const limits = isLink ? linkLimits : connectionLimits
-          const service = Router.merge(
-            agentServiceOf(agent, version),
-            yield* tailnetServiceOf({ id: agent.agent_id, holder: agent.agent_id, policy: tunnels.policyOfAgent(agent.agent_id) })
-          )
-          return yield* byteStreamSocket(request, right, (transport) =>
-            Effect.gen(function* () {
-              const session = yield* Session.make(transport, { role: "server", ...limits })
-              const offered = isLink
-                ? links.offer(agent.agent_id, agentLink(session, offers, hostKeys.of(agent.workspace_id)))
-                : Effect.void
-              const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
-              // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
-              yield* Effect.raceFirst(Effect.zipRight(offered, monitored), DrpcServer.serveSession(session, service, limits))
-            }).pipe(
+          const offers = isAgent ? yield* linkOffer : { streams: 0, tokens: 0 }
+          return yield* byteStreamSocket(request, right, (socket, held) =>
+            serveAgent({ socket, held, agent, version, isAgent, offers }).pipe(
               (connection) => connected(agent.agent_id, connection),
               Effect.scoped,
               // The socket is closed with the reason

@@ -27,7 +27,7 @@ for (const [name, database] of databases) {
         const agent = yield* aRunningAgent()
         const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
         const { monitor } = yield* AgentConnections
-        const fiber = yield* Effect.fork(agent.act((self) => monitor(self, ping)))
+        const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping)))
         const connected = yield* Stream.runHead(events)
         return { ...agent, connected, fiber }
       })
@@ -99,7 +99,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         const first = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("1 second")
-        const latter = yield* Effect.fork(act((self) => monitor(self, Effect.void)))
+        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
         yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== first)
         yield* Fiber.interrupt(fiber)
         expect((yield* rowOf(id)).disconnected_at).toBeNull()
@@ -114,7 +114,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         const first = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("1 second")
-        const latter = yield* Effect.fork(act((self) => monitor(self, Effect.void)))
+        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
         const { last_connected_at } = yield* until(rowOf(id), (row) => row.last_connected_at !== first)
         yield* Fiber.interrupt(latter)
         yield* until(Effect.zipRight(TestClock.adjust("15 seconds"), Fiber.poll(fiber)), Option.isSome)
@@ -128,7 +128,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         yield* TestClock.adjust("40 seconds")
         for (let connection = 0; connection < 2; connection++) {
-          const fiber = yield* Effect.fork(agent.act((self) => monitor(self, Effect.void)))
+          const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, Effect.void)))
           yield* until(rowOf(agent.id), ({ last_connected_at }) => last_connected_at !== null)
           yield* Fiber.interrupt(fiber)
           yield* TestClock.adjust("1 second")
