@@ -164,7 +164,9 @@ try {
   for (const id of ids) await untilEnded(client, id)
   load.isOver = true
   const steps = (await docker("ps", "--all", "--no-trunc", "--format", "{{.Names}} {{.Command}}")).filter((line) => line.includes(step))
-  const left = [...(await containersOf()), ...(await volumesOf("label=atelier.dev/workspace-id")), ...steps]
+  const ofWorkspaces = "label=atelier.dev/workspace-id"
+  const left = [...(await containersOf(ofWorkspaces)), ...(await volumesOf(ofWorkspaces)), ...steps]
+  const fillers = await containersOf("label=atelier.dev/part=runtime")
   const isGivenUp = ({ job }) => job.status === "failed" && /its server was lost \d+ times/.test(job.error)
   const givenUp = all.filter(isGivenUp).length
   const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
@@ -179,6 +181,7 @@ try {
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
       `workspaces with other containers than theirs: ${wrong.length === 0 ? "none" : wrong.join("; ")}`,
       `left after the deletes: ${left.length === 0 ? "nothing" : left.join(", ")}`,
+      `containers that have the runtime's volume, which the next sweep removes: ${fillers.length}`,
       `from the last start to the end of the last build: ${((settled - killed) / 1000).toFixed(1)} s`,
       ""
     ].join("\n")
