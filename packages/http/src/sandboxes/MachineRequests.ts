@@ -76,8 +76,10 @@ export const machineRequests = Effect.gen(function* () {
   )
 
   /** A connection to an agent's machine. */
-  const opened = ({ agent_id, workspace_id }: AgentWorkspace, idle: Duration.Duration) =>
-    machineConnection(dial({ agent_id, workspace_id, port: machinePort }), idle)
+  const opened = (agent: AgentWorkspace, idle: Duration.Duration) => {
+    const { agent_id, workspace_id } = agent
+    return machineConnection(access.reach(agent, dial({ agent_id, workspace_id, port: machinePort })), idle)
+  }
 
   /** The connection of a request. Those of requests that wait may carry nothing for longer, and are kept for such requests. */
   const connectionOf = (agent: AgentWorkspace, { waits = false }: MachineCall) =>

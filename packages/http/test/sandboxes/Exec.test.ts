@@ -53,17 +53,24 @@ describeAgents("a command", (server) => {
   })
 
   it("is refused by an agent that does not know such streams, and by one that is not connected", async () => {
-    const agent = await server().anAgent()
+    const agent = await server().anAgent({ connection_timeout_seconds: 1 })
     const { token } = server().owner()
     expect(await exec(server(), agent, token, { program: "true" })).toMatchObject({
       status: 404,
-      body: { message: "The workspace's agent is connecting, and must be connected." }
+      body: { message: "The workspace's agent is timeout, and must be connected." }
     })
     await link(server(), agent, "?role=agent&streams=1")
     expect(await exec(server(), agent, token, { program: "true" })).toMatchObject({
       status: 409,
       body: { message: expect.stringContaining("cannot run commands") }
     })
+  })
+
+  it("waits for an agent that has not connected yet", async () => {
+    const agent = await server().anAgent()
+    const answer = exec(server(), agent, server().owner().token, { command: "echo ready" })
+    await link(server(), agent)
+    expect(await answer).toMatchObject({ status: 200, body: { stdout: "ready\n" } })
   })
 
   it("ends with its client", async () => {

@@ -50,7 +50,7 @@ export const ssh = Handlers.group(contract.ssh, (handlers) =>
           const refused = refuseHandshake(request, [], cors.origins)
           if (refused !== undefined) return refused
           const { agent_id, workspace_id } = agent
-          const dialing = dial({ agent_id, workspace_id, port: sshPorts[client] })
+          const dialing = access.reach(agent, dial({ agent_id, workspace_id, port: sshPorts[client] }))
           const stream = yield* Effect.timeoutFail(dialing, { duration: reachWithin, onTimeout: () => unanswered }).pipe(
             Effect.catchAll(refuseUnreached(agent_id))
           )
