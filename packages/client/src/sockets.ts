@@ -135,12 +135,15 @@ const wrapperOf = (socket: WebSocketLike) => {
   return { messages, closed, flushed, close: closeNow }
 }
 
+/** The platform's class of sockets. Throws where there is none. */
+export const socketsOf = ({ WebSocket }: Client): SocketConstructor => {
+  if (WebSocket !== undefined) return WebSocket
+  throw new TypeError('This platform has no WebSocket: give createClient the option `WebSocket`, such as the class of the package "ws".')
+}
+
 /** Opens a socket and waits until it is open. */
 const open = async (client: Client, template: string, input: Input, signal: AbortSignal | undefined) => {
-  const { WebSocket } = client
-  if (WebSocket === undefined) {
-    throw new TypeError('This platform has no WebSocket: give createClient the option `WebSocket`, such as the class of the package "ws".')
-  }
+  const WebSocket = socketsOf(client)
   signal?.throwIfAborted()
   const { path } = encode(template, input)
   const headers = await client.headers()

@@ -8,6 +8,7 @@ import { aResource } from "../../../test/records/resources.js"
 import { describeInterface } from "../../../test/http/server.js"
 import { aTemplate } from "../../../test/http/templates.js"
 import { aQueuedWorkspace, aWorkspace } from "../../../test/http/workspaceCalls.js"
+import { spawn } from "../src/sandboxes/SandboxProcess.js"
 import { usualDelay } from "../src/stream.js"
 
 const all = async <A>(values: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
@@ -421,10 +422,12 @@ describe("sockets", () => {
     })
   })
 
-  it("need a class of WebSockets where the platform has none", async () => {
+  it("need a class of WebSockets where the platform has none, before a process is started for them", async () => {
     const client = { ...createClient({ baseUrl: "http://127.0.0.1" }), WebSocket: undefined }
     await expect(builds.followWorkspaceBuildLogs(client, { workspacebuild: "b" }).next()).rejects.toThrow(
       'This platform has no WebSocket: give createClient the option `WebSocket`, such as the class of the package "ws".'
     )
+    const fetch = () => Promise.reject(new Error("a process was started"))
+    await expect(spawn({ ...client, fetch }, "agent", "true")).rejects.toThrow("This platform has no WebSocket")
   })
 })

@@ -3,7 +3,7 @@ import { AtelierError } from "../AtelierError.js"
 import { call, type CallOptions, type Input, json, nothing } from "../call.js"
 import type { Client } from "../Client.js"
 import type { Process } from "../generated/types.js"
-import { openSocket, type Socket } from "../sockets.js"
+import { openSocket, type Socket, socketsOf } from "../sockets.js"
 import { sleep, usualDelay } from "../stream.js"
 
 /** A line of the shell, or a program and its arguments. */
@@ -249,6 +249,8 @@ export const spawn = async (
   command: Command,
   { cwd, env, pty, signal, stdin, timeout }: SpawnOptions = {}
 ): Promise<SandboxProcess> => {
+  // Before the process begins: its caller could not reach its streams
+  socketsOf(client)
   const body = { ...programOf(command), cwd, env, pty, stdin, timeout_ms: timeout }
   const process = await call<Process>(client, "POST", root, json, { workspaceagent, body }, { signal })
   return makeProcess(client, workspaceagent, process, process.output_start)
