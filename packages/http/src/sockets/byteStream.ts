@@ -2,9 +2,9 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { HeldRight, StreamRight } from "@atelier/core/access"
-import { Deferred, Effect, Stream } from "effect"
+import { Cause, Deferred, Effect, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
-import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
+import { CloseSocket, type Options, SocketClosed, WebSockets } from "./WebSockets.js"
 
 /** The connection of a session, or the bytes of a stream without one. */
 export interface ByteSocket extends Transport {
@@ -58,7 +58,14 @@ export const byteStreamSocket = <E, R>(
             // The socket is closed when the handler ends
             close: () => Effect.void
           }
-          yield* handler(socket, held).pipe(Effect.catchAllCause((cause) => (hasIntruded ? Effect.void : Effect.failCause(cause))))
+          yield* handler(socket, held).pipe(
+            Effect.catchAllCause((cause): Effect.Effect<void, E | SocketClosed> => {
+              if (hasIntruded) return Effect.void
+              const error = Cause.squash(cause)
+              // A client that is gone is no failure of the handler
+              return error instanceof TransportError && error.cause instanceof SocketClosed ? error.cause : Effect.failCause(cause)
+            })
+          )
           if (hasIntruded) return yield* textMessage
         }),
       // The protocols on top ask by themselves whether the other side is there

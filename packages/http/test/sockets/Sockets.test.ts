@@ -2,7 +2,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
 import { Session, type Transport } from "@atelier/agent-protocol"
 import { NotFound, StoreUnavailable, Uuid } from "@atelier/core/platform"
-import { Deferred, Effect, Exit, Fiber, Queue, Schema, Scope, Stream, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Logger, Queue, Schema, Scope, Stream, TestClock } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { expect } from "vitest"
@@ -443,6 +443,26 @@ describe("a byte stream", () => {
       yield* opened
       socket.terminate()
       expect(yield* Deferred.await(outcome)).toMatch(/broke/)
+    })
+  )
+
+  it.scopedLive("logs no error when its client is cut off, whether it reads or sends", () =>
+    Effect.gen(function* () {
+      const logged: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void logged.push(`${logLevel.label} ${String(message)}`))
+      const ended = yield* Queue.unbounded<void>()
+      const sending = ({ send }: ByteSocket) => Effect.forever(send(new Uint8Array(65_536)))
+      const reading = ({ incoming, send }: ByteSocket) => Effect.zipRight(send(new Uint8Array(1)), Stream.runDrain(incoming))
+      for (const behaviour of [sending, reading]) {
+        const bytes = (socket: ByteSocket) => Effect.ensuring(behaviour(socket), ended.offer(undefined))
+        const { dispose, ws } = yield* start({ bytes }, { logger })
+        const { messages, socket } = yield* client(`${ws}/api/v2/bytes`, { headers })
+        yield* Queue.take(messages)
+        socket.terminate()
+        yield* ended.take
+        yield* dispose
+      }
+      expect(logged.filter((line) => line.startsWith("ERROR"))).toStrictEqual([])
     })
   )
 
