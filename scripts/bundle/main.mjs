@@ -79,7 +79,8 @@ const ownFilesBeside = {
  * MiB of files, of which a server needs 2.
  */
 const parts = [
-  { name: "dockerode", of: /[\\/]provisioner-docker[\\/]dist[\\/]/, module: "dockerode", from: "scripts/bundle/dockerode.mjs" },
+  // Without a module around it: its class would be the default of the default
+  { name: "dockerode", of: /[\\/]provisioner-docker[\\/]dist[\\/]/, module: "dockerode", from: "dockerode" },
   {
     name: "kubernetes",
     of: /[\\/]provisioner-kubernetes[\\/]dist[\\/]/,
