@@ -84,6 +84,8 @@ export interface Options {
   readonly docker: DockerProvisioner.Options
   /** Where metrics are served beside the service; undefined for nowhere. */
   readonly metrics: Listen | undefined
+  /** Where SSH clients log in; undefined for nowhere. */
+  readonly ssh: Listen | undefined
   /** Where traces are sent; undefined for nowhere. */
   readonly traces: { readonly url: string; readonly headers: Readonly<Record<string, string>> } | undefined
   readonly logLevel: "debug" | "info" | "warning" | "error"
@@ -184,12 +186,19 @@ const ownDuration = (
 /** How the option is called where it was set. */
 const nameOf = (configuration: Configuration, flag: Flag | OwnFlag): string => configuration.resolved.get(flag)?.name ?? `--${flag}`
 
-const address = (configuration: Configuration, flag: "http-address" | "prometheus-address" | "tls-address"): Listen => {
-  const text = valueOf(configuration, flag)
+const addressIn = (configuration: Configuration, flag: Flag | OwnFlag, text: string): Listen => {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535) throw new UsageError(`${nameOf(configuration, flag)} must be HOST:PORT, not "${text}"`)
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port }
+}
+
+const address = (configuration: Configuration, flag: "http-address" | "prometheus-address" | "tls-address"): Listen =>
+  addressIn(configuration, flag, valueOf(configuration, flag))
+
+const sshAddress = (configuration: Configuration): Listen | undefined => {
+  const text = ownText(configuration, "ssh-address")
+  return text === "" ? undefined : addressIn(configuration, "ssh-address", text)
 }
 
 /** The receiver of traces: Honeycomb with its key, else what the variables of OpenTelemetry name. */
@@ -391,6 +400,7 @@ export const parseOptions = (
     docker: dockerOf(configuration),
     traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
+    ssh: sshAddress(configuration),
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
     logJson: valueOf(configuration, "log-json") || undefined,
     compatibility: compatibility === "coder" ? "coder" : undefined,

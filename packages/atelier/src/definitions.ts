@@ -38,6 +38,14 @@ export const ownDefinitions = {
     group: program,
     yaml: "mcpDisable"
   },
+  "ssh-address": {
+    name: "SSH Address",
+    type: "string",
+    description:
+      "The address, as HOST:PORT, at which SSH clients of users log in to their workspaces with their public keys; without it, nowhere.",
+    group: program,
+    yaml: "sshAddress"
+  },
   "workspaces-directory": {
     name: "Workspaces Directory",
     type: "string",

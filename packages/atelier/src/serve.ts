@@ -19,6 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { setFlagsFromString } from "node:v8"
 import { type Exporter, exportMetrics } from "./exportMetrics.js"
+import { listenSsh, type SshListener } from "./listenSsh.js"
 import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import type { Tls } from "./Tls.js"
@@ -192,7 +193,9 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     shutdownTimeout: options.shutdownTimeout
   })
   let exporter: Exporter | undefined
+  let ssh: SshListener | undefined
   const release = async (): Promise<void> => {
+    ssh?.close()
     await exporter?.close()
     await atelier.dispose()
     await traces?.close()
@@ -200,6 +203,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   }
   const begin = async () => {
     exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
+    ssh = options.ssh === undefined ? undefined : await listenSsh(options.ssh, atelier)
     const listening = early ?? (await listenPublicly())
     // Before requests are answered: one of them could create the first user
     return { listening, next: await atelier.runtime.runPromise(nextStep(accessUrl, setupToken)) }
@@ -213,7 +217,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   startFlags.end()
   // With many requests at a time, V8 would allocate objects of requests in the old generation, where each keeps its whole request until a full collection
   setFlagsFromString("--no-allocation-site-pretenuring")
-  const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, next }))
+  const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, ssh: ssh?.address, next }))
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
   const closed = Promise.all(listening.map(({ server }) => once(server, "close")))
@@ -253,8 +257,15 @@ const greeting = (
     accessUrl,
     metrics,
     next,
+    ssh,
     url
-  }: { readonly url: string; readonly accessUrl: string; readonly metrics: string | undefined; readonly next: string }
+  }: {
+    readonly url: string
+    readonly accessUrl: string
+    readonly metrics: string | undefined
+    readonly ssh: string | undefined
+    readonly next: string
+  }
 ): string => {
   const { database } = options
   return `
@@ -263,7 +274,7 @@ Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
   ${next}
 
   database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
-  workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}
+  workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}${ssh === undefined ? "" : `\n  ssh         ${ssh}`}
 
 docs/first-steps.md leads from there to a running workspace.
 

@@ -35,6 +35,7 @@ import {
 } from "@atelier/node"
 import type { Client } from "@atelier/client"
 import { Cause, Context, Duration, Effect, Layer, ManagedRuntime, Redacted, Runtime } from "effect"
+import type { Socket } from "node:net"
 import { hostname } from "node:os"
 import { AgentProgram } from "./programs/AgentProgram.js"
 import * as TokenOffers from "./agentRpc/tokenOffers.js"
@@ -83,6 +84,7 @@ import * as HttpApplication from "./server/pipeline/HttpApplication.js"
 import * as NodeListener from "./server/listener/NodeListener.js"
 import { RateLimiter } from "./server/request/RateLimiter.js"
 import { Settings } from "./server/request/Settings.js"
+import * as SshGateway from "./ssh/SshGateway.js"
 import { StoreFaults } from "./server/operate/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { type Presented, swaggerPages } from "./swagger/pages.js"
@@ -114,6 +116,7 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
     readonly application: HttpApplication.HttpApplication
     readonly listener: NodeListener.Listener
     readonly clientOf: ReturnType<typeof inProcessClients>
+    readonly gateway: SshGateway.SshGateway
   }
 >() {}
 
@@ -243,7 +246,7 @@ const served = (options: Options, ending: Ending.Ending) =>
       clients.of = clientOf
       // A host hands over the requests that have waited in this turn, unless it has other work before
       yield* Effect.forkScoped(Effect.ensuring(Effect.zipRight(endOfTurn, Effect.raceFirst(quiet, firstRequestsTime)), mayBegin.open))
-      return { application: HttpApplication.isolated(application), listener, clientOf }
+      return { application: HttpApplication.isolated(application), listener, clientOf, gateway: yield* SshGateway.make }
     })
   )
 
@@ -253,6 +256,11 @@ export interface Atelier extends NodeListener.Listener {
    * rights that the user has at that moment; those of a suspended or deleted user are refused.
    */
   readonly client: (options: InProcessOptions) => Client
+  /**
+   * Serves a connection of an SSH client, which logs in with a public key of its user, and with the name of a workspace:
+   * `net.createServer(atelier.ssh).listen(2222)`.
+   */
+  readonly ssh: (socket: Socket) => void
   /** Runs effects on the services, as embedding code without Effect's runtime of its own does. */
   readonly runtime: ManagedRuntime.ManagedRuntime<Interface | Services, unknown>
   /** Ends requests, sockets and background work, and closes the store. What does not end within `shutdownTimeout` is left to itself, and logged. */
@@ -271,8 +279,8 @@ export const make = async (options: Options): Promise<Atelier> => {
   const dispose = (): Promise<void> =>
     (ended ??= Effect.runPromise(Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))))
   try {
-    const { clientOf, listener } = await runtime.runPromise(Interface)
-    return { ...listener, client: ({ user }) => clientOf(user), runtime, dispose }
+    const { clientOf, gateway, listener } = await runtime.runPromise(Interface)
+    return { ...listener, client: ({ user }) => clientOf(user), ssh: gateway.serve, runtime, dispose }
   } catch (error) {
     await dispose()
     // Not the runtime's wrapping, which has the error's words but none of its fields

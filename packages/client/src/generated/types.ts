@@ -1468,7 +1468,7 @@ export interface ResolveAutostartResponse {
   readonly parameter_mismatch: boolean
 }
 
-export type ResourceType = "template" | "template_version" | "user" | "workspace" | "workspace_build" | "git_ssh_key" | "api_key" | "group" | "license" | "convert_login" | "health_settings" | "notifications_settings" | "prebuilds_settings" | "oauth2_provider_settings" | "workspace_proxy" | "organization" | "oauth2_provider_app" | "oauth2_provider_app_secret" | "custom_role" | "organization_member" | "notification_template" | "idp_sync_settings_organization" | "idp_sync_settings_group" | "idp_sync_settings_role" | "workspace_agent" | "workspace_app" | "task" | "ai_seat" | "ai_provider" | "ai_provider_key" | "ai_gateway_key" | "group_ai_budget" | "user_ai_budget_override" | "chat" | "mcp_server_config" | "user_secret" | "user_skill" | "chat_instruction_settings"
+export type ResourceType = "template" | "template_version" | "user" | "workspace" | "workspace_build" | "git_ssh_key" | "api_key" | "group" | "license" | "convert_login" | "health_settings" | "notifications_settings" | "prebuilds_settings" | "oauth2_provider_settings" | "workspace_proxy" | "organization" | "oauth2_provider_app" | "oauth2_provider_app_secret" | "custom_role" | "organization_member" | "notification_template" | "idp_sync_settings_organization" | "idp_sync_settings_group" | "idp_sync_settings_role" | "workspace_agent" | "workspace_app" | "task" | "ai_seat" | "ai_provider" | "ai_provider_key" | "ai_gateway_key" | "group_ai_budget" | "user_ai_budget_override" | "chat" | "mcp_server_config" | "user_secret" | "user_ssh_key" | "user_skill" | "chat_instruction_settings"
 
 export interface Role {
   readonly name: string
@@ -2221,6 +2221,19 @@ export interface UserSecret {
   readonly created_at: string
   /** A time as RFC 3339 writes it. */
   readonly updated_at: string
+}
+
+export interface UserSshKey {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly user_id: string
+  readonly name: string
+  readonly public_key: string
+  readonly fingerprint: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  readonly last_used_at: string | null
 }
 
 export type UserStatus = "active" | "dormant" | "suspended"

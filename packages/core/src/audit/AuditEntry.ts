@@ -60,6 +60,7 @@ export const AuditedType = Schema.Literal(
   "chat",
   "mcp_server_config",
   "user_secret",
+  "user_ssh_key",
   "user_skill",
   "chat_instruction_settings"
 ).annotations({ identifier: "ResourceType" })

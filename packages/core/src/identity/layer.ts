@@ -24,6 +24,8 @@ import { ApiKeys } from "./sessions/ApiKeys.js"
 import type { SessionRepository } from "./sessions/SessionRepository.js"
 import { Sessions } from "./sessions/Sessions.js"
 import { TrustedUsers } from "./sessions/TrustedUsers.js"
+import type { SshKeyRepository } from "./sshKeys/SshKey.js"
+import { SshKeys } from "./sshKeys/SshKeys.js"
 import { PersonalSettings } from "./settings/PersonalSettings.js"
 import { QuietHours } from "./settings/QuietHours.js"
 import type { UserSettingsRepository } from "./settings/UserSettingsRepository.js"
@@ -67,6 +69,7 @@ export const layer = together(
   ScimUsers.layer,
   SecretValues.layer,
   Sessions.layer,
+  SshKeys.layer,
   TrustedUsers.layer,
   UserCreation.layer,
   UserDormancy.layer,
@@ -96,6 +99,7 @@ export type Stored =
   | PasscodeRepository
   | ScimUserRepository
   | SessionRepository
+  | SshKeyRepository
   | UserDeletionRepository
   | UserDirectoryRepository
   | UserLinkRepository

@@ -15,6 +15,7 @@ import type { FailedBuildRepository } from "./notifications/FailedBuildRepositor
 import { failedBuildsReport } from "./notifications/FailedBuilds.js"
 import { fetchableObjects } from "./FetchableObjects.js"
 import type { HostKeyRepository } from "./hostKeys/HostKeyRepository.js"
+import { GatewayKey } from "./hostKeys/GatewayKey.js"
 import { HostKeys } from "./hostKeys/HostKeys.js"
 import { OwnerWatches } from "./watching/OwnerWatches.js"
 import type { ParameterAutofillRepository } from "./creation/ParameterAutofillRepository.js"
@@ -59,6 +60,7 @@ export const layer = together(
   BuildStates.layer,
   BuildTimings.layer,
   BuildWatches.layer,
+  GatewayKey.layer,
   HostKeys.layer,
   OwnerWatches.layer,
   PortShares.layer,

@@ -320,6 +320,8 @@ const aTenant = async (server: TestServer, person?: Person): Promise<Tenant> => 
   const [secret, role] = [`secret-${uuid()}`, `role-${uuid().slice(0, 8)}`]
   await made("/users/me/keys/tokens", { token_name: `token-${uuid()}` })
   await made("/users/me/secrets", { name: secret, value: "x", enabled: false })
+  const blob = Buffer.concat([Buffer.from("\0\0\0\vssh-ed25519\0\0\0 "), crypto.getRandomValues(new Uint8Array(32))])
+  const sshKey = await made("/users/me/ssh-keys", { public_key: `ssh-ed25519 ${blob.toString("base64")}` })
   const group = await made(`/organizations/${organization.id}/groups`, { name: `group-${uuid()}` }, owner.token)
   await server.call("POST", `/organizations/${organization.id}/members/roles`, { token: owner.token, body: { name: role } })
   const [kept] = (await server.call("GET", "/users/me/keys/tokens", { token })).as(Schema.Array(Token))
@@ -339,6 +341,7 @@ const aTenant = async (server: TestServer, person?: Person): Promise<Tenant> => 
     job: [build.job_id],
     workspaceagent: agents.map(({ id }) => id),
     token: kept === undefined ? [] : [kept.id, kept.token_name],
+    sshkey: [sshKey.as(Id).id],
     secret: [secret]
   }
 }

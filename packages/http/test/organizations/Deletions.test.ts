@@ -78,6 +78,8 @@ const fill = async (server: TestServer) => {
 
   await made(server, "PUT", "/users/me/gitsshkey", undefined, going)
   await made(server, "PUT", "/users/me/appearance", { theme_preference: "dark", terminal_font: "fira-code" }, going)
+  const public_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN5Cf3QGBsNvQ0NvNc5a2kXv0rQ2p0Qb7o0n0Qy3m9d1"
+  await made(server, "POST", "/users/me/ssh-keys", { public_key }, going)
   await made(server, "POST", "/users/me/secrets", { name: "pass", value: "hidden", env_name: "PASS" }, going)
   const types = { group, user: going.user.id, organization: ending.id }
   const allow_list = Object.entries(types).map(([type, id]) => ({ type, id }))

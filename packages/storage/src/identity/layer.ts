@@ -11,6 +11,7 @@ import { layer as loginSync } from "./sync/LoginSyncRepository.js"
 import { layer as passcodes } from "./passwords/PasscodeRepository.js"
 import { layer as scimUsers } from "./scim/ScimUserRepository.js"
 import { layer as sessions } from "./sessions/SessionRepository.js"
+import { layer as sshKeys } from "./sshKeys/SshKeyRepository.js"
 import { layer as userDeletions } from "./users/UserDeletionRepository.js"
 import { layer as userDirectory } from "./users/UserDirectoryRepository.js"
 import { layer as userLinks } from "./logins/UserLinkRepository.js"
@@ -27,6 +28,7 @@ import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 import userPages from "./migrations/0087_user_pages.js"
 import idpSyncMigration from "./migrations/0100_idp_sync.js"
 import prebuildsUser from "./migrations/0300_prebuilds_user.js"
+import userSshKeys from "./migrations/0560_user_ssh_keys.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
 
@@ -41,6 +43,7 @@ export const layer = together(
   passcodes,
   scimUsers,
   sessions,
+  sshKeys,
   userDeletions,
   userDirectory,
   userLinks,
@@ -59,5 +62,6 @@ export const migrations = {
   "0086_users_keys_and_starts": usersKeysAndStarts,
   "0087_user_pages": userPages,
   "0100_idp_sync": idpSyncMigration,
-  "0300_prebuilds_user": prebuildsUser
+  "0300_prebuilds_user": prebuildsUser,
+  "0560_user_ssh_keys": userSshKeys
 }

@@ -1,5 +1,5 @@
 import { Encryption, resealColumn, Timestamp } from "@atelier/core/platform"
-import { HostKeyRepository, HostKeys, WorkspaceRepository } from "@atelier/core/workspaces"
+import { GatewayKey, HostKeyRepository, HostKeys, WorkspaceRepository } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
@@ -13,10 +13,14 @@ const aKey = () => NodeEncryption.parseKey(randomBytes(32).toString("base64"))
 
 /** A replica of the service with these encryption keys. */
 const replica = (...keys: ReadonlyArray<NodeEncryption.EncryptionKey>) =>
-  Effect.map(Layer.build(Layer.provideMerge(Layer.fresh(HostKeys.layer), NodeEncryption.layer(keys))), (context) => ({
-    encryption: Context.get(context, Encryption),
-    hostKeys: Context.get(context, HostKeys)
-  }))
+  Effect.map(
+    Layer.build(Layer.provideMerge(Layer.fresh(Layer.merge(HostKeys.layer, GatewayKey.layer)), NodeEncryption.layer(keys))),
+    (context) => ({
+      encryption: Context.get(context, Encryption),
+      gateway: Context.get(context, GatewayKey),
+      hostKeys: Context.get(context, HostKeys)
+    })
+  )
 
 const revealed = Effect.map(Redacted.value<string>)
 
@@ -58,6 +62,23 @@ for (const [name, database] of databases) {
         )
         expect(replaced[0]).not.toStrictEqual(public_key)
         expect(replaced[1]).toStrictEqual(replaced[0])
+      })
+    )
+
+    it.scoped("of the gateway are the same for replicas, and stay so when the encryption key is replaced", () =>
+      Effect.gen(function* () {
+        const [old, present] = [aKey(), aKey()]
+        const keyOf = ({ gateway }: Effect.Effect.Success<ReturnType<typeof replica>>) => revealed(gateway.key)
+        const before = [yield* replica(old), yield* replica(old)]
+        const [key, same] = yield* Effect.all(before.map(keyOf), { concurrency: 2 })
+        expect(same).toBe(key)
+        const both = yield* replica(present, old)
+        expect(yield* resealColumn(both.encryption, both.gateway.column)).toStrictEqual({ resealed: 1, unreadable: 0 })
+        expect(yield* keyOf(yield* replica(present))).toBe(key)
+        const lost = [yield* replica(old), yield* replica(old)]
+        const [replaced, again] = yield* Effect.all(lost.map(keyOf), { concurrency: 2 })
+        expect(replaced).not.toBe(key)
+        expect(again).toBe(replaced)
       })
     )
 

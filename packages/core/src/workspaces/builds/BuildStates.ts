@@ -7,6 +7,7 @@ import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import type { Worker } from "../../platform/background/Worker.js"
 import { nextTurn } from "../../platform/background/Turns.js"
+import { GatewayKey } from "../hostKeys/GatewayKey.js"
 import { HostKeys } from "../hostKeys/HostKeys.js"
 import type { RunningWorkspace } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
@@ -124,17 +125,19 @@ export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildS
   static readonly layer = service(BuildStates, make)
 }
 
-/** The states of builds, the tokens of external agents and the host keys of workspaces, for the rotation of keys. */
+/** The states of builds, the tokens of external agents, and the host keys of workspaces and of the SSH gateway, for the rotation of keys. */
 export const sealedColumns = standingOn(
   service(
     SealedColumns,
-    Effect.map(Effect.all([BuildStates, AgentTokens, HostKeys]), ([states, tokens, hostKeys]) => [
+    Effect.map(Effect.all([BuildStates, AgentTokens, HostKeys, GatewayKey]), ([states, tokens, hostKeys, gatewayKey]) => [
       { column: states.column, sealPlain: states.sealPlain },
       { column: tokens.column, sealPlain: Effect.succeed(0) },
-      { column: hostKeys.column, sealPlain: Effect.succeed(0) }
+      { column: hostKeys.column, sealPlain: Effect.succeed(0) },
+      { column: gatewayKey.column, sealPlain: Effect.succeed(0) }
     ])
   ),
   BuildStates.layer,
   AgentTokens.layer,
-  HostKeys.layer
+  HostKeys.layer,
+  GatewayKey.layer
 )

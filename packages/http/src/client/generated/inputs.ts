@@ -2199,6 +2199,34 @@ export interface Inputs {
       }
     }
   }
+  readonly sshKeys: {
+    readonly listSshKeys: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+    }
+    readonly addSshKey: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+      readonly payload: {
+        /** At most 255 characters. */
+        readonly name?: string | undefined
+        /** At most 16384 characters. */
+        readonly public_key: string
+      }
+    }
+    readonly deleteSshKey: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** A UUID. */
+        readonly sshkey: string
+      }
+    }
+  }
   readonly taskSnapshots: {
     readonly storeTaskLogSnapshot: {
       readonly path: {
@@ -3426,7 +3454,7 @@ export interface RequestedPermission {
   readonly action?: string | undefined
 }
 
-export type ResourceType = "template" | "template_version" | "user" | "workspace" | "workspace_build" | "git_ssh_key" | "api_key" | "group" | "license" | "convert_login" | "health_settings" | "notifications_settings" | "prebuilds_settings" | "oauth2_provider_settings" | "workspace_proxy" | "organization" | "oauth2_provider_app" | "oauth2_provider_app_secret" | "custom_role" | "organization_member" | "notification_template" | "idp_sync_settings_organization" | "idp_sync_settings_group" | "idp_sync_settings_role" | "workspace_agent" | "workspace_app" | "task" | "ai_seat" | "ai_provider" | "ai_provider_key" | "ai_gateway_key" | "group_ai_budget" | "user_ai_budget_override" | "chat" | "mcp_server_config" | "user_secret" | "user_skill" | "chat_instruction_settings"
+export type ResourceType = "template" | "template_version" | "user" | "workspace" | "workspace_build" | "git_ssh_key" | "api_key" | "group" | "license" | "convert_login" | "health_settings" | "notifications_settings" | "prebuilds_settings" | "oauth2_provider_settings" | "workspace_proxy" | "organization" | "oauth2_provider_app" | "oauth2_provider_app_secret" | "custom_role" | "organization_member" | "notification_template" | "idp_sync_settings_organization" | "idp_sync_settings_group" | "idp_sync_settings_role" | "workspace_agent" | "workspace_app" | "task" | "ai_seat" | "ai_provider" | "ai_provider_key" | "ai_gateway_key" | "group_ai_budget" | "user_ai_budget_override" | "chat" | "mcp_server_config" | "user_secret" | "user_ssh_key" | "user_skill" | "chat_instruction_settings"
 
 export interface SCIMCreatedUser {
   readonly userName: string

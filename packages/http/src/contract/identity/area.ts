@@ -9,6 +9,7 @@ import { passcodes } from "./passcodes.js"
 import { personalSettings } from "./personalSettings.js"
 import { quietHours } from "./quietHours.js"
 import { scimUsers } from "./scim.js"
+import { sshKeys } from "./sshKeys.js"
 import { users } from "./users.js"
 import { userSecrets } from "./userSecrets.js"
 
@@ -22,5 +23,6 @@ export const area = HttpApi.make("identity")
   .add(personalSettings)
   .add(quietHours)
   .add(scimUsers)
+  .add(sshKeys)
   .add(users)
   .add(userSecrets)

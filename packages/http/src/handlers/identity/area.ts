@@ -9,6 +9,7 @@ export const area = {
   personalSettings: async () => (await import("./personalSettings.js")).personalSettings,
   quietHours: async () => (await import("./quietHours.js")).quietHours,
   scim: async () => (await import("./scim.js")).scim,
+  sshKeys: async () => (await import("./sshKeys.js")).sshKeys,
   users: async () => (await import("./users.js")).users,
   userSecrets: async () => (await import("./userSecrets.js")).userSecrets
 }

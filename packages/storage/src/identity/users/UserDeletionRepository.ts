@@ -17,6 +17,7 @@ const tables = [
   "user_links",
   "external_auth_links",
   "user_secrets",
+  "user_ssh_keys",
   "user_settings",
   "one_time_passcodes",
   "notification_messages",

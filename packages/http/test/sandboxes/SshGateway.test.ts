@@ -1,0 +1,150 @@
+/** SSH clients that log in to the gateway by their keys. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import type { Person } from "../../../../test/http/server.js"
+import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
+import { link, listening, program } from "../network/linkedAgents.js"
+import { freePort, has, openSsh, received } from "./openSsh.js"
+
+const isHere = has("ssh") && has("ssh-keygen")
+
+/** OpenSSH with a key of its own, beside a gateway. */
+const client = async (server: AgentServer, agent: RunningAgent, type: "ed25519" | "ecdsa" | "rsa" = "ed25519") => {
+  const { folder, run, start } = openSsh(server, agent)
+  const key = join(folder, "key")
+  await run("ssh-keygen", ["-q", "-t", type, "-N", "", "-C", "laptop", "-f", key])
+  const port = await listening(createServer(server.atelier.ssh))
+  const options = [
+    `UserKnownHostsFile=${join(folder, "known_hosts")}`,
+    "StrictHostKeyChecking=accept-new",
+    "LogLevel=ERROR",
+    "IdentitiesOnly=yes",
+    "IdentityAgent=none",
+    "ControlPath=none"
+  ].flatMap((option) => ["-o", option])
+  const base = ["-F", "none", ...options, "-i", key, "-o", `Port=${port}`]
+  return {
+    base,
+    folder,
+    key,
+    run,
+    start,
+    publicKey: readFileSync(`${key}.pub`, "utf8"),
+    ssh: (args: ReadonlyArray<string>, input = "") => {
+      const { child, ended } = start("ssh", [...base, ...args])
+      child.stdin.end(input)
+      return ended
+    }
+  }
+}
+
+const add = async (server: AgentServer, { token }: Person, public_key: string, name?: string) =>
+  server.call("POST", "/users/me/ssh-keys", { token, body: { public_key, ...(name === undefined ? {} : { name }) } })
+
+describeAgents("the SSH gateway", (server) => {
+  it.skipIf(!isHere)("leads a user with a known key to the agent of a workspace", async () => {
+    const owner = server().owner()
+    const agent = await server().anAgent({ name: "dev" })
+    await link(server(), agent)
+    const { base, folder, publicKey, run, ssh, start } = await client(server(), agent)
+    const host = (login: string): string => `${login}@127.0.0.1`
+    const name = agent.workspace.name
+    expect(await ssh([host(name), "true"])).toMatchObject({ code: 255, stderr: expect.stringContaining("Permission denied (publickey)") })
+    expect(await add(server(), owner, publicKey)).toMatchObject({
+      status: 201,
+      body: { name: "laptop", fingerprint: expect.stringMatching(/^SHA256:[\w+/]{43}$/), last_used_at: null }
+    })
+    for (const login of [name, `${name}.dev`, `${owner.user.username}/${name}`, `${owner.user.username}/${name}.dev`]) {
+      expect(await ssh([host(login), "cat; echo err >&2; exit 3"], "in\n")).toMatchObject({ code: 3, stdout: "in\n", stderr: "err\n" })
+    }
+    for (const login of ["nothing", `${name}.other`, `nobody/${name}`, "a/b/c"]) {
+      expect(await ssh([host(login), "true"])).toMatchObject({
+        code: 255,
+        stderr: expect.stringMatching(/^(There is no such|The workspace has no agent)/)
+      })
+    }
+    const { body } = await server().call("GET", "/users/me/ssh-keys", { token: owner.token })
+    expect(body).toMatchObject([{ name: "laptop", last_used_at: expect.stringContaining("T") }])
+
+    const content = Buffer.alloc(5_000_000, "0123456789abcdef!")
+    writeFileSync(join(folder, "one"), content)
+    const rekeyed = [...base, "-o", "RekeyLimit=1M"]
+    await run("scp", [...rekeyed, "one", `${host(name)}:${folder}/two`])
+    await run("scp", [...rekeyed, `${host(name)}:${folder}/two`, "three"])
+    expect(readFileSync(join(folder, "three")).equals(content)).toBe(true)
+
+    const target = await program((socket) => socket.end("here"))
+    const [local, remote] = [await freePort(), await freePort()]
+    const forwards = ["-L", `${local}:127.0.0.1:${target}`, "-R", `${remote}:127.0.0.1:${target}`]
+    const up = start("ssh", [...base, ...forwards, host(name), "echo up; cat"])
+    await up.until(/up/)
+    expect(await Promise.all([received(local), received(remote)])).toStrictEqual(["here", "here"])
+    up.child.stdin.end()
+    expect(await up.ended).toMatchObject({ code: 0 })
+  })
+
+  it.skipIf(!isHere)("ends connections with their key, and with the right to the workspace", async () => {
+    const [owner, member] = [server().owner(), await server().aMember()]
+    const agent = await server().anAgent({}, owner)
+    await link(server(), agent)
+    const { base, publicKey, ssh, start } = await client(server(), agent, "rsa")
+    const login = `${owner.user.username}/${agent.workspace.name}@127.0.0.1`
+    const { body } = await add(server(), member, publicKey)
+    expect(await ssh([login, "true"])).toMatchObject({ code: 255, stderr: expect.stringContaining("There is no such workspace") })
+    const share = (role: string) =>
+      server().call("PATCH", `/workspaces/${agent.workspace.id}/acl`, {
+        token: owner.token,
+        body: { user_roles: { [member.user.id]: role } }
+      })
+    const connected = async () => {
+      const { ended, until } = start("ssh", [...base, login, "echo up; exec sleep 1000"])
+      await until(/up/)
+      return { ended }
+    }
+    await share("use")
+    const first = await connected()
+    await share("")
+    expect(await first.ended).toMatchObject({ code: 255 })
+    await share("use")
+    const second = await connected()
+    const { id } = body as { readonly id: string }
+    expect(await server().call("DELETE", `/users/me/ssh-keys/${id}`, { token: member.token })).toMatchObject({ status: 204 })
+    expect(await second.ended).toMatchObject({ code: 255 })
+    expect(await ssh([login, "true"])).toMatchObject({ code: 255, stderr: expect.stringContaining("Permission denied (publickey)") })
+  })
+
+  it.skipIf(!isHere)("asks for no password, and for a proof of each key, known or not", async () => {
+    const agent = await server().anAgent()
+    const { ssh } = await client(server(), agent, "ecdsa")
+    const asked = await ssh(["-v", "-o", "LogLevel=DEBUG1", "-o", "BatchMode=yes", "anyone@127.0.0.1", "true"])
+    expect(asked.stderr).toMatch(/Server accepts key: /)
+    expect(asked.stderr).toContain("Permission denied (publickey).")
+    expect(asked.stderr.match(/Authentications that can continue: .*/g)?.map((line) => line.trim())).toStrictEqual([
+      "Authentications that can continue: publickey",
+      "Authentications that can continue: publickey"
+    ])
+  })
+
+  it("adds keys for the user alone, and only by a credential with all rights", async () => {
+    const [owner, member] = [server().owner(), await server().aMember()]
+    const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN5Cf3QGBsNvQ0NvNc5a2kXv0rQ2p0Qb7o0n0Qy3m9d1 a@b"
+    const of = (token: string, body: object, user = "me") => server().call("POST", `/users/${user}/ssh-keys`, { token, body })
+    expect(await of(member.token, { public_key: key, name: "desk" })).toMatchObject({ status: 201, body: { name: "desk" } })
+    expect(await of(owner.token, { public_key: key })).toMatchObject({ status: 409 })
+    expect(await of(owner.token, { public_key: key }, member.user.username)).toMatchObject({ status: 403 })
+    const { body } = await server().call("POST", "/users/me/keys/tokens", {
+      token: member.token,
+      body: { scopes: ["user:update_personal", "api_key:create", "user:read"] }
+    })
+    expect(await of((body as { readonly key: string }).key, { public_key: key })).toMatchObject({ status: 403 })
+    for (const public_key of ["", "ssh-dss AAAA", "ssh-ed25519 AAAA", `command="x" ${key}`, `${key}\n${key}`]) {
+      expect(await of(member.token, { public_key })).toMatchObject({ status: 400, body: { validations: [{ field: "public_key" }] } })
+    }
+    const audit = await server().call("GET", "/audit?q=resource_type:user_ssh_key&limit=10", { token: owner.token })
+    expect(audit.body).toMatchObject({
+      audit_logs: expect.arrayContaining([expect.objectContaining({ action: "create", status_code: 201 })])
+    })
+  })
+})
