@@ -26,6 +26,11 @@ export interface ListSandboxes {
   readonly offset?: number | undefined
 }
 
+export interface GetSandbox extends CallOptions {
+  /** The name of the agent; the first one unless given. */
+  readonly agent?: string | undefined
+}
+
 export interface Sandboxes {
   /**
    * Creates a workspace and waits until commands can run in it. A workspace that is not built, or whose wait is aborted, is deleted again.
@@ -34,7 +39,7 @@ export interface Sandboxes {
    */
   readonly create: (input: CreateSandbox, options?: CallOptions) => Promise<Sandbox>
   /** Finds a running workspace by its id. @throws AtelierError 404 without the right to it */
-  readonly get: (id: string, options?: CallOptions) => Promise<Sandbox>
+  readonly get: (id: string, options?: GetSandbox) => Promise<Sandbox>
   /** Lists workspaces that run and whose agents are connected. */
   readonly list: (input?: ListSandboxes, options?: CallOptions) => Promise<ReadonlyArray<Sandbox>>
 }

@@ -10,7 +10,7 @@ import * as workspaces from "../generated/workspaces.js"
 import { sleep } from "../stream.js"
 import { deleteWorkspace } from "./deleteWorkspace.js"
 import { makeSandbox, type Sandbox } from "./Sandbox.js"
-import type { CreateSandbox, ListSandboxes } from "./Sandboxes.js"
+import type { CreateSandbox, GetSandbox, ListSandboxes } from "./Sandboxes.js"
 
 /** Lines of a failed build's log that the error has. */
 const shownLines = 20
@@ -18,26 +18,30 @@ const shownLines = 20
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /** A service with `compatibility: "coder"` leaves empty lists out. */
-const agentOf = ({ latest_build }: Workspace): WorkspaceAgent | undefined =>
-  latest_build.resources.flatMap(({ agents = [] }: { readonly agents?: ReadonlyArray<WorkspaceAgent> }) => agents)[0]
+const agentOf = ({ latest_build }: Workspace, name?: string): WorkspaceAgent | undefined =>
+  latest_build.resources
+    .flatMap(({ agents = [] }: { readonly agents?: ReadonlyArray<WorkspaceAgent> }) => agents)
+    .find((agent) => name === undefined || agent.name === name)
 
 const isPreparing = ({ lifecycle_state, startup_script_behavior }: WorkspaceAgent): boolean =>
   startup_script_behavior === "blocking" && (lifecycle_state === "created" || lifecycle_state === "starting")
 
 /** The agent, once commands can run beside it. */
-const readyAgent = (workspace: Workspace): WorkspaceAgent | undefined => {
-  const agent = workspace.latest_build.status === "running" ? agentOf(workspace) : undefined
+const readyAgent = (workspace: Workspace, name?: string): WorkspaceAgent | undefined => {
+  const agent = workspace.latest_build.status === "running" ? agentOf(workspace, name) : undefined
   return agent?.status === "connected" && !isPreparing(agent) ? agent : undefined
 }
 
 /** Why commands will never run in a workspace as it is; undefined while they may. */
-const failureOf = ({ latest_build, name }: Workspace): string | undefined => {
+const failureOf = (workspace: Workspace, agentName?: string): string | undefined => {
+  const { latest_build, name } = workspace
   const { job, status } = latest_build
   if (status === "failed") return job.error === undefined || job.error === "" ? "The build has failed." : job.error
   if (status !== "pending" && status !== "starting" && status !== "running") return `The workspace "${name}" is ${status}.`
   if (status !== "running") return undefined
-  const agent = agentOf({ latest_build } as Workspace)
-  if (agent === undefined) return "The template has no agent."
+  const agent = agentOf(workspace, agentName)
+  if (agent === undefined)
+    return agentName === undefined ? "The template has no agent." : `The workspace has no agent named "${agentName}".`
   return agent.status === "timeout" ? "The agent has not connected in time." : undefined
 }
 
@@ -50,11 +54,11 @@ const failed = (message: string, lines: ReadonlyArray<ProvisionerJobLog> = []): 
 }
 
 /** Waits until commands can run, by the stream of the workspace's changes. */
-const untilReady = async (client: Client, workspace: Workspace, signal: AbortSignal | undefined): Promise<Sandbox> => {
+const untilReady = async (client: Client, workspace: Workspace, signal: AbortSignal | undefined, name?: string): Promise<Sandbox> => {
   const settled = (seen: Workspace): Sandbox | undefined => {
-    const agent = readyAgent(seen)
+    const agent = readyAgent(seen, name)
     if (agent !== undefined) return sandboxOf(client, seen, agent)
-    const failure = failureOf(seen)
+    const failure = failureOf(seen, name)
     if (failure !== undefined) throw failed(failure)
     return undefined
   }
@@ -198,8 +202,8 @@ export const createSandbox = async (
   }
 }
 
-export const getSandbox = async (client: Client, id: string, options: CallOptions = {}): Promise<Sandbox> =>
-  untilReady(client, await workspaces.getWorkspace(client, { workspace: id }, options), options.signal)
+export const getSandbox = async (client: Client, id: string, { agent, signal }: GetSandbox = {}): Promise<Sandbox> =>
+  untilReady(client, await workspaces.getWorkspace(client, { workspace: id }, { signal }), signal, agent)
 
 export const listSandboxes = async (
   client: Client,
