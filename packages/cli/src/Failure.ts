@@ -59,7 +59,11 @@ export const usage = (message: string, hint?: string): Failure => new Failure({ 
 /** The user has interrupted the command. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted"
-  constructor(readonly note?: string) {
+  constructor(
+    readonly note?: string,
+    /** The signal of the operating system. */
+    readonly signal: NodeJS.Signals = "SIGINT"
+  ) {
     super("Interrupted.")
   }
 }

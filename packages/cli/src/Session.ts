@@ -25,8 +25,8 @@ export interface Session {
   readonly contextName: () => Promise<string | undefined>
   /** A client with the user's token. @throws Failure without a login */
   readonly client: () => Promise<Client>
-  /** A client that opens WebSockets too. */
-  readonly liveClient: () => Promise<Client>
+  /** A client that opens WebSockets too. `onLost` is called when the connection of one is lost. */
+  readonly liveClient: (onLost?: () => void) => Promise<Client>
   /** A client of any address. */
   readonly clientOf: (context: Pick<Context, "url" | "brand"> & { readonly token?: string | undefined }) => Client
 }
@@ -111,6 +111,6 @@ export const makeSession = (base: Base & { readonly context: string | undefined 
     contextName,
     clientOf: (context) => make(context),
     client: async () => make(await contextInUse()),
-    liveClient: async () => make(await contextInUse(), (await import("./terminal/LiveSocket.js")).LiveSocket)
+    liveClient: async (onLost) => make(await contextInUse(), (await import("./terminal/LiveSocket.js")).liveSocket(onLost))
   }
 }

@@ -38,10 +38,10 @@ const explained = (error: unknown, program: string, isDebug: boolean): string =>
 const interruptions = () => {
   const controller = new AbortController()
   let isSecond = false
-  const interrupt = (): void => {
+  const interrupt = (name: NodeJS.Signals): void => {
     if (isSecond) process.exit(exitCodes.interrupted)
     isSecond = true
-    controller.abort(new Interrupted())
+    controller.abort(new Interrupted(undefined, name))
   }
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt)
   return {

@@ -1,6 +1,10 @@
 /** The commands as processes, against a service with workspaces on this machine. */
+import type { Workspace } from "@atelier/client"
+import * as workspaces from "@atelier/client/workspaces"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { readdir, readFile, stat } from "node:fs/promises"
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { connect } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -12,6 +16,9 @@ const tokenOf = async (service: Service): Promise<string> => {
   const [{ name }] = JSON.parse(stdout)
   return JSON.parse(await readFile(join(service.directory, "config/atelier/contexts", `${name}.json`), "utf8")).token
 }
+
+const workspaceNamed = (service: Service, workspacename: string): Promise<Workspace> =>
+  workspaces.getWorkspaceByName(service.ada, { user: "ada", workspacename })
 
 describe.each(["SQLite", "PostgreSQL"] as const)("the command line on %s", (database) => {
   let service: Service
@@ -137,6 +144,119 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the command line on %s", (data
     })
     expect(await succeed("list", "-o", "jsonl")).toBe("")
   }, 60_000)
+
+  describe("in a workspace", () => {
+    beforeAll(async () => {
+      await service.ada.sandboxes.create({ template: "shell", name: "box" })
+    }, 30_000)
+
+    it("runs commands with their streams and exit codes", async () => {
+      const [streams, killed, missing, line, folder, stuck, none] = await Promise.all([
+        service.run(["exec", "box", "-e", "WORD=there", "--", "sh", "-c", 'cat; echo "hello $WORD" >&2; exit 7'], { stdin: "piped\n" }),
+        service.run(["exec", "box", "-n", "--", "sh", "-c", "kill -9 $$"]),
+        service.run(["exec", "box", "-n", "no-such-program"]),
+        service.run(["ssh", "box", "-n", "--", "echo one | wc -l"]),
+        service.run(["exec", "box", "-n", "--cwd", "projects", "pwd"]),
+        service.run(["exec", "box", "-n", "--timeout", "1s", "sleep", "60"]),
+        service.run(["exec", "nobox", "-n", "true"])
+      ])
+      expect(streams).toStrictEqual({ code: 7, stdout: "piped\n", stderr: "hello there\n" })
+      expect(killed.code).toBe(137)
+      expect(missing).toMatchObject({ code: 255, stderr: expect.stringContaining("no-such-program is not found") })
+      expect(line).toMatchObject({ code: 0, stdout: "1\n" })
+      expect(folder.stdout).toMatch(/\/projects\n$/)
+      expect(stuck.code).toBeGreaterThan(128)
+      expect(none.code).toBe(255)
+    })
+
+    it("passes an interruption on", async () => {
+      const child = service.start(["exec", "box", "-n", "--", "sh", "-c", "trap 'echo caught; exit 9' INT; echo ready; sleep 60 & wait"])
+      const done = ended(child)
+      await new Promise((resolve) => child.stdout?.once("data", resolve))
+      child.kill("SIGINT")
+      expect(await done).toMatchObject({ code: 9 })
+    })
+
+    it("copies files and directories both ways, and goes on with a copy", async () => {
+      const local = join(service.directory, "local")
+      await mkdir(join(local, "tree/inner"), { recursive: true })
+      await writeFile(join(local, "tree/inner/run.sh"), "echo run\n", { mode: 0o755 })
+      await symlink("inner/run.sh", join(local, "tree/link"))
+      await writeFile(join(local, "data"), "0123456789")
+      const cp = (...paths: ReadonlyArray<string>) => service.run(["cp", ...paths], { cwd: local })
+      expect(await cp("tree", "box:")).toMatchObject({ code: 0, stderr: expect.stringContaining("3 entries") })
+      expect(await cp("data", "box:projects/new/data")).toMatchObject({ code: 0 })
+      expect(await service.run(["cp", "-", "box:from-stdin"], { stdin: "streamed" })).toMatchObject({ code: 0 })
+      expect((await cp("box:from-stdin", "-")).stdout).toBe("streamed")
+      expect(await cp("box:tree", "back")).toMatchObject({ code: 0 })
+      expect(await readFile(join(local, "back/link"), "utf8")).toBe("echo run\n")
+      expect((await stat(join(local, "back/inner/run.sh"))).mode & 0o777).toBe(0o755)
+
+      const { etag } = await (await service.ada.sandboxes.get((await workspaceNamed(service, "box")).id)).files.stat("projects/new/data")
+      const part = `.data.${Buffer.from(etag ?? "")
+        .toString("base64url")
+        .slice(0, 24)}.part`
+      await rm(join(local, "data"))
+      await writeFile(join(local, part), "01234")
+      expect(await cp("box:projects/new/data", ".")).toMatchObject({ code: 0, stderr: expect.stringContaining("Going on after 5 B.") })
+      expect(await readFile(join(local, "data"), "utf8")).toBe("0123456789")
+      expect((await readdir(local)).toSorted()).toStrictEqual(["back", "data", "tree"])
+      expect(await cp("box:none", ".")).toMatchObject({ code: 4, stderr: expect.stringContaining("none: does not exist.") })
+      expect((await cp("data", "other")).code).toBe(2)
+    })
+
+    it("forwards ports until it is interrupted", async () => {
+      // In the workspace: the service refuses ports of other programs
+      const { id } = await workspaceNamed(service, "box")
+      const script =
+        'const s = require("net").createServer((c) => c.end("from the workspace")).listen(0, "127.0.0.1", () => console.log(s.address().port))'
+      const target = await (await service.ada.sandboxes.get(id)).spawn([process.execPath, "-e", script])
+      const { value } = await target.stdout.getReader().read()
+      const port = Number(Buffer.from(value ?? []).toString())
+      const child = service.start(["port-forward", "box", `0:${port}`, "-o", "jsonl"])
+      const done = ended(child)
+      const [line] = await once(createInterface({ input: child.stdout ?? process.stdin }), "line")
+      const connection = connect(JSON.parse(String(line)).local, "127.0.0.1")
+      const received: Array<Buffer> = []
+      for await (const chunk of connection) received.push(chunk as Buffer)
+      expect(Buffer.concat(received).toString()).toBe("from the workspace")
+      child.kill("SIGINT")
+      expect((await done).code).toBe(130)
+      await target.delete()
+      expect((await service.run(["port-forward", "box", "53/udp"])).code).toBe(2)
+    })
+
+    it("lets OpenSSH in by name, and changes one line of the user's file", async (test) => {
+      if (spawnSync("ssh", ["-V"]).error !== undefined) return test.skip("OpenSSH is not installed")
+      const config = join(service.directory, ".ssh/config")
+      await mkdir(join(service.directory, ".ssh"), { recursive: true })
+      await writeFile(config, "Host elsewhere\n  User me\n", { mode: 0o640 })
+      expect((await service.run(["config-ssh", "--dry-run"])).stdout).toContain("would get the line Include")
+      expect(await readFile(config, "utf8")).toBe("Host elsewhere\n  User me\n")
+      expect((await service.run(["config-ssh"])).code).toBe(0)
+      expect((await service.run(["config-ssh"])).code).toBe(0)
+      expect(await readFile(config, "utf8")).toMatch(/^Include "[^\n]+"\nHost elsewhere\n {2}User me\n$/)
+      expect((await stat(config)).mode & 0o777).toBe(0o640)
+      const ssh = (...args: ReadonlyArray<string>) =>
+        ended(spawn("ssh", ["-F", config, ...args], { env: { PATH: process.env["PATH"] ?? "", HOME: service.directory } }))
+      expect(await ssh("box.ada.atelier", "echo by name; exit 5")).toMatchObject({ code: 5, stdout: "by name\n" })
+      expect(await ssh("nobox.atelier", "true")).toMatchObject({ code: 255, stderr: expect.stringContaining("There is no workspace") })
+      expect((await service.run(["config-ssh", "--remove"])).code).toBe(0)
+      expect(await readFile(config, "utf8")).toBe("Host elsewhere\n  User me\n")
+    })
+
+    it("runs a command in a sandbox that is gone afterwards", async () => {
+      expect(await service.run(["sandbox", "run", "shell", "--", "sh", "-c", "cat; exit 3"], { stdin: "in" })).toMatchObject({
+        code: 3,
+        stdout: "in"
+      })
+      const left = JSON.parse(await succeed("list", "-o", "json")) as ReadonlyArray<{
+        readonly name: string
+        readonly latest_build: { readonly transition: string }
+      }>
+      expect(left.filter(({ latest_build }) => latest_build.transition !== "delete").map(({ name }) => name)).toStrictEqual(["box"])
+    })
+  })
 
   it("says what failed, why, and what to do", async () => {
     const [word, template, name, help, quiet] = await Promise.all([

@@ -10,6 +10,11 @@ import { commands } from "../src/commands.js"
 import { configDirectory, makeContexts } from "../src/contexts/Contexts.js"
 import { table } from "../src/terminal/table.js"
 import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/text.js"
+import { leavingKeys } from "../src/connect/attached.js"
+import { hostFile, withInclude } from "../src/connect/configSsh.js"
+import { readForward } from "../src/connect/portForward.js"
+import { workspaceOfHost } from "../src/connect/sshStream.js"
+import { readEnd } from "../src/files/copy.js"
 import { differsMuch } from "../src/version.js"
 import { placeOf } from "../src/workspaces/find.js"
 import { parametersIn } from "../src/workspaces/parameters.js"
@@ -149,6 +154,48 @@ describe("the words of users", () => {
     for (const wrong of ["ftp://a.example", "https://user:secret@a.example", "https://"]) expect(() => readAddress(wrong)).toThrow("url:")
   })
 
+  it("are ports", () => {
+    expect(["80", "8080:80", "0.0.0.0:1:2", "[::1]:1:2", "0:80"].map(readForward)).toStrictEqual([
+      { host: "127.0.0.1", local: 80, remote: 80 },
+      { host: "127.0.0.1", local: 8080, remote: 80 },
+      { host: "0.0.0.0", local: 1, remote: 2 },
+      { host: "::1", local: 1, remote: 2 },
+      { host: "127.0.0.1", local: 0, remote: 80 }
+    ])
+    expect(() => readForward("53/udp")).toThrow("UDP cannot be forwarded")
+    for (const wrong of ["", "x", "70000", "1:0"]) expect(() => readForward(wrong)).toThrow("must be PORT")
+  })
+
+  it("are ends of a copy", () => {
+    expect(["-", "./a:b", "/a", "box:", "ada/box.main:/etc", "dir/file"].map(readEnd)).toStrictEqual([
+      { kind: "stream" },
+      { kind: "local", path: "./a:b" },
+      { kind: "local", path: "/a" },
+      { kind: "remote", workspace: "box", path: "." },
+      { kind: "remote", workspace: "ada/box.main", path: "/etc" },
+      { kind: "local", path: "dir/file" }
+    ])
+  })
+
+  it("are hosts of OpenSSH", () => {
+    expect(["box.atelier", "box.ada.atelier", "main.box.ada.atelier"].map((host) => workspaceOfHost(host, "atelier"))).toStrictEqual([
+      "box",
+      "ada/box",
+      "ada/box.main"
+    ])
+    expect(() => workspaceOfHost("a.b.c.d.atelier", "atelier")).toThrow("must be WORKSPACE")
+  })
+
+  it("leave a terminal that is stuck", () => {
+    const typed = (text: string) => {
+      const keys = leavingKeys()
+      return [...Buffer.from(text)].map((byte) => keys(Uint8Array.of(byte))).map((bytes) => bytes && Buffer.from(bytes).toString())
+    }
+    expect(typed("~.")).toStrictEqual(["", undefined])
+    expect(typed("a~.\r~a~~.").join("")).toBe("a~.\r~a~~.")
+    expect(typed("\r~~.").join("")).toBe("\r~.")
+  })
+
   it("are parameters in a file", () => {
     expect(parametersIn('{"a":"x","n":3,"l":["y"]}', "f")).toStrictEqual([
       { name: "a", value: "x" },
@@ -193,6 +240,25 @@ describe("the contexts", () => {
     expect(await contexts.names()).toStrictEqual([])
     expect(await contexts.current()).toBeUndefined()
     await expect(contexts.read("../secret")).rejects.toThrow("context:")
+  })
+})
+
+describe("the configuration of OpenSSH", () => {
+  const line = 'Include "/c/ssh/*.conf"'
+
+  it("gets one line, once, and loses it again", () => {
+    const own = "Host a\n  User b\n"
+    const changed = withInclude(own, line, true)
+    expect(changed).toBe(`${line}\n${own}`)
+    expect(withInclude(changed, line, true)).toBe(changed)
+    expect(withInclude(changed, line, false)).toBe(own)
+    expect(withInclude(own, line, false)).toBe(own)
+  })
+
+  it("quotes paths", () => {
+    const text = hostFile({ suffix: "dev", command: ["/it's/node", "100%"], directory: "/a b" })
+    expect(text).toContain("ProxyCommand '/it'\\''s/node' '100%%' ssh --stdio --suffix dev '%n'")
+    expect(text).toContain('UserKnownHostsFile "/a b/ssh/hosts/%n"')
   })
 })
 

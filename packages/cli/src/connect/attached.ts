@@ -1,0 +1,128 @@
+/** A process in a workspace that is attached to the user's terminal, or to the program's streams. */
+import type { Sandbox, SandboxProcess } from "@atelier/client"
+import { constants } from "node:os"
+import { exitCodes, Failure, Interrupted } from "../Failure.js"
+import type { Session } from "../Session.js"
+
+export interface AttachedOptions {
+  /** Whether the process has a terminal. */
+  readonly isTerminal: boolean
+  readonly hasInput: boolean
+  readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly timeout?: number | undefined
+}
+
+type Command = Parameters<Sandbox["spawn"]>[0]
+
+/** Milliseconds that an interrupted process has until the program ends without it. */
+const lastWait = 5_000
+
+/** Writes bytes and waits while the reader has enough. */
+const write = (stream: NodeJS.WriteStream, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve) => {
+    if (stream.destroyed) return resolve()
+    return void stream.write(bytes, () => resolve())
+  })
+
+const copyOut = async (from: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> => {
+  for await (const bytes of from) await write(to, bytes)
+}
+
+/**
+ * Finds the keys that leave a terminal whose connection is stuck: `~.` at the beginning of a line, as in OpenSSH. Returns what is to be passed on, or
+ * undefined to leave.
+ */
+export const leavingKeys = () => {
+  let isLineStart = true
+  let isHeld = false
+  return (bytes: Uint8Array): Uint8Array | undefined => {
+    const passed: Array<number> = []
+    for (const byte of bytes) {
+      if (isHeld) {
+        isHeld = false
+        if (byte === 0x2e) return undefined
+        passed.push(0x7e)
+        if (byte === 0x7e) {
+          isLineStart = false
+          continue
+        }
+      }
+      if (isLineStart && byte === 0x7e) isHeld = true
+      else passed.push(byte)
+      isLineStart = byte === 0x0d || byte === 0x0a
+    }
+    return Uint8Array.from(passed)
+  }
+}
+
+const copyIn = async ({ stdin }: SandboxProcess, session: Session, isTerminal: boolean, leave: () => void): Promise<void> => {
+  const writer = stdin.getWriter()
+  const keys = leavingKeys()
+  for await (const chunk of session.stdin) {
+    const bytes = isTerminal ? keys(chunk as Buffer) : new Uint8Array(chunk as Buffer)
+    if (bytes === undefined) return leave()
+    if (bytes.length > 0) await writer.write(bytes)
+  }
+  await writer.close()
+}
+
+/** Puts the user's terminal at the disposal of a process, and returns what gives it back. */
+const takeTerminal = ({ stdin, stdout }: Session, process_: SandboxProcess): (() => void) => {
+  const resize = (): void => void process_.resize(sizeOf(stdout)).catch(() => {})
+  // A program that was stopped finds the terminal as the shell has left it
+  const resumed = (): void => {
+    stdin.setRawMode(true)
+    resize()
+  }
+  stdin.setRawMode(true)
+  stdout.on("resize", resize)
+  process.on("SIGCONT", resumed)
+  return () => {
+    stdout.off("resize", resize)
+    process.off("SIGCONT", resumed)
+    stdin.setRawMode(false)
+  }
+}
+
+const sizeOf = ({ columns, rows }: NodeJS.WriteStream) => ({ cols: columns ?? 80, rows: rows ?? 24 })
+
+const signalNumber = (name: string | null): number => (constants.signals as Readonly<Record<string, number>>)[name ?? ""] ?? 0
+
+/** Runs a command to its end and returns its exit code, or 128 and the number of the signal that ended it. */
+export const attached = async (
+  sandbox: Sandbox,
+  command: Command,
+  { cwd, env, hasInput, isTerminal, timeout }: AttachedOptions,
+  session: Session
+): Promise<number> => {
+  const { signal, stderr, stdin, stdout } = session
+  const pty = isTerminal ? sizeOf(stdout) : undefined
+  const child = await sandbox.spawn(command, { cwd, env, timeout, pty, stdin: hasInput, signal })
+  const giveBack = isTerminal && stdin.isTTY ? takeTerminal(session, child) : () => {}
+  const left = new AbortController()
+  const interrupt = (): void => {
+    const name = signal.reason instanceof Interrupted ? signal.reason.signal : "SIGTERM"
+    child.kill(name).catch(() => {})
+    setTimeout(() => left.abort(new Interrupted()), lastWait).unref()
+  }
+  signal.addEventListener("abort", interrupt)
+  try {
+    const output = Promise.all([copyOut(child.stdout, stdout), copyOut(child.stderr, stderr)])
+    const leave = (): void => left.abort(new Failure({ message: "You have left the workspace.", code: exitCodes.noCommand }))
+    // Its end is that of the process, and input that is left over does not matter
+    if (hasInput) copyIn(child, session, isTerminal && stdin.isTTY, leave).catch(() => {})
+    else output.catch(() => {})
+    const leaving = new Promise<never>((_, reject) => {
+      left.signal.addEventListener("abort", () => reject(left.signal.reason))
+    })
+    await Promise.race([output, leaving])
+    const end = await child.wait({ signal: left.signal })
+    return end.exitCode ?? 128 + signalNumber(end.signal)
+  } finally {
+    signal.removeEventListener("abort", interrupt)
+    giveBack()
+    stdin.destroy()
+    await child.delete({ signal: AbortSignal.timeout(lastWait) }).catch(() => child.detach())
+  }
+}

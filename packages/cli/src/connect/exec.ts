@@ -1,0 +1,112 @@
+/** `exec`, `ssh` and `sandbox run`. */
+import { usage } from "../Failure.js"
+import type { Session } from "../Session.js"
+import { type ParameterInput, parametersOf } from "../workspaces/parameters.js"
+import { attached } from "./attached.js"
+import { reachSandbox } from "./reachSandbox.js"
+
+interface Runs {
+  readonly words: ReadonlyArray<string>
+  readonly tty: boolean
+  readonly noTty: boolean
+  readonly noInput: boolean
+  readonly cwd: string | undefined
+  readonly env: ReadonlyArray<string>
+}
+
+const variablesOf = (given: ReadonlyArray<string>, { env }: Session, isTerminal: boolean): Readonly<Record<string, string>> => {
+  const terminal = isTerminal && env["TERM"] !== undefined ? { TERM: env["TERM"] } : {}
+  const own = given.map((each) => {
+    const at = each.indexOf("=")
+    if (at < 1) throw usage(`--env: "${each}" must be NAME=VALUE.`)
+    return [each.slice(0, at), each.slice(at + 1)] as const
+  })
+  return { ...terminal, ...Object.fromEntries(own) }
+}
+
+const isOnTerminal = ({ noTty, tty }: Runs, { stdin, stdout }: Session): boolean =>
+  tty || (!noTty && stdin.isTTY === true && stdout.isTTY === true)
+
+const commandOf = (words: ReadonlyArray<string>): readonly [string, ...ReadonlyArray<string>] => {
+  const [program, ...args] = words
+  if (program === undefined) throw usage("COMMAND: is missing.", 'put it behind "--".')
+  return [program, ...args]
+}
+
+/** Milliseconds after which a lost connection is told: that of a process which has ended is not worth a word. */
+const patience = 1_500
+
+const onLost = ({ out }: Session, isTerminal: boolean): (() => void) => {
+  const leave = isTerminal ? " Press Enter, ~ and . to leave." : ""
+  return () => {
+    setTimeout(() => out.warn(`the connection is lost, and is made again.${leave}`), patience).unref()
+  }
+}
+
+export const exec = async (
+  input: Runs & { readonly workspace: string; readonly timeout: number | undefined },
+  session: Session
+): Promise<number> => {
+  const command = commandOf(input.words)
+  const isTerminal = isOnTerminal(input, session)
+  const client = await session.liveClient(onLost(session, isTerminal))
+  const sandbox = await reachSandbox(client, input.workspace, session)
+  const { cwd, noInput, timeout } = input
+  return attached(
+    sandbox,
+    command,
+    { cwd, timeout, isTerminal, hasInput: !noInput, env: variablesOf(input.env, session, isTerminal) },
+    session
+  )
+}
+
+/** The user's login shell, as SSH starts it. */
+const loginShell = 'exec "${SHELL:-/bin/sh}" -l'
+
+export const shell = async (input: Runs & { readonly workspace: string }, session: Session): Promise<number> => {
+  const { cwd, noInput, words } = input
+  const isTerminal = words.length === 0 ? isOnTerminal(input, session) : input.tty
+  const client = await session.liveClient(onLost(session, isTerminal))
+  const sandbox = await reachSandbox(client, input.workspace, session)
+  // As SSH does it, the words are a line of the shell
+  const command = words.length === 0 ? loginShell : words.join(" ")
+  return attached(sandbox, command, { cwd, isTerminal, hasInput: !noInput, env: variablesOf(input.env, session, isTerminal) }, session)
+}
+
+interface SandboxInput extends Runs, ParameterInput {
+  readonly template: string
+  readonly deleteAfter: number | undefined
+  readonly keep: boolean
+}
+
+/** Milliseconds after which the service deletes a sandbox whose program is gone. */
+const usualTimeout = 3_600_000
+/** Milliseconds that the deletion may take to be queued. */
+const deletionTime = 15_000
+
+export const runSandbox = async (input: SandboxInput, session: Session): Promise<number> => {
+  const { out, signal } = session
+  const command = commandOf(input.words)
+  const isTerminal = isOnTerminal(input, session)
+  const client = await session.liveClient(onLost(session, isTerminal))
+  const parameters = Object.fromEntries((await parametersOf(input)).map(({ name, value }) => [name, value]))
+  const sandbox = await out.waiting(
+    `Creating a sandbox of ${input.template}`,
+    client.sandboxes.create(
+      { template: input.template, timeout: input.deleteAfter ?? usualTimeout, parameters, onProgress: ({ output }) => out.debug(output) },
+      { signal }
+    )
+  )
+  try {
+    const env = variablesOf(input.env, session, isTerminal)
+    return await attached(sandbox, command, { cwd: input.cwd, isTerminal, hasInput: !input.noInput, env }, session)
+  } finally {
+    if (input.keep) out.say(`The sandbox is ${sandbox.name}.`)
+    else {
+      await sandbox.delete({ signal: AbortSignal.timeout(deletionTime) }).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error)
+        out.warn(`the sandbox ${sandbox.name} is not deleted yet (${reason}). The service deletes it when its time is over.`)
+      })
+    }
+  }
+}

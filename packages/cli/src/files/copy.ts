@@ -1,0 +1,150 @@
+/** `cp`: files and directories between this machine and a workspace. */
+import { AtelierError, type Sandbox } from "@atelier/client"
+import { createReadStream, createWriteStream } from "node:fs"
+import { mkdir, rename, rm, stat } from "node:fs/promises"
+import { basename, dirname, join, posix } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { reachSandbox } from "../connect/reachSandbox.js"
+import { Failure, exitCodes, usage } from "../Failure.js"
+import type { Session } from "../Session.js"
+import { bytesText } from "../terminal/text.js"
+import { packed, unpack } from "./tar.js"
+
+export type End =
+  | { readonly kind: "stream" }
+  | { readonly kind: "local"; readonly path: string }
+  | { readonly kind: "remote"; readonly workspace: string; readonly path: string }
+
+/** Reads `-`, a path, or `WORKSPACE:PATH`. A path with a slash before its first colon is a local one. */
+export const readEnd = (text: string): End => {
+  if (text === "-") return { kind: "stream" }
+  const [, workspace, path = ""] = /^((?:[^/:]+\/)?[^/:\\]{2,}):(.*)$/s.exec(text) ?? []
+  return workspace === undefined || /^[./]/.test(text)
+    ? { kind: "local", path: text }
+    : { kind: "remote", workspace, path: path === "" ? "." : path }
+}
+
+const isMissing = (error: unknown): boolean =>
+  (error instanceof AtelierError && error.status === 404) || (error instanceof Error && "code" in error && error.code === "ENOENT")
+
+const unless = async <A>(promise: Promise<A>): Promise<A | undefined> => {
+  try {
+    return await promise
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+const noSuchFile = (path: string): Failure => new Failure({ message: `${path}: does not exist.`, code: exitCodes.notFound })
+
+const total = (
+  count: number
+): { readonly stream: (from: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>; readonly bytes: () => number } => {
+  let bytes = count
+  return {
+    bytes: () => bytes,
+    stream: async function* (from) {
+      for await (const chunk of from) {
+        bytes += chunk.length
+        yield chunk
+      }
+    }
+  }
+}
+
+const webStream = (stream: Readable): ReadableStream<Uint8Array> => Readable.toWeb(stream) as ReadableStream<Uint8Array>
+
+/** Copies from this machine into a workspace. */
+const upload = async (source: End, sandbox: Sandbox, path: string, session: Session): Promise<string> => {
+  const { signal, stdin } = session
+  if (source.kind === "stream") {
+    const { size } = await sandbox.files.write(path, webStream(stdin), { signal })
+    return bytesText(size)
+  }
+  if (source.kind === "remote") throw usage("A copy between two workspaces goes through this machine: make it in two steps.")
+  const found = await unless(stat(source.path))
+  if (found === undefined) throw noSuchFile(source.path)
+  const target = await unless(sandbox.files.stat(path, { signal }))
+  const place = target?.type === "directory" || path.endsWith("/") ? posix.join(path, basename(source.path)) : path
+  if (!found.isDirectory()) {
+    const mode = (found.mode & 0o777).toString(8).padStart(4, "0")
+    const { size } = await sandbox.files.write(place, webStream(createReadStream(source.path)), { mode, signal })
+    return bytesText(size)
+  }
+  await sandbox.files.mkdir(place, { signal }).catch((error: unknown) => {
+    if (!(error instanceof AtelierError) || error.status !== 409) throw error
+  })
+  const { bytes, entries } = await sandbox.files.upload(place, webStream(await packed(source.path)), { signal })
+  return `${entries} entries, ${bytesText(bytes)}`
+}
+
+/** The part of a file that an interrupted copy has left, if it is of the same file. */
+const partOf = async (path: string, etag: string) => {
+  const file = join(dirname(path), `.${basename(path)}.${Buffer.from(etag).toString("base64url").slice(0, 24)}.part`)
+  return { file, size: (await unless(stat(file)))?.size ?? 0 }
+}
+
+/** Copies a file out of a workspace. An interrupted copy goes on where it was, as long as the file is the same. */
+const downloadFile = async (sandbox: Sandbox, path: string, target: string, { out, signal }: Session): Promise<string> => {
+  const { etag, mode, size } = await sandbox.files.stat(path, { signal })
+  const part = await partOf(target, etag ?? "")
+  const start = part.size > size ? 0 : part.size
+  if (start > 0) out.say(`Going on after ${bytesText(start)}.`)
+  const counted = total(start)
+  const from = await sandbox.files.stream(path, { start, signal })
+  await mkdir(dirname(target), { recursive: true })
+  await pipeline(
+    counted.stream(from),
+    createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: Number.parseInt(String(mode), 8) & 0o777 }),
+    { signal }
+  )
+  if (counted.bytes() !== size) {
+    await rm(part.file, { force: true })
+    throw new Failure({ message: `${path}: changed while it was copied.`, hint: "copy it again." })
+  }
+  await rename(part.file, target)
+  return bytesText(size)
+}
+
+/** Copies from a workspace to this machine. */
+const download = async (sandbox: Sandbox, path: string, target: End, session: Session): Promise<string> => {
+  const { signal, stdout } = session
+  if (target.kind === "stream") {
+    const counted = total(0)
+    for await (const bytes of counted.stream(await sandbox.files.stream(path, { signal }))) {
+      if (!stdout.write(bytes)) await new Promise((resolve) => stdout.once("drain", resolve))
+    }
+    return bytesText(counted.bytes())
+  }
+  if (target.kind === "remote") throw usage("A copy between two workspaces goes through this machine: make it in two steps.")
+  const entry = await unless(sandbox.files.stat(path, { signal }))
+  if (entry === undefined) throw noSuchFile(path)
+  const isDirectory = (await unless(stat(target.path)))?.isDirectory() === true
+  const place = isDirectory ? join(target.path, basename(entry.path)) : target.path
+  if (entry.type !== "directory") return downloadFile(sandbox, path, place, session)
+  await mkdir(place, { recursive: true })
+  const counted = total(0)
+  const entries = await unpack(Readable.from(counted.stream(await sandbox.files.download(path, { signal }))), place, signal)
+  return `${entries} entries, ${bytesText(counted.bytes())}`
+}
+
+export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> }, session: Session): Promise<void> => {
+  const ends = paths.map(readEnd)
+  const target = ends.at(-1)
+  const sources = ends.slice(0, -1)
+  const remote = ends.flatMap((end) => (end.kind === "remote" ? [end.workspace] : []))[0]
+  if (target === undefined || sources.length === 0) throw usage("cp: needs a source and a target.")
+  if (remote === undefined) throw usage("cp: one side must be in a workspace, as WORKSPACE:PATH.")
+  const client = await session.liveClient()
+  const sandbox = await reachSandbox(client, remote, session)
+  for (const source of sources) {
+    if (source.kind === "remote" && source.workspace !== remote) throw usage("cp: all sources must be in one workspace.")
+    const work = source.kind === "remote" ? download(sandbox, source.path, target, session) : undefined
+    const done = work ?? (target.kind === "remote" ? upload(source, sandbox, target.path, session) : undefined)
+    if (done === undefined) throw usage("cp: one side must be in a workspace, as WORKSPACE:PATH.")
+    const copied = await session.out.waiting("Copying", done)
+    session.out.say(`Copied ${copied}.`)
+  }
+}
