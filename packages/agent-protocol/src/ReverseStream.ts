@@ -24,6 +24,9 @@ export const machineVersion = 2
 /** The version from which agents serve SSH. */
 export const sshVersion = 3
 
+/** The request of a client that the service opens the stream for, by the id that the service's log has. */
+const origin = { request_id: Schema.optional(Schema.String.pipe(Schema.maxLength(64))) }
+
 /**
  * SSH: the bytes that follow are a client's. The service keeps the key that tells the workspace from others, in OpenSSH's form, and sends it along.
  * `client` is what uses the connection, for statistics.
@@ -31,7 +34,8 @@ export const sshVersion = 3
 const SshRequest = Schema.Struct({
   kind: Schema.Literal("ssh"),
   host_key: Schema.String.pipe(Schema.maxLength(4096)),
-  client: Schema.optional(Schema.Literal("ssh", "vscode", "jetbrains"))
+  client: Schema.optional(Schema.Literal("ssh", "vscode", "jetbrains")),
+  ...origin
 })
 export type SshRequest = typeof SshRequest.Type
 
@@ -41,12 +45,12 @@ export type SshRequest = typeof SshRequest.Type
  */
 export const Request = Schema.parseJson(
   Schema.Union(
-    Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)) }),
-    Schema.Struct({ kind: Schema.Literal("pty") }),
-    Schema.Struct({ kind: Schema.Literal("api") }),
-    Schema.Struct({ kind: Schema.Literal("machine") }),
+    Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)), ...origin }),
+    Schema.Struct({ kind: Schema.Literal("pty"), ...origin }),
+    Schema.Struct({ kind: Schema.Literal("api"), ...origin }),
+    Schema.Struct({ kind: Schema.Literal("machine"), ...origin }),
     SshRequest,
-    Schema.Struct({ kind: Schema.Literal("token") })
+    Schema.Struct({ kind: Schema.Literal("token"), ...origin })
   )
 )
 export type Request = typeof Request.Type

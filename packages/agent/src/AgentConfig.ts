@@ -23,6 +23,8 @@ export interface AgentConfig {
   readonly filesArchive?: string | undefined
   /** Whether the standard output tells how the first way to the service goes. */
   readonly tellsStart: boolean
+  /** Whether the log has lines for debugging. */
+  readonly isVerbose: boolean
   /** Whether scripts may see the agent's token, which acts for the workspace's owner. */
   readonly shareToken: boolean
 }
@@ -131,6 +133,7 @@ export const fromEnvironment = (environment: Environment, args: Arguments = {}):
       outageFile: absolute("OUTAGE_FILE"),
       filesArchive: absolute("FILES"),
       tellsStart: variable("TELL_START") === "true",
+      isVerbose: variable("VERBOSE") === "true",
       shareToken: variable("SHARE_TOKEN") === "true"
     }
   })

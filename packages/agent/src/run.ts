@@ -1,7 +1,7 @@
 /** The agent as a program: reads its command line and environment, and runs until a signal ends it. */
 import { constants, homedir } from "node:os"
 import { parseArgs } from "node:util"
-import { Cause, Effect, Either, Fiber, Logger } from "effect"
+import { Cause, Effect, Either, Fiber, Logger, LogLevel } from "effect"
 import * as Agent from "./Agent.js"
 import { type AgentConfig, fromEnvironment, InvalidConfig } from "./AgentConfig.js"
 import * as StartNotices from "./connection/StartNotices.js"
@@ -27,6 +27,7 @@ With place, writes the files of a template's archive into a directory, the home 
   PREFIX_AGENT_OUTAGE_FILE    where it is reported after 30 s that the server cannot be reached
   PREFIX_AGENT_FILES          an archive of files that are written into the home directory first
   PREFIX_AGENT_TELL_START     "true" tells on the standard output how the first way to the server goes
+  PREFIX_AGENT_VERBOSE        "true" adds lines for debugging to the log
   PREFIX_AGENT_SHARE_TOKEN    "true" lets scripts see the agent's token
 
 PREFIX is that of the only variable called …_AGENT_TOKEN or …_AGENT_TOKEN_FILE, otherwise SERVICE.
@@ -109,7 +110,8 @@ const runAgent = (config: AgentConfig): void => {
   const marks = Marks.make(config.brand)
   const agent = Effect.runFork(
     Effect.zipRight(placeFiles(config), Agent.run(config, marks)).pipe(
-      Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger)))
+      Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
+      Logger.withMinimumLogLevel(config.isVerbose ? LogLevel.Debug : LogLevel.Info)
     )
   )
 

@@ -215,6 +215,7 @@ export const aConfig = (url: URL, home: string, more: Partial<AgentConfig.AgentC
   logDirectory: home,
   shareToken: false,
   tellsStart: false,
+  isVerbose: false,
   ...more
 })
 

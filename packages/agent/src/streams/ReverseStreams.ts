@@ -87,13 +87,23 @@ export interface Services {
   readonly token: (stream: ByteStream, endOthers: Effect.Effect<void>) => Effect.Effect<void, StreamError>
 }
 
-const lead = (
+/** Lines of the log that are about a stream have the request that the server opened it for. */
+const annotated =
+  ({ request_id }: ReverseStream.Request) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    request_id === undefined ? effect : Effect.annotateLogs(effect, { request_id })
+
+const ended = ({ message }: StreamError): Effect.Effect<void> => Effect.logDebug(`A stream of the server ended: ${message}`)
+
+const leadTo = (
+  request: ReverseStream.Request,
+  bytes: ByteStream,
   stream: ByteStream,
   { api, machine, ports, ssh, terminals, token }: Services,
   endOthers: Effect.Effect<void>
 ): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
-    const [request, bytes] = yield* ReverseStream.requested(stream)
+    yield* Effect.logDebug(`The server opens a stream: ${request.kind}`)
     if (request.kind === "pty") {
       yield* ReverseStream.reached(stream)
       return yield* terminals.serve(bytes)
@@ -115,9 +125,15 @@ const lead = (
     yield* ReverseStream.reached(stream)
     const both = Effect.all([upwards(bytes, socket.right), downwards(socket.right, bytes)], { concurrency: 2, discard: true })
     yield* Effect.raceFirst(both, stream.whenBroken)
+  }).pipe(Effect.scoped)
+
+const lead = (stream: ByteStream, services: Services, endOthers: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const [request, bytes] = yield* Effect.tapError(ReverseStream.requested(stream), ended)
+    yield* annotated(request)(Effect.tapError(leadTo(request, bytes, stream, services, endOthers), ended))
   }).pipe(
-    Effect.scoped,
-    Effect.onError(() => stream.reset)
+    Effect.onError(() => stream.reset),
+    Effect.ignore
   )
 
 /** Serves the streams that the server opens, until the session is over. */
@@ -133,7 +149,6 @@ export const serve = (session: Session.Session, services: Services): Effect.Effe
           Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
         )
         const fiber = yield* restore(lead(stream, services, endOthers)).pipe(
-          Effect.catchAll(({ message }) => Effect.logDebug(`A stream of the server ended: ${message}`)),
           Effect.onExit((exit) => Scope.close(scope, exit)),
           Effect.forkIn(streams)
         )

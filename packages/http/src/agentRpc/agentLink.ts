@@ -11,8 +11,10 @@ import {
   tokenPort,
   unable
 } from "@atelier/core/network"
+import { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, type Scope } from "effect"
 import { streamPair } from "./streamPair.js"
+import { CurrentRequest } from "../server/request/CurrentRequest.js"
 
 const unreachable = ({ message }: { readonly message: string }) => new AgentUnreachable({ message })
 
@@ -90,7 +92,9 @@ export const agentLink = ({
       Effect.gen(function* () {
         yield* Effect.raceFirst(resumed.await, lost)
         const those = opened
-        const stream = yield* Effect.mapError(ReverseStream.open(session, asked), unreachable)
+        const { id } = yield* CurrentRequest
+        const request = id === Uuid.nil ? asked : { ...asked, request_id: id }
+        const stream = yield* Effect.mapError(ReverseStream.open(session, request), unreachable)
         if (those !== opened) return yield* handedOver
         yield* Effect.acquireRelease(
           Effect.sync(() => those.add(stream)),

@@ -10,6 +10,7 @@ import { connect as connectTls } from "node:tls"
 import type { AppConnections, Kept } from "./AppConnections.js"
 import { watched } from "./silence.js"
 import * as Continue from "../server/connection/Continue.js"
+import { CurrentRequest } from "../server/request/CurrentRequest.js"
 
 /** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
 export class AppFailed extends Data.TaggedError("AppFailed")<{ readonly message: string }> {}
@@ -149,7 +150,11 @@ export const exchange = (
     const dialer = yield* AgentDialer
     const clock = yield* Effect.clock
     // A kept connection is opened by a fiber of its own, in a scope of its own
-    const open = connection(asked).pipe(Effect.provideService(AgentDialer, dialer), Effect.withClock(clock))
+    const open = connection(asked).pipe(
+      Effect.provideService(AgentDialer, dialer),
+      Effect.provideService(CurrentRequest, yield* CurrentRequest),
+      Effect.withClock(clock)
+    )
     const socket = isPlain ? undefined : yield* Effect.raceFirst(open, untilAborted(signal))
     const framed = framingLines(method, framing)
     const connectionLines =

@@ -1,6 +1,7 @@
 /** A workspace proxy: serves the apps and terminals of workspaces at an address of its own. agents-and-apps.md §21. */
 import { reasonOf, StartError } from "@atelier/core/platform"
-import { Effect, Redacted, Ref, type Scope } from "effect"
+import { Effect, Redacted, Ref, Runtime, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http"
 import { Agent as SecureAgent } from "node:https"
 import type { Duplex } from "node:stream"
@@ -75,7 +76,7 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
       agent,
       dropped: new Set([
         ...forwardingHeaders,
-        ...[names.proxyTokenHeader, names.proxyHostHeader, names.proxyClientHeader].map((name) => name.toLowerCase())
+        ...[names.proxyTokenHeader, names.proxyHostHeader, names.proxyClientHeader, names.requestIdHeader].map((name) => name.toLowerCase())
       ])
     }
     const proxies = options.trustedProxies ?? { origins: [], headers: [] }
@@ -91,13 +92,15 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
     const clientHeaders = (request: IncomingMessage): Record<string, string | undefined> =>
       Object.fromEntries(proxies.headers.map((name) => [name.toLowerCase(), one(request.headers[name.toLowerCase()])]))
     /** By which the service knows the proxy, and whom it acts for. */
-    const introduction = (request: IncomingMessage, host: string): ReadonlyArray<string> => [
+    const introduction = (request: IncomingMessage, host: string, id: string): ReadonlyArray<string> => [
       names.proxyTokenHeader,
       options.token,
       names.proxyHostHeader,
       host,
       names.proxyClientHeader,
-      clientOf(request.socket.remoteAddress ?? "", clientHeaders(request))
+      clientOf(request.socket.remoteAddress ?? "", clientHeaders(request)),
+      names.requestIdHeader,
+      id
     ]
 
     const isServed = (host: string, url: string): boolean =>
@@ -106,7 +109,12 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
     const answer = (response: ServerResponse, status: number, text: string, headers: Readonly<Record<string, string>> = {}): void =>
       void response.writeHead(status, { "content-type": "text/plain; charset=utf-8", ...headers }).end(text)
 
-    const unreachable = (error: Error): string => `The service cannot be reached: ${error.message}.\n`
+    const log = Runtime.runFork(yield* Effect.runtime<never>())
+    /** Tells visitor and operator of a request that does not reach the service. */
+    const unreachable = (error: Error, { method }: IncomingMessage, request_id: string): string => {
+      log(Effect.annotateLogs(Effect.logWarning(`the service cannot be reached: ${error.message}`), { request_id, method }))
+      return `The service cannot be reached: ${error.message}.\n`
+    }
 
     const ownPages: Readonly<Record<string, (response: ServerResponse) => void>> = {
       "/healthz": (response) => answer(response, 200, "OK"),
@@ -124,8 +132,9 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
         const url = request.url ?? "/"
         const host = hostOf(request)
         if (isServed(host, url)) {
-          passOn(upstream, request, response, introduction(request, host), (error) =>
-            answer(response, 502, unreachable(error), { "retry-after": "5" })
+          const id = randomUUID()
+          passOn(upstream, request, response, introduction(request, host, id), (error) =>
+            answer(response, 502, unreachable(error, request, id), { "retry-after": "5", [names.requestIdHeader]: id })
           )
           return
         }
@@ -135,6 +144,7 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
       },
       upgrade: (request, socket, head) => {
         const host = hostOf(request)
+        const id = randomUUID()
         const refuse = (status: string, text: string): void =>
           void socket.end(
             `HTTP/1.1 ${status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
@@ -143,8 +153,8 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
         if (!isServed(host, request.url ?? "/"))
           refuse("404 Not Found", "This address serves applications and terminals of workspaces alone.\n")
         else
-          passUpgrade(upstream, request, socket, head, introduction(request, host), (error) =>
-            refuse("502 Bad Gateway", unreachable(error))
+          passUpgrade(upstream, request, socket, head, introduction(request, host, id), (error) =>
+            refuse("502 Bad Gateway", unreachable(error, request, id))
           )
       }
     }

@@ -4,7 +4,8 @@ import { Ids } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { WebSocket } from "ws"
 import { Passes, type PassTarget } from "./Passes.js"
-import { answerHeader, maximumMessage } from "./wire.js"
+import { CurrentRequest } from "../server/request/CurrentRequest.js"
+import { answerHeader, maximumMessage, requestHeader } from "./wire.js"
 
 /** Milliseconds that another process may take to answer. */
 const handshakeTimeout = 5_000
@@ -26,11 +27,11 @@ const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<strin
     : unreachable("its address is no URL of http or https")
 
 /** Opens a WebSocket, which is paused; gives it with the answer of the other side to the pass. */
-const opened = (url: string, pass: string) =>
+const opened = (url: string, pass: string, requestId: string) =>
   Effect.acquireRelease(
     Effect.async<{ readonly webSocket: WebSocket; readonly answer: string }, AgentUnreachable>((resume) => {
       const webSocket = new WebSocket(url, {
-        headers: { authorization: `Replica ${pass}` },
+        headers: { authorization: `Replica ${pass}`, [requestHeader]: requestId },
         handshakeTimeout,
         maxPayload: maximumMessage,
         perMessageDeflate: false
@@ -71,7 +72,7 @@ export const makeConnect = Effect.gen(function* () {
     Effect.gen(function* () {
       const url = yield* addressOf(process, path)
       const pass = yield* passes.issue(process.id, target, yield* ids.next)
-      const { answer, webSocket } = yield* opened(url, pass.text)
+      const { answer, webSocket } = yield* opened(url, pass.text, (yield* CurrentRequest).id)
       if (!(yield* pass.isAnsweredBy(answer))) return yield* unreachable("what answers at its address is no process of the service")
       return webSocket
     })

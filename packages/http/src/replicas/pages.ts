@@ -4,7 +4,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
 import { AgentLinks, type AgentStream, type AgentUnreachable, Relay, type RelayRouter } from "@atelier/core/network"
-import { Conflict, NotFound, Unauthenticated } from "@atelier/core/platform"
+import { Conflict, NotFound, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { Chunk, Deferred, Effect, Mailbox, Option, type Scope, Stream } from "effect"
 import { TooManyRequests, UpgradeRequired } from "../wire/errors.js"
 import { keyOfText } from "../relay/RelayClient.js"
@@ -18,7 +18,7 @@ import { StoreFaults } from "../server/operate/StoreFaults.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
 import { Passes, type PassTarget } from "./Passes.js"
-import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, streamsPath } from "./wire.js"
+import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath } from "./wire.js"
 
 const { RelayFrame } = Protocol
 
@@ -105,12 +105,14 @@ export const replicaPages = Effect.gen(function* () {
       if (Option.isNone(pass)) return refuse(new Unauthenticated({ message: "This address is for other processes of the service." }))
       const refusal = refuseHandshake(request, [])
       if (refusal !== undefined) return refusal
-      const prepared = yield* prepare(pass.value.target)
+      const info = yield* CurrentRequest
+      // The request of the client, which the other process answers
+      const origin = { ...info, id: Uuid.parse(request.headers[requestHeader] ?? "") ?? info.id }
+      const prepared = yield* Effect.provideService(prepare(pass.value.target), CurrentRequest, origin)
       if (typeof prepared !== "function") return prepared
       const socket = upgrade(request, maximumMessage, {}, { [answerHeader]: pass.value.answer })
       if (socket === undefined) return refuse(new UpgradeRequired({ message: "The connection cannot be upgraded." }))
-      const { counted } = yield* CurrentRequest
-      counted?.upgraded()
+      info.counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
       const run = runSocket(socket.webSocket, over, prepared, { draining, faults, heartbeats }, { sendWithin: "60 seconds" })
       yield* Effect.ensuring(run, Effect.sync(socket.release))

@@ -15,6 +15,9 @@ export const keysPerMessage = 10_000
 /** The header of the answer that proves who answers. */
 export const answerHeader = "x-replica-answer"
 
+/** The header with the id of the request that a stream is opened for. */
+export const requestHeader = "x-replica-request"
+
 /** The text message that stands for the end of a stream: nothing more is written in its direction. */
 export const ended = "end"
 

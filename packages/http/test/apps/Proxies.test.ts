@@ -114,6 +114,28 @@ describeAgentInterface(
       await server().call("POST", "/users/logout", { token: key })
     })
 
+    it("gives a request an id that its answer, the service and the agent's log have", async () => {
+      const port = await webApp(echo)
+      const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://127.0.0.1:${port}` })] })
+      const lines: Array<unknown> = []
+      const log = Logger.make<unknown, void>(({ annotations, message }) => {
+        lines.push([message, Object.fromEntries(annotations)["request_id"]])
+      })
+      await link(server(), agent, undefined, undefined, log)
+      const path = `/@${agent.owner.username}/${agent.workspace.name}.main/apps/web/`
+      const { url } = await startProxy(server(), (await newProxy(server())).token)
+      const { session } = await signIn(server(), url, path, {}, "service_path_app_session_token")
+      const own = randomUUID()
+      const answer = await get(url, path, { cookie: session, "x-service-request-id": own })
+      const id = answer.headers["x-service-request-id"]
+      expect(id).toMatch(/^[0-9a-f-]{36}$/)
+      expect(id).not.toBe(own)
+      expect((JSON.parse(answer.body) as { headers: unknown }).headers).toMatchObject({ "x-service-request-id": id })
+      expect(lines).toContainEqual([["The server opens a stream: tcp"], id])
+      // No other client names its requests
+      expect((await get(server().url, "/healthz", { "x-service-request-id": own })).headers["x-service-request-id"]).not.toBe(own)
+    })
+
     it("sends one request for each that it gets, whatever the client's Connection header names", async () => {
       const { port, seen } = await notingApp()
       const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://127.0.0.1:${port}` })] })

@@ -2,7 +2,7 @@
 import type { ByteStream } from "@atelier/agent-protocol"
 import { BuildResourceRepository } from "@atelier/core/agents"
 import { AgentDialer } from "@atelier/core/network"
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Logger, LogLevel } from "effect"
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -61,7 +61,8 @@ export const link = async (
   server: AgentServer,
   agent: RunningAgent,
   query = "?role=agent&streams=3",
-  engine = "/nonexistent"
+  engine = "/nonexistent",
+  log: Logger.Logger<unknown, void> = Logger.none
 ): Promise<AgentConnection> => {
   const connection = await server.connect(agent.token, query)
   await Effect.runPromise(connection.agent.GetManifest({}))
@@ -77,7 +78,13 @@ export const link = async (
     const token = (stream: ByteStream) => stream.reset
     const services = { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ssh, ports: OwnPorts.all, token }
     yield* Effect.ensuring(serveStreams(connection.session, services), Effect.all([processes.end, ssh.end]))
-  }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
+  }).pipe(
+    Effect.scoped,
+    Effect.ignore,
+    Logger.withMinimumLogLevel(LogLevel.Debug),
+    Effect.provide(Logger.replace(Logger.defaultLogger, log)),
+    Effect.runPromise
+  )
   const close = async (): Promise<void> => {
     await connection.close()
     await serving

@@ -110,7 +110,7 @@ export const make = (
       const found = isUnread || named !== undefined ? undefined : isServed ? routeOf(request.method, target) : refusePath(target.path)
       const pattern = named !== undefined ? appPath : found !== undefined && "route" in found ? found.route.pattern : undefined
       const info: RequestInfo = {
-        id: Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
+        id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
         ip: visit?.ip ?? clientAddress(peer, request.headers),
         userAgent: request.headers["user-agent"] ?? "",
         visit,

@@ -2,7 +2,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, type Scope } from "effect"
 import type { AppPath } from "../request/appPath.js"
-import type { RequestInfo } from "../request/CurrentRequest.js"
+import { CurrentRequest, type RequestInfo } from "../request/CurrentRequest.js"
 import type { RateLimiter } from "../request/RateLimiter.js"
 import type { AppServing } from "./AppServer.js"
 import type { failureAnswer } from "./failures.js"
@@ -43,7 +43,7 @@ export const appAnswer =
       else if (identified !== undefined) info.user = yield* identified
       const limited = limiter.take("apps", info, appKey(app))
       if (limited !== undefined) return respond(limited)
-      const answer = yield* serve(request, info, peer, app, respond, kept, keep)
+      const answer = yield* Effect.provideService(serve(request, info, peer, app, respond, kept, keep), CurrentRequest, info)
       info.counted?.end(answer.status)
       return answer
     }).pipe(

@@ -1,7 +1,7 @@
 /** Where apps are served, and requests that a workspace proxy passes on for its visitors. agents-and-apps.md §21. */
 import { StreamRight } from "@atelier/core/access"
 import { WorkspaceProxies } from "@atelier/core/deployment"
-import { type Forbidden, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { type Forbidden, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 import { isIP } from "node:net"
 import { Settings } from "./Settings.js"
@@ -23,6 +23,8 @@ export interface AppPlace {
 export interface Visit {
   readonly proxy_id: Uuid.Uuid
   readonly place: AppPlace
+  /** The proxy's id of the request; undefined where it gives none. */
+  readonly requestId: Uuid.Uuid | undefined
   /** The visitor's address; empty where the proxy names none. */
   readonly ip: string
   /** The host that the visitor asked for. */
@@ -45,10 +47,11 @@ const unregistered = new Unauthenticated({ message: "The workspace proxy has not
 export const visitReader = Effect.gen(function* () {
   const proxies = yield* WorkspaceProxies
   const { basePath, names } = yield* Settings
-  const [tokenHeader, hostHeader, clientHeader] = [
+  const [tokenHeader, hostHeader, clientHeader, requestHeader] = [
     names.proxyTokenHeader.toLowerCase(),
     names.proxyHostHeader.toLowerCase(),
-    names.proxyClientHeader.toLowerCase()
+    names.proxyClientHeader.toLowerCase(),
+    names.requestIdHeader.toLowerCase()
   ]
   return ({ headers, url }: Head): Effect.Effect<Visit, Unauthenticated | Forbidden> | undefined => {
     const host = headers[hostHeader]
@@ -63,6 +66,7 @@ export const visitReader = Effect.gen(function* () {
       return Effect.succeed({
         proxy_id: proxy.id,
         place: { hosts, protocol, isSecure: protocol === "https:", isElsewhere: true },
+        requestId: Uuid.parse(headers[requestHeader] ?? ""),
         ip: isIP(headers[clientHeader] ?? "") === 0 ? "" : (headers[clientHeader] ?? ""),
         host,
         named: hosts(host, target) ?? parseAppPath(target, ""),
