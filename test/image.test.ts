@@ -81,6 +81,10 @@ describe.skipIf(host === undefined)(`the images${skipped}`, { timeout: 300_000 }
     for (const path of ["/setup", "/swagger/", "/bin/agent.mjs"])
       expect((await fetch(`http://127.0.0.1:${port}${path}`)).status, path).toBeLessThan(500)
 
+    // The other words of the program, which the chart starts
+    for (const word of ["proxy", "provisionerd"])
+      expect(await docker("run", "--rm", "--network", "none", server, word, "--help")).toContain(word)
+
     await docker("stop", "--time", "60", id)
     expect(await docker("inspect", "--format", "{{.State.ExitCode}}", id)).toBe("0")
     expect(await docker("logs", id)).toContain("SIGTERM: finishing what is under way")
