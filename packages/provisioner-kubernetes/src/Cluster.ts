@@ -11,14 +11,17 @@ import type { RuntimePlace } from "./render/Pod.js"
 import { type Options, type Settings, settingsOf } from "./Settings.js"
 import { type Keeper, makeKeeper } from "./workspaces/Keeper.js"
 import { type AwaitAgent, makeWorkspaces, type Workspaces } from "./workspaces/Workspaces.js"
-import { type Exists, sweep } from "./workspaces/Sweep.js"
+import { type Known, sweep } from "./workspaces/Sweep.js"
 
 export interface Cluster {
   readonly settings: Settings
   readonly workspaces: Workspaces
   readonly keeper: Keeper
-  /** Deletes what belongs to no workspace and is older than `age`, in milliseconds; by default 5 minutes. */
-  readonly sweep: (exists: Exists, age?: number) => Effect.Effect<void, ClusterError>
+  /**
+   * Deletes what belongs to no workspace, or to a build that ended without success, and is older than `age`, in milliseconds; by default 5 minutes. Looks after
+   * all other Pods that are to run: another server may have started them, and be gone.
+   */
+  readonly sweep: (exists: Known, unsuccessful: Known, age?: number) => Effect.Effect<void, ClusterError>
 }
 
 /** The cluster, or why it cannot be reached. */
@@ -53,6 +56,6 @@ export const makeCluster = ({ awaitAgent, options, runtime }: Needs): Effect.Eff
       settings,
       workspaces: makeWorkspaces({ api, resources, watch, settings, runtime, awaitAgent, rights }),
       keeper,
-      sweep: (exists, age) => sweep({ resources, settings }, exists, age)
+      sweep: (exists, unsuccessful, age) => Effect.flatMap(sweep({ resources, settings }, { exists, unsuccessful }, age), keeper.keep)
     }
   })

@@ -80,7 +80,7 @@ const make = (options: Options) =>
           const handedOver = own.filter(({ state }) => state.handed_over_from !== undefined)
           yield* Effect.forEach(handedOver, ({ state }) => Effect.ignoreLogged(workspaces.adopt(state, state.agents)), { concurrency: 4 })
         }).pipe(logged),
-      sweep: (exists) => Effect.flatMap(used, (cluster) => cluster.sweep(exists)).pipe(logged),
+      sweep: (exists, unsuccessful) => Effect.flatMap(used, (cluster) => cluster.sweep(exists, unsuccessful)).pipe(logged),
       tellOutages: (tell) =>
         Effect.suspend(() => (isUsed ? Effect.flatMap(clusters, ({ keeper }) => keeper.tellOutages(tell)) : Effect.void)).pipe(logged)
     }

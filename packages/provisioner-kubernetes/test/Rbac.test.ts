@@ -54,7 +54,10 @@ const life = (namespace: TestNamespace, file: string) =>
     yield* workspaces.start({ metadata, agents: [anAgent()], files: undefined }, silent)
     yield* workspaces.start({ metadata, agents: [anAgent()], files: undefined }, silent)
     yield* workspaces.adopt(metadata, [{ name: "main", token: "new" }])
-    yield* sweep((ids) => Effect.succeed(new Set(ids)))
+    yield* sweep(
+      (ids) => Effect.succeed(new Set(ids)),
+      () => Effect.succeed(new Set())
+    )
     yield* workspaces.remove(metadata.workspace_id, true, silent)
   }).pipe(Effect.scoped)
 

@@ -47,7 +47,7 @@ presets:
 `
 
 /** Milliseconds that a busy machine may take for a step that takes a second. */
-const patience = 120_000
+const patience = 180_000
 
 const isStopped = ({ latest_build }: Workspace) => latest_build.status === "stopped"
 
@@ -133,7 +133,8 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       runtimeVolume: { hostPath: { path: runtime } },
       imagePullPolicy: "IfNotPresent",
       requests: { cpus: 0.1, memory: 0.1 },
-      scheduleTimeout: "1 minute",
+      // A busy machine may take long to make volumes
+      scheduleTimeout: "2 minutes",
       stopGrace: "5 seconds"
     }
     const file = join(own, "kubernetes.yaml")

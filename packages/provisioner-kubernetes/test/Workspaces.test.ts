@@ -1,4 +1,5 @@
 /** Workspaces in a real cluster. */
+import type { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
 import { Any, Pod, Secret } from "../src/cluster/Objects.js"
@@ -8,9 +9,12 @@ import { aBuild, aCluster, anAgent, connects, failing } from "./workspaces.js"
 
 const silent = () => Effect.void
 
+const all = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.succeed(new Set(ids))
+const none = () => Effect.succeed(new Set<Uuid.Uuid>())
+
 /** Asks again until the answer is as it should be: a cluster tells of some of its work to no one. */
 const eventually = <A, E>(effect: Effect.Effect<A, E>, is: (value: A) => boolean) =>
-  effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("100 millis") }), Effect.timeout("2 minutes"))
+  effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("100 millis") }), Effect.timeout("3 minutes"))
 
 describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, { timeout: 300_000, concurrent: true }, () => {
   it.scopedLive("are started, stopped, and find their volume again", () =>
@@ -62,6 +66,39 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
     })
   )
 
+  it.scopedLive("come back by a server that has not started them", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const metadata = aBuild()
+      const name = agentObject(metadata.workspace_id, "main")
+      const pod = namespace.resources.get("pods", Pod, namespace.name, name)
+      yield* aCluster(namespace).pipe(
+        Effect.flatMap(({ workspaces }) => workspaces.start({ metadata, agents: [anAgent()], files: undefined }, silent)),
+        Effect.scoped
+      )
+      const remove = namespace.resources.remove("pods", namespace.name, name, { grace: 0 })
+      yield* remove
+      expect(yield* pod).toStrictEqual(Option.none())
+      const servers = yield* Effect.all([aCluster(namespace), aCluster(namespace)])
+      yield* Effect.forEach(servers, ({ sweep }) => sweep(all, none), { concurrency: "unbounded" })
+      const isRunning = (found: Option.Option<Pod>) => Option.exists(found, ({ status }) => status?.phase === "Running")
+      yield* eventually(pod, isRunning)
+      const { uid } = Option.getOrThrow(yield* pod).metadata
+
+      // The cluster evicts it, as when its node is drained
+      const path = `/api/v1/namespaces/${namespace.name}/pods/${name}/eviction`
+      const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } }
+      yield* namespace.api.call({ doing: "evict the Pod", method: "POST", path, body })
+      yield* eventually(pod, (found) => isRunning(found) && Option.exists(found, ({ metadata }) => metadata.uid !== uid))
+      const told = yield* Ref.make<ReadonlyArray<string>>([])
+      for (const { keeper } of servers) yield* keeper.tellOutages(({ message }) => Ref.update(told, (known) => [...known, message]))
+      expect((yield* Ref.get(told)).toSorted()).toStrictEqual([
+        "The Pod of the workspace is started again: the Pod is gone.",
+        "The Pod of the workspace is started again: the cluster has ended the Pod: EvictionByEvictionAPI: Eviction API: evicting."
+      ])
+    })
+  )
+
   it.scopedLive("say why they do not start, and leave nothing", () =>
     Effect.gen(function* () {
       const namespace = yield* aNamespace
@@ -95,7 +132,7 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
   it.scopedLive("are brought to the scheduler again while their Pod waits for its volumes", () =>
     Effect.gen(function* () {
       const namespace = yield* aNamespace
-      const { workspaces } = yield* aCluster(namespace, connects, { storageClass: "atelier-test-none", scheduleTimeout: "1 minute" })
+      const { workspaces } = yield* aCluster(namespace, connects, { storageClass: "atelier-test-none" })
       yield* Effect.fork(workspaces.start({ metadata: aBuild(), agents: [anAgent()], files: undefined }, silent))
       const claims = namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})
       const told = Effect.map(claims, (found) => found.map(({ metadata: { annotations } }) => annotations?.["atelier.dev/awaited"]))
@@ -150,13 +187,18 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       expect(Buffer.from(secret.data?.["token"] ?? "", "base64").toString()).toBe("another")
       expect(secret.metadata.labels?.["atelier.dev/owner"]).toBeUndefined()
 
-      yield* sweep((ids) => Effect.succeed(new Set(ids)), 0)
+      yield* sweep(all, none, 0)
       expect(yield* workspaces.runs(workspace_id, claim.workspace_build_id, ["main"])).toBe(true)
-      yield* sweep(() => Effect.succeed(new Set()), 0)
+      yield* sweep(none, none, 0)
       yield* eventually(namespace.resources.get("pods", Pod, namespace.name, name), Option.isNone)
       expect(yield* namespace.resources.list("secrets", Any, namespace.name, {})).toStrictEqual([])
+      // A start whose servers were lost, and that was given up, is ended too
+      const given = aBuild()
+      yield* workspaces.start({ metadata: given, agents: [anAgent()], files: undefined }, silent)
+      yield* sweep(all, all, 0)
+      yield* eventually(namespace.resources.list("pods", Any, namespace.name, {}), (found) => found.length === 0)
       // An orphaned workspace leaves its volumes on purpose
-      expect(yield* namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})).toHaveLength(1)
+      expect(yield* namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})).toHaveLength(2)
     })
   )
 })

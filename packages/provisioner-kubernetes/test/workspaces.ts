@@ -60,7 +60,7 @@ const awaitAgent: AwaitAgent = (output) =>
     Effect.asVoid
   )
 
-export const aCluster = (namespace: TestNamespace, script = connects, options: Options = {}) =>
+export const aCluster = (namespace: TestNamespace, script = connects, options: Options = {}, untilReached: AwaitAgent = awaitAgent) =>
   makeCluster({
     options: {
       kubeconfig,
@@ -69,10 +69,12 @@ export const aCluster = (namespace: TestNamespace, script = connects, options: O
       imagePullPolicy: "IfNotPresent",
       runtimeVolume: { emptyDir: {} },
       stopGrace: "3 seconds",
+      // A busy machine may take long to make volumes
+      scheduleTimeout: "2 minutes",
       ...options
     },
     runtime: { directory: "/opt/atelier", secrets: "/run/atelier", node: ["false"], agent: () => ["/bin/sh", "-c", script] },
-    awaitAgent
+    awaitAgent: untilReached
   })
 
 export const anAgent = (spec: Partial<ContainerSpec> = {}): AgentStart => ({ spec: aSpec(spec), token: randomUUID(), environment: {} })

@@ -16,6 +16,8 @@ export interface PodWatch {
   readonly follow: (name: string) => Effect.Effect<Queue.Dequeue<News>, never, Scope.Scope>
   /** Keeps the watch of Pods running. */
   readonly hold: Effect.Effect<void, never, Scope.Scope>
+  /** Whether the watch of Pods runs, and has told all that there are. */
+  readonly hasListed: () => boolean
   /** Reads what is told of all Pods. One reader at a time. */
   readonly onChange: (reader: (change: Change<Pod>) => Effect.Effect<void>) => Effect.Effect<void>
 }
@@ -38,8 +40,11 @@ export const makePodWatch = ({ api, labels, namespace, resources }: Needs): Effe
     const tell = (name: string | null | undefined, news: News) =>
       Effect.forEach(readers.get(name ?? "") ?? [], (queue) => Queue.offer(queue, news), { discard: true })
 
-    const tellChange = (change: Change<Pod>) =>
-      Effect.zipRight(
+    let hasListed = false
+
+    const tellChange = (change: Change<Pod>) => {
+      if (change._tag === "Listed") hasListed = true
+      return Effect.zipRight(
         change._tag === "Present"
           ? tell(change.object.metadata.name, { _tag: "Pod", pod: change.object })
           : change._tag === "Gone"
@@ -47,10 +52,13 @@ export const makePodWatch = ({ api, labels, namespace, resources }: Needs): Effe
             : Effect.void,
         everyChange(change)
       )
+    }
 
+    const ofPods = watch(api, resources, { kind: "pods", schema: Pod, namespace, labelSelector: selectorOf(labels) })
     const pods = yield* RcRef.make({
-      acquire: Effect.forkScoped(
-        Stream.runForEach(watch(api, resources, { kind: "pods", schema: Pod, namespace, labelSelector: selectorOf(labels) }), tellChange)
+      acquire: Effect.zipRight(
+        Effect.addFinalizer(() => Effect.sync(() => void (hasListed = false))),
+        Effect.forkScoped(Stream.runForEach(ofPods, tellChange))
       ),
       idleTimeToLive: "1 minute"
     })
@@ -84,6 +92,7 @@ export const makePodWatch = ({ api, labels, namespace, resources }: Needs): Effe
           return queue
         }),
       hold: Effect.asVoid(RcRef.get(pods)),
+      hasListed: () => hasListed,
       onChange: (reader) => Effect.sync(() => void (everyChange = reader))
     }
   })

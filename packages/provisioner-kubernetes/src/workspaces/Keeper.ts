@@ -3,7 +3,7 @@
  * says whether it is to run, so any number of servers may do this beside each other.
  */
 import type { TellOutage } from "@atelier/core/provisioning"
-import { Clock, Effect, Exit, FiberMap, Option, Redacted, Schedule, Schema, Scope } from "effect"
+import { Clock, Effect, Exit, Option, Redacted, Schedule, Schema, Scope } from "effect"
 import { gunzipSync } from "node:zlib"
 import { ClusterError, silence } from "../cluster/ClusterError.js"
 import { Pod, Secret } from "../cluster/Objects.js"
@@ -12,7 +12,7 @@ import type { Manifest, Resources } from "../cluster/Resources.js"
 import type { Change } from "../cluster/Watch.js"
 import { ownedBy } from "../render/Objects.js"
 import type { Settings } from "../Settings.js"
-import { endOf, isOfLostNode } from "./Progress.js"
+import { endOf, isOfLostNode, lossOf } from "./Progress.js"
 
 interface Needs {
   readonly resources: Resources
@@ -21,7 +21,7 @@ interface Needs {
 }
 
 export interface Keeper {
-  /** Looks after these Pods, which are to run, from now on. */
+  /** Looks after these Pods from now on: they are to run while their Secrets exist. Those that are missing are made. */
   readonly keep: (names: ReadonlyArray<string>) => Effect.Effect<void>
   readonly tellOutages: (tell: TellOutage) => Effect.Effect<void>
 }
@@ -31,6 +31,9 @@ const pauses = Schedule.union(Schedule.exponential("2 seconds", 2), Schedule.spa
 
 /** Milliseconds after which a Pod that was made again counts as one that stays. */
 const steady = 10 * 60_000
+
+/** Pods that are made again at once: the loss of a node is no flood of calls. */
+const concurrency = 8
 
 /** Reasons that wait to be told; older ones are left out. */
 const maximumOutages = 1_000
@@ -51,23 +54,29 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
     const outages = new Map<string, { readonly token: string; readonly message: string }>()
     /** How often a Pod was made again, and when last. */
     const attempts = new Map<string, { readonly count: number; readonly at: number }>()
-    const restoring = yield* FiberMap.make<string>()
+    /** Why Pods are looked at, by name, and those that are being looked at. */
+    const reasons = new Map<string, string>()
+    const busy = new Set<string>()
+    const scope = yield* Effect.scope
+    const permits = yield* Effect.makeSemaphore(concurrency)
     let holder: Scope.CloseableScope | undefined
 
     /** The watch runs while there are Pods to look after. */
-    const holdOrRelease = Effect.suspend(() => {
-      const isNeeded = present.size > 0 || expected.size > 0
-      if (isNeeded === (holder !== undefined)) return Effect.void
-      if (!isNeeded) {
-        const last = holder
-        holder = undefined
-        return last === undefined ? Effect.void : Scope.close(last, Exit.void)
-      }
-      return Effect.flatMap(Scope.make(), (scope) => {
-        holder = scope
-        return Scope.extend(watch.hold, scope)
+    const holdOrRelease = (yield* Effect.makeSemaphore(1)).withPermits(1)(
+      Effect.suspend(() => {
+        const isNeeded = present.size > 0 || expected.size > 0
+        if (isNeeded === (holder !== undefined)) return Effect.void
+        if (!isNeeded) {
+          const last = holder
+          holder = undefined
+          return last === undefined ? Effect.void : Scope.close(last, Exit.void)
+        }
+        return Effect.flatMap(Scope.make(), (scope) => {
+          holder = scope
+          return Scope.extend(watch.hold, scope)
+        })
       })
-    })
+    )
 
     const secretOf = (name: string) => resources.get("secrets", Secret, namespace, name)
 
@@ -80,27 +89,40 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
         Effect.mapError((error) => (error instanceof ClusterError ? error : silence("read the Pod of a start", "it is broken")))
       )
 
+    /** The Pod of a name, if it can go on as it is. One that has ended, or whose node is lost, is deleted. */
+    const survivor = (name: string) =>
+      Effect.gen(function* () {
+        const pod = yield* resources.get("pods", Pod, namespace, name)
+        if (Option.isNone(pod)) return false
+        const { metadata } = pod.value
+        if (endOf(pod.value) !== undefined || isOfLostNode(pod.value)) {
+          yield* resources.remove("pods", namespace, name, { uid: metadata.uid, grace: 0 })
+          return false
+        }
+        if (metadata.deletionTimestamp) return yield* silence(`make the Pod ${name}`, "the earlier one still ends")
+        return true
+      })
+
     /** Makes a Pod again if the Secret of its start is there; otherwise it has been stopped. */
     const restore = (name: string, reason: string) =>
       Effect.gen(function* () {
         const secret = yield* secretOf(name)
         if (Option.isNone(secret) || secret.value.metadata.deletionTimestamp) return
-        const pod = yield* resources.get("pods", Pod, namespace, name)
-        if (Option.isSome(pod)) {
-          const { metadata } = pod.value
-          const isLost = isOfLostNode(pod.value)
-          if (endOf(pod.value) === undefined && !isLost) return
-          yield* resources.remove("pods", namespace, name, { uid: metadata.uid, grace: 0 })
-        }
+        if (yield* survivor(name)) return
         const manifest = yield* manifestOf(secret.value)
         const { metadata } = secret.value
         const labels = { ...Object(Object(manifest["metadata"])["labels"]), ...metadata.labels, "atelier.dev/part": "agent" }
         const relabelled = { ...manifest, metadata: { ...Object(manifest["metadata"]), labels } }
-        yield* Effect.catchIf(
-          resources.create("pods", namespace, ownedBy(metadata, relabelled) as unknown as Manifest),
-          (error) => error.isPresent,
-          () => Effect.void
+        const isMade = yield* resources.create("pods", namespace, ownedBy(metadata, relabelled) as unknown as Manifest).pipe(
+          Effect.as(true),
+          // Another server was faster, and tells of it
+          Effect.catchIf(
+            (error) => error.isPresent,
+            () => Effect.succeed(false)
+          )
         )
+        if (!isMade) return
+        attempts.set(name, { count: (attempts.get(name)?.count ?? 0) + 1, at: yield* Clock.currentTimeMillis })
         if (outages.size < maximumOutages)
           outages.set(name, {
             token: decoded(secret.value.data?.["token"]),
@@ -108,6 +130,7 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
           })
         yield* Effect.logInfo(`the Pod ${name} is started again: ${reason}`)
       }).pipe(
+        permits.withPermits(1),
         Effect.tapError((error) => Effect.logWarning(`the Pod ${name} cannot be started again yet: ${error.message}`)),
         Effect.retry(pauses),
         Effect.ignore
@@ -119,13 +142,29 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
         const now = yield* Clock.currentTimeMillis
         for (const [other, { at }] of attempts) if (now - at > steady) attempts.delete(other)
         const count = attempts.get(name)?.count ?? 0
-        attempts.set(name, { count: count + 1, at: now })
         if (count > 0) yield* Effect.sleep(Math.min(1_000 * 2 ** count, 2 * 60_000))
       })
 
+    /** What is told of a Pod while it is being looked at has it looked at once more. */
+    const lookAfter = (name: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const reason = reasons.get(name)
+        reasons.delete(name)
+        if (reason !== undefined)
+          return pause(name).pipe(Effect.zipRight(restore(name, reason)), Effect.zipRight(Effect.suspend(() => lookAfter(name))))
+        busy.delete(name)
+        expected.delete(name)
+        return holdOrRelease
+      })
+
     /** One attempt for each Pod at a time. */
-    const begin = (name: string, reason: string) =>
-      Effect.asVoid(FiberMap.run(restoring, name, Effect.zipRight(pause(name), restore(name, reason)), { onlyIfMissing: true }))
+    const begin = (name: string, reason: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (!reasons.has(name)) reasons.set(name, reason)
+        if (busy.has(name)) return Effect.void
+        busy.add(name)
+        return Effect.asVoid(Effect.forkIn(lookAfter(name), scope))
+      })
 
     const onChange = (change: Change<Pod>): Effect.Effect<void> =>
       Effect.gen(function* () {
@@ -138,14 +177,13 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
             listed?.add(name)
             present.add(name)
             expected.delete(name)
-            const end = endOf(change.object)
-            if (end !== undefined) yield* begin(name, end)
+            if (endOf(change.object) !== undefined) yield* begin(name, lossOf(change.object))
             else if (isOfLostNode(change.object)) yield* begin(name, "its node is lost")
             break
           }
           case "Gone":
             present.delete(change.object.metadata.name)
-            yield* begin(change.object.metadata.name, endOf(change.object) ?? "the Pod was deleted")
+            yield* begin(change.object.metadata.name, lossOf(change.object))
             break
           case "Listed": {
             const gone = [...present, ...expected].filter((name) => listed?.has(name) !== true)
@@ -166,8 +204,13 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
     return {
       keep: (names) =>
         Effect.suspend(() => {
-          for (const name of names) if (!present.has(name)) expected.add(name)
-          return holdOrRelease
+          const missing = names.filter((name) => !present.has(name))
+          for (const name of missing) expected.add(name)
+          // A list that is still to come tells which of them are gone
+          const begun = watch.hasListed()
+            ? Effect.forEach(missing, (name) => begin(name, "the Pod is gone"), { discard: true })
+            : Effect.void
+          return Effect.zipRight(holdOrRelease, begun)
         }),
       tellOutages: (tell) =>
         Effect.suspend(() => {

@@ -78,10 +78,16 @@ export const progressOf = ({ status }: Pod): Progress => {
 export const endOf = ({ status }: Pod): string | undefined =>
   status?.phase === "Failed" || status?.phase === "Succeeded" ? sentence("the Pod has ended", status.reason, status.message) : undefined
 
+const disruptionOf = ({ status }: Pod) =>
+  (status?.conditions ?? []).find(({ status: is, type }) => type === "DisruptionTarget" && is === "True")
+
+/** Why a Pod that is gone was lost. */
+export const lossOf = (pod: Pod): string => {
+  const disruption = disruptionOf(pod)
+  if (disruption !== undefined) return sentence("the cluster has ended the Pod", disruption.reason, disruption.message)
+  return endOf(pod) ?? "the Pod was deleted"
+}
+
 /** Whether the cluster has given up the node of a Pod that is being deleted: no answer of the node will come. */
-export const isOfLostNode = ({ metadata, status }: Pod): boolean =>
-  Boolean(metadata.deletionTimestamp) &&
-  (status?.reason === "NodeLost" ||
-    (status?.conditions ?? []).some(
-      ({ reason, status: is, type }) => type === "DisruptionTarget" && is === "True" && reason === "DeletionByTaintManager"
-    ))
+export const isOfLostNode = (pod: Pod): boolean =>
+  Boolean(pod.metadata.deletionTimestamp) && (pod.status?.reason === "NodeLost" || disruptionOf(pod)?.reason === "DeletionByTaintManager")

@@ -13,30 +13,60 @@ export const youngest = 5 * 60_000
 /** The Secret before the Pod, so that no server makes the Pod again. */
 const kinds: ReadonlyArray<Kind> = ["secrets", "pods", "networkpolicies", "persistentvolumeclaims"]
 
-export type Exists = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>
+/** Returns those of some ids for which something is so. */
+export type Known = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>
 
-/** Deletes the objects of workspaces that do not exist. Volumes that are to be kept stay: an orphaned workspace leaves them on purpose. */
+interface Needs {
+  readonly resources: Resources
+  readonly settings: Settings
+}
+
+const idOf = (text: string | undefined): ReadonlyArray<Uuid.Uuid> => {
+  const id = Uuid.parse(text ?? "")
+  return id === undefined || id === null ? [] : [id]
+}
+
+const asked = (ids: ReadonlyArray<Uuid.Uuid>, known: Known): Effect.Effect<ReadonlySet<string>> =>
+  ids.length === 0 ? Effect.succeed(new Set()) : known([...new Set(ids)])
+
+/**
+ * Deletes the objects of workspaces that do not exist, and what runs by builds that have ended without success. Volumes that are to be kept stay: an orphaned
+ * workspace leaves them on purpose. Returns the names of the Secrets that stay: their Pods are to run.
+ */
 export const sweep = (
-  { resources, settings }: { readonly resources: Resources; readonly settings: Settings },
-  exists: Exists,
+  { resources, settings }: Needs,
+  { exists, unsuccessful }: { readonly exists: Known; readonly unsuccessful: Known },
   age: number = youngest
-): Effect.Effect<void, ClusterError> =>
+): Effect.Effect<ReadonlyArray<string>, ClusterError> =>
   Effect.gen(function* () {
     const { deployment, namespace } = settings
     const labelSelector = `${selectorOf({ [label.deployment]: deployment })},${label.workspace}`
     const now = yield* Clock.currentTimeMillis
+    const staying: Array<string> = []
     for (const kind of kinds) {
-      const found = (yield* resources.list(kind, Any, namespace, { labelSelector })).flatMap(({ metadata }) => {
-        const id = Uuid.parse(metadata.labels?.[label.workspace] ?? "")
+      const found = yield* resources.list(kind, Any, namespace, { labelSelector })
+      const removable = found.flatMap(({ metadata }) => {
         const isOld = now - Date.parse(metadata.creationTimestamp ?? "") >= age
-        return id === undefined || id === null || !isOld || metadata.labels?.[label.keep] === "true" ? [] : [{ id, metadata }]
+        return isOld && metadata.labels?.[label.keep] !== "true" ? [metadata] : []
       })
-      if (found.length === 0) continue
-      const known = yield* exists([...new Set(found.map(({ id }) => id))])
-      for (const { id, metadata } of found) {
-        if (known.has(id)) continue
-        yield* Effect.logInfo(`${metadata.name} (${kind}) belongs to no workspace, and is deleted`)
-        yield* resources.remove(kind, namespace, metadata.name, { uid: metadata.uid })
+      const known = yield* asked(
+        removable.flatMap(({ labels }) => idOf(labels?.[label.workspace])),
+        exists
+      )
+      const ended = yield* asked(
+        removable.flatMap(({ labels }) => idOf(labels?.[label.build])),
+        unsuccessful
+      )
+      const left = removable.filter(({ labels }) => {
+        const [workspace] = idOf(labels?.[label.workspace])
+        return (workspace !== undefined && !known.has(workspace)) || ended.has(labels?.[label.build] ?? "")
+      })
+      for (const { name, uid } of left) {
+        yield* Effect.logInfo(`${name} (${kind}) belongs to no workspace, or to a build that failed, and is deleted`)
+        yield* resources.remove(kind, namespace, name, { uid })
       }
+      const gone = new Set(left.map(({ uid }) => uid))
+      if (kind === "secrets") staying.push(...found.flatMap(({ metadata: { name, uid } }) => (gone.has(uid) ? [] : [name])))
     }
+    return staying
   })
