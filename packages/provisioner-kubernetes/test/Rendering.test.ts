@@ -1,6 +1,7 @@
 import { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "vitest"
 import { agentObject, nameOf, volumeObject } from "../src/render/Names.js"
+import { agentLimits } from "../src/render/Limits.js"
 import { claimsOf, networkPolicyOf } from "../src/render/Objects.js"
 import { podOf } from "../src/render/Pod.js"
 import { merged } from "../src/render/StrategicMerge.js"
@@ -93,6 +94,30 @@ describe("what lies beside a Pod", () => {
     expect(all).toMatch(/by number.*\n.*privileged.*\n.*serviceAddresses/)
     expect(refusals(settings, aSpec({ user: "0:0" }))).toHaveLength(1)
     expect(refusals(settingsOf({ allowRoot: true }, undefined), aSpec({ user: "0:0" }))).toStrictEqual([])
+  })
+})
+
+describe("the operator's maxima", () => {
+  const gibibyte = 2 ** 30
+  const maxima = { cpus: 2, memory: 4 * gibibyte, disk: 5 * gibibyte, gpus: 0 }
+
+  it("refuse by name what a container or one beside it asks for beyond them", () => {
+    const sidecar = { name: "db", image: "postgres", env: {}, command: [], ports: [], volumes: [], cpus: 3 }
+    const spec = aSpec({ cpus: 2, memory: 8 * gibibyte, disk: 6 * gibibyte, gpus: 1, sidecars: [sidecar] })
+    expect(refusals(settingsOf({ maxima }, undefined), spec)).toStrictEqual([
+      "the container of the agent main: memory: 8192 MiB is more than the operator's maximum of 4096 MiB",
+      "the container of the agent main: disk: 6144 MiB is more than the operator's maximum of 5120 MiB",
+      "the container of the agent main: gpus: 1 is more than the operator's maximum of 0",
+      "the container of the agent main: the sidecar db: cpus: 3 is more than the operator's maximum of 2"
+    ])
+    expect(refusals(settingsOf({ maxima }, undefined), aSpec({ ...maxima }))).toStrictEqual([])
+  })
+
+  it("are the limits of a container that names none, unless there are defaults", () => {
+    const { cpus: _, disk: __, memory: ___, ...plain } = aSpec()
+    const limits = (options: Options) => agentLimits(settingsOf(options, undefined), plain)
+    expect(limits({ maxima })).toMatchObject({ cpus: 2, memory: 4 * gibibyte, disk: 5 * gibibyte })
+    expect(limits({ maxima, defaults: { cpus: 1 } })).toMatchObject({ cpus: 1, memory: 4 * gibibyte })
   })
 })
 

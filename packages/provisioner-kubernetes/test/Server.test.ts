@@ -1,5 +1,6 @@
 /** A server whose workspaces are Pods of a real cluster, as its users have it. */
 import {
+  agents,
   builds,
   type Client,
   provisioning,
@@ -10,23 +11,18 @@ import {
   workspaces,
   workspaceSettings
 } from "@atelier/client"
-import { runtimeArchive } from "@atelier/provisioner/container"
 import { Effect, Exit, Scope } from "effect"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { type AddressInfo, connect, createServer, type Server as Listener } from "node:net"
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises"
+import type { Server as Listener } from "node:net"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pipeline } from "node:stream/promises"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { freePort, Server } from "../../atelier/test/Server.js"
-import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
+import { Server } from "../../atelier/test/Server.js"
+import { agentOf, build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
 import { aTar } from "../../../test/records/archives.js"
-import { lastingDatabaseUrl } from "../../../test/store/databases.js"
-import { Any, Event, Pod } from "../src/cluster/Objects.js"
-import type { Options } from "../src/Settings.js"
-import { aNamespace, image, kubeconfig, nodeAddress, skipped, storageClass, type TestNamespace } from "./cluster.js"
+import { Event, Pod } from "../src/cluster/Objects.js"
+import { aNamespace, image, kubeconfig, skipped, type TestNamespace } from "./cluster.js"
+import { aPlace, left, unpackRuntime } from "./server.js"
 
 const run = Effect.runPromise
 
@@ -65,10 +61,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "atelier-kubernetes-"))
     runtime = join(directory, "runtime")
-    await mkdir(runtime)
-    const { tar } = await run(runtimeArchive())
-    const unpack = spawn("tar", ["-xC", runtime], { stdio: ["pipe", "ignore", "inherit"] })
-    await Promise.all([pipeline(tar(), unpack.stdin), once(unpack, "close")])
+    await unpackRuntime(runtime)
   })
 
   // Another attempt meets nothing of an earlier one
@@ -94,57 +87,10 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
     return found[0]
   }
 
-  /** The names of all that an engine has made and not deleted. */
-  const left = (deployment: string) =>
-    run(
-      Effect.forEach(["pods", "secrets", "persistentvolumeclaims", "networkpolicies"] as const, (kind) =>
-        Effect.map(
-          namespace.resources.list(kind, Any, namespace.name, {
-            labelSelector: `atelier.dev/workspace-id,atelier.dev/deployment=${deployment}`
-          }),
-          (all) => all.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : [`${kind} ${metadata.name}`]))
-        )
-      ).pipe(Effect.map((all) => all.flat()))
-    )
-
-  /** Where Pods reach a port of the loopback address, on which a server needs no set-up token. */
-  const reachedAt = async (port: number): Promise<string> => {
-    const address = await run(nodeAddress(namespace))
-    const listener = createServer((socket) => {
-      const other = connect(port, "127.0.0.1")
-      socket.on("error", () => other.destroy())
-      other.on("error", () => socket.destroy())
-      socket.pipe(other).pipe(socket)
-    }).listen(0, address)
-    await once(listener, "listening")
-    listeners.push(listener)
-    return `http://${address}:${(listener.address() as AddressInfo).port}`
-  }
-
   const aServer = async (kind: "SQLite" | "PostgreSQL", deployment: string) => {
-    const own = await mkdtemp(join(directory, "server-"))
-    const port = await freePort()
-    const options: Options = {
-      agentUrl: await reachedAt(port),
-      kubeconfig,
-      namespace: namespace.name,
-      deployment,
-      storageClass,
-      runtimeVolume: { hostPath: { path: runtime } },
-      imagePullPolicy: "IfNotPresent",
-      requests: { cpus: 0.1, memory: 0.1 },
-      // A busy machine may take long to make volumes
-      scheduleTimeout: "2 minutes",
-      stopGrace: "5 seconds"
-    }
-    const file = join(own, "kubernetes.yaml")
-    await writeFile(file, JSON.stringify(options))
-    return Server.start({
-      port,
-      database: kind === "SQLite" ? `sqlite:${join(own, "life.db")}` : await lastingDatabaseUrl(),
-      workspacesDirectory: join(own, "workspaces"),
-      args: ["--engines", "kubernetes", "--kubernetes-options-file", file, "--workspace-prebuilds-reconciliation-interval", "1s"]
-    })
+    const place = await aPlace({ namespace, directory, runtime, kind, deployment })
+    listeners.push(place.listener)
+    return Server.start(place.server)
   }
 
   it.each(["SQLite", "PostgreSQL"] as const)("keeps what a user of %s does", async (kind) => {
@@ -186,11 +132,21 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
 
       await build(client, started, "stop")
       await untilWorkspace(client, id, isStopped)
-      expect((await left(deployment)).filter((name) => !name.startsWith("persistentvolumeclaims "))).toStrictEqual([])
+      expect((await left(namespace, deployment)).filter((name) => !name.startsWith("persistentvolumeclaims "))).toStrictEqual([])
       await build(client, started, "start")
       await untilWorkspace(client, id, isRunning)
       const again = await client.sandboxes.get(id)
       expect((await again.exec("cat note")).stdout).toBe("kept\n")
+
+      // A Pod that is deleted by hand comes back with its volume, and the agent's log says so
+      const lost = await podOf(again)
+      await run(namespace.resources.remove("pods", namespace.name, lost?.metadata.name ?? ""))
+      const { id: workspaceagent } = agentOf(await workspaces.getWorkspace(client, { workspace: id }))
+      for await (const rows of agents.followAgentLogs(client, { workspaceagent }, { signal: AbortSignal.timeout(patience) }))
+        if (rows.some(({ output }) => /is started again/.test(output))) break
+      const note = () => again.exec("cat note").then(({ stdout }) => stdout, String)
+      await expect.poll(note, { timeout: patience }).toBe("kept\n")
+      expect((await podOf(again))?.metadata.uid).not.toBe(lost?.metadata.uid)
 
       // A prebuilt workspace is handed over as it runs
       const site = await templateFrom(client, "site", { files: { "template.yaml": pool("first") } })
@@ -229,13 +185,13 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       await untilPod(waiting)
       await builds.cancelWorkspaceBuild(client, { workspacebuild: waiting.latest_build.id })
       await untilWorkspace(client, waiting.id, ({ latest_build }) => ["canceled", "failed"].includes(latest_build.status))
-      expect((await left(deployment)).filter((name) => name.includes(waiting.id))).toStrictEqual([])
+      expect((await left(namespace, deployment)).filter((name) => name.includes(waiting.id))).toStrictEqual([])
 
       await again.delete({ wait: true })
       await build(client, waiting, "delete")
       await untilWorkspace(client, waiting.id, ({ latest_build }) => latest_build.status === "deleted")
       // What was prebuilt of the first version goes too
-      await expect.poll(() => left(deployment), { timeout: patience }).toStrictEqual([])
+      await expect.poll(() => left(namespace, deployment), { timeout: patience }).toStrictEqual([])
     } catch (error) {
       throw new Error(`${String(error)}\n${await story(server, client)}`, { cause: error })
     } finally {

@@ -3,9 +3,10 @@ import type { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
 import { Any, Pod, Secret } from "../src/cluster/Objects.js"
-import { agentObject } from "../src/render/Names.js"
+import { agentObject, volumeObject } from "../src/render/Names.js"
+import { claimsOf } from "../src/render/Objects.js"
 import { aNamespace, kubeconfig, skipped } from "./cluster.js"
-import { aBuild, aCluster, anAgent, connects, failing } from "./workspaces.js"
+import { aBuild, aCluster, anAgent, aSpec, connects, failing } from "./workspaces.js"
 
 const silent = () => Effect.void
 
@@ -169,6 +170,25 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       expect(yield* pods).toStrictEqual([])
       expect(yield* namespace.resources.list("secrets", Any, namespace.name, {})).toStrictEqual([])
       yield* eventually(namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {}), (found) => found.length === 0)
+    })
+  )
+
+  it.scopedLive("lose the volumes of a build that fails, also those of its earlier attempts, and no others", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { settings, workspaces } = yield* aCluster(namespace, "exit 3")
+      const metadata = aBuild()
+      const agent = anAgent()
+      const data = aSpec({ volumes: [{ name: "data", path: "/data", keep: true }] })
+      // A server that was lost in the middle of the build has left the first, and an earlier build the second
+      for (const claim of [...claimsOf(settings, metadata, agent.spec), ...claimsOf(settings, aBuild(metadata.workspace_id), data)])
+        yield* namespace.resources.create("persistentvolumeclaims", namespace.name, claim)
+      yield* Effect.flip(workspaces.start({ metadata, agents: [agent], files: undefined }, silent))
+      const names = Effect.map(namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {}), (found) =>
+        found.map(({ metadata: { name } }) => name)
+      )
+      yield* eventually(names, (found) => found.length === 1)
+      expect(yield* names).toStrictEqual([volumeObject(metadata.workspace_id, "main", "data")])
     })
   )
 

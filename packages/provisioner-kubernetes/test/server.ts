@@ -1,0 +1,87 @@
+/** A server whose workspaces are Pods of a real cluster, and how its Pods get its agent and reach it. */
+import { runtimeArchive } from "@atelier/provisioner/container"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
+import { type AddressInfo, connect, createServer, type Server as Listener } from "node:net"
+import { join } from "node:path"
+import { pipeline } from "node:stream/promises"
+import { freePort, type ServerOptions } from "../../atelier/test/Server.js"
+import { lastingDatabaseUrl } from "../../../test/store/databases.js"
+import { Any } from "../src/cluster/Objects.js"
+import type { Options } from "../src/Settings.js"
+import { kubeconfig, nodeAddress, storageClass, type TestNamespace } from "./cluster.js"
+
+/** Unpacks the agent with its Node into a folder, which Pods of this machine mount. */
+export const unpackRuntime = async (folder: string): Promise<void> => {
+  await mkdir(folder)
+  const { tar } = await Effect.runPromise(runtimeArchive())
+  const unpack = spawn("tar", ["-xC", folder], { stdio: ["pipe", "ignore", "inherit"] })
+  await Promise.all([pipeline(tar(), unpack.stdin), once(unpack, "close")])
+}
+
+/** Where Pods reach a port of the loopback address, on which a server needs no set-up token. */
+const reachedAt = async (namespace: TestNamespace, port: number): Promise<Listener> => {
+  const listener = createServer((socket) => {
+    const other = connect(port, "127.0.0.1")
+    socket.on("error", () => other.destroy())
+    other.on("error", () => socket.destroy())
+    socket.pipe(other).pipe(socket)
+  }).listen(0, await Effect.runPromise(nodeAddress(namespace)))
+  await once(listener, "listening")
+  return listener
+}
+
+interface Place {
+  readonly namespace: TestNamespace
+  /** A folder, within which the server gets one of its own. */
+  readonly directory: string
+  /** The folder of the agent. */
+  readonly runtime: string
+  readonly kind: "SQLite" | "PostgreSQL"
+  readonly deployment: string
+}
+
+/** The options of a server, and the listener that brings its Pods to it. */
+export const aPlace = async ({ deployment, directory, kind, namespace, runtime }: Place) => {
+  const own = await mkdtemp(join(directory, "server-"))
+  const port = await freePort()
+  const listener = await reachedAt(namespace, port)
+  const at = listener.address() as AddressInfo
+  const options: Options = {
+    agentUrl: `http://${at.address}:${at.port}`,
+    kubeconfig,
+    namespace: namespace.name,
+    deployment,
+    storageClass,
+    runtimeVolume: { hostPath: { path: runtime } },
+    imagePullPolicy: "IfNotPresent",
+    requests: { cpus: 0.1, memory: 0.1 },
+    // A busy machine may take long to make volumes
+    scheduleTimeout: "2 minutes",
+    stopGrace: "5 seconds"
+  }
+  const file = join(own, "kubernetes.yaml")
+  await writeFile(file, JSON.stringify(options))
+  const server: ServerOptions = {
+    port,
+    database: kind === "SQLite" ? `sqlite:${join(own, "life.db")}` : await lastingDatabaseUrl(),
+    workspacesDirectory: join(own, "workspaces"),
+    args: ["--engines", "kubernetes", "--kubernetes-options-file", file, "--workspace-prebuilds-reconciliation-interval", "1s"]
+  }
+  return { server, listener }
+}
+
+/** The names of all that the workspaces of a deployment, or one of them, have in the cluster and that is not being deleted. */
+export const left = ({ name, resources }: TestNamespace, deployment: string, workspace?: string): Promise<ReadonlyArray<string>> =>
+  Effect.runPromise(
+    Effect.forEach(["pods", "secrets", "persistentvolumeclaims", "networkpolicies"] as const, (kind) =>
+      Effect.map(
+        resources.list(kind, Any, name, {
+          labelSelector: `atelier.dev/workspace-id${workspace === undefined ? "" : `=${workspace}`},atelier.dev/deployment=${deployment}`
+        }),
+        (all) => all.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : [`${kind} ${metadata.name}`]))
+      )
+    ).pipe(Effect.map((all) => all.flat()))
+  )
