@@ -29,7 +29,7 @@ describe("a server whose Docker daemon is away", () => {
   })
 
   it("imports templates, and names the daemon when a workspace is built", async () => {
-    await templateFrom(client, "away", { files: { "template.yaml": 'agents: [{ name: main, container: { image: "node:22" } }]\n' } })
+    await templateFrom(client, "away", { files: { "template.yaml": "agents:\n  - name: main\n    container: { image: 'node:22' }\n" } })
     await expect(client.sandboxes.create({ template: "away" })).rejects.toThrow(
       `the Docker daemon at unix://${directory}/none.sock cannot be reached`
     )
