@@ -64,7 +64,7 @@ describe.skipIf(daemon === undefined)(`workspaces in Docker${skipped}`, { timeou
     expect(await left(deployment)).toStrictEqual([])
   })
 
-  it("run an image of a static busybox that is built of a Dockerfile", async () => {
+  it("run an image of a static busybox that is built of a Dockerfile, with a terminal", async () => {
     await templateFrom(client, "static", {
       files: {
         "template.yaml": "agents:\n  - name: main\n    container:\n      build:\n        context: image\n",
@@ -73,6 +73,12 @@ describe.skipIf(daemon === undefined)(`workspaces in Docker${skipped}`, { timeou
     })
     const sandbox = await client.sandboxes.create({ template: "static" })
     expect((await sandbox.exec("cat /built")).stdout).toBe("built\n")
+    // Its programs have no C library in common with the agent
+    const terminal = await sandbox.terminal()
+    await terminal.input.getWriter().write("tty && stty size; exit\n")
+    let screen = ""
+    for await (const bytes of terminal.output) screen += new TextDecoder().decode(bytes)
+    expect(screen).toMatch(/\/dev\/pts\/\d+\s+24 80/)
     await sandbox.delete({ wait: true })
   })
 

@@ -1,10 +1,14 @@
 /** What containers of a real daemon are held to, and what an operator refuses. */
 import type { Client } from "@atelier/client"
+import { runtimeArchive } from "@atelier/provisioner/container"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { type AddressInfo, connect, createServer, type Server as Listener } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pipeline } from "node:stream/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, Server } from "../../atelier/test/Server.js"
 import { firstClient, templateFrom } from "../../atelier/test/Steps.js"
@@ -36,6 +40,7 @@ describe.skipIf(daemon === undefined)(`limits of containers${skipped}`, { timeou
         "--engines=docker",
         `--docker-host=${daemon}`,
         `--docker-deployment=${deployment}`,
+        `--docker-runtime=${await aRuntime(join(directory, "runtime"))}`,
         `--docker-agent-url=http://127.0.0.1:${await passedOn(port)}`,
         "--docker-pids-limit=64",
         "--docker-default-limits=cpus=0.5,memory=160Mi",
@@ -44,6 +49,16 @@ describe.skipIf(daemon === undefined)(`limits of containers${skipped}`, { timeou
     })
     client = await firstClient(server.url)
   }, 240_000)
+
+  /** A directory of the agent's runtime, as it is made on a machine of another architecture. */
+  const aRuntime = async (folder: string): Promise<string> => {
+    await mkdir(folder)
+    const { tar } = await Effect.runPromise(runtimeArchive())
+    const unpack = spawn("tar", ["-xC", folder], { stdio: ["pipe", "ignore", "inherit"] })
+    await Promise.all([pipeline(tar(), unpack.stdin), once(unpack, "close")])
+    await writeFile(join(folder, "origin"), "a directory\n")
+    return folder
+  }
 
   /** A port of all interfaces that leads to one of the loopback interface, on which a server needs no set-up token. */
   const passedOn = async (port: number): Promise<number> => {
@@ -75,8 +90,8 @@ describe.skipIf(daemon === undefined)(`limits of containers${skipped}`, { timeou
       )
     )
     const sandbox = await client.sandboxes.create({ template: "plain" })
-    const { stdout } = await sandbox.exec("id -u; id -g; cat /tmp/front; cat /proc/1/comm")
-    expect(stdout).toMatch(/^1000\n1001\nfront\n(?!docker-init)/)
+    const { stdout } = await sandbox.exec("id -u; id -g; cat /opt/atelier/origin; cat /tmp/front; cat /proc/1/comm")
+    expect(stdout).toMatch(/^1000\n1001\na directory\nfront\n(?!docker-init)/)
     const limits = async (container: string) =>
       docker(
         "inspect",
