@@ -12,6 +12,7 @@ import { apps } from "./sections/apps.mjs"
 import { commandTimes } from "./sections/commands.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
 import { largeFiles } from "./sections/files.mjs"
+import { docker } from "./sections/docker.mjs"
 import { forms } from "./sections/forms.mjs"
 import { history } from "./sections/history.mjs"
 import { interactive } from "./sections/interactive.mjs"
@@ -47,6 +48,7 @@ const sections = {
   files: largeFiles,
   commands: commandTimes,
   ssh,
+  docker,
   daemons: remoteDaemons,
   forms,
   history

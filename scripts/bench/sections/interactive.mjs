@@ -98,7 +98,7 @@ const timeOfChild = async (pid) => {
 const poolOf = async (client) => (await workspaces.listWorkspaces(client, { q: "owner:prebuilds", limit: 100 })).workspaces
 
 /** Ends the pool, whose agents would outlive the server. */
-const drain = async (client) => {
+export const drain = async (client) => {
   await prebuilds.updatePrebuildsSettings(client, { body: { reconciliation_paused: true } })
   for (let pool = await poolOf(client); pool.length > 0; pool = await poolOf(client)) {
     const settled = pool.filter(({ latest_build }) => latest_build.status === "running")
@@ -110,18 +110,19 @@ const drain = async (client) => {
   }
 }
 
-const fullPool = async (client) => {
+export const fullPool = async (client, size = atOnce) => {
   for (;;) {
     const pool = await poolOf(client)
-    if (pool.length >= atOnce && pool.every((one) => one.latest_build.status === "running" && agentOf(one)?.lifecycle_state === "ready"))
+    if (pool.length >= size && pool.every((one) => one.latest_build.status === "running" && agentOf(one)?.lifecycle_state === "ready"))
       return
     await sleep(200)
   }
 }
 
-const measure = async ({ client, figure, kind, ready, report, targets, values }) => {
+/** Times workspaces that are made one after the other, and some at once where `targets.many` says how long these may take. */
+export const measure = async ({ client, figure, kind, ready, report, targets, values }) => {
   let number = 0
-  const next = () => ({ name: `${kind}-${number++}`, ...values })
+  const next = () => ({ name: `${kind.replace(/\W+/g, "-")}-${number++}`, ...values })
   const times = []
   for (let round = 0; round < warmUp + rounds; round++) {
     await ready()
@@ -139,6 +140,7 @@ const measure = async ({ client, figure, kind, ready, report, targets, values })
     target: { atMost: targets.one }
   })
   report.add({ ...figure, figure: `${kind}: the fastest of ${rounds}`, value: Math.min(...wholes), unit: "ms" })
+  if (targets.many === undefined) return
   await ready()
   const all = await Promise.all(Array.from({ length: atOnce }, () => timed(client, next())))
   console.log(`  parts of ${atOnce} at once, medians in ms: ${described(all)}`)
