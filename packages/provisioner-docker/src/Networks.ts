@@ -1,5 +1,5 @@
 /** The networks of workspaces, and where their agents reach the service. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { type DaemonError, type DockerDaemon, isConflict } from "./DockerDaemon.js"
 import { type Labels, labels } from "./Labels.js"
 
@@ -31,6 +31,9 @@ export interface NetworkOptions {
 
 /** How containers of a bridge name the machine of the daemon, as Docker Desktop does. */
 const hostName = "host.docker.internal"
+
+/** Milliseconds for which it is known whether the daemon has a bridge: each start asks. */
+const bridgeKept = 60_000
 
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.(\d+\.){2}\d+$/.test(host) || host.endsWith(".localhost")
@@ -80,13 +83,23 @@ export const makeNetworks = (daemon: DockerDaemon, { agentUrl, deployment, netwo
     )
   }
 
-  /** A daemon that was started without a bridge gives containers the machine's own network, or none. */
-  const hasBridge = Effect.map(
+  let bridge: { readonly isThere: boolean; readonly until: number } | undefined
+
+  const lookForBridge = Effect.map(
     daemon.call("the networks cannot be listed", (docker, abortSignal) =>
       docker.listNetworks({ filters: { name: ["bridge"] }, abortSignal })
     ),
     (networks) => networks.some(({ Driver, Name }) => Name === "bridge" && Driver === "bridge")
   )
+
+  /** A daemon that was started without a bridge gives containers the machine's own network, or none. It may be started otherwise later. */
+  const hasBridge = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (bridge !== undefined && now < bridge.until) return bridge.isThere
+    const isThere = yield* lookForBridge
+    bridge = { isThere, until: now + bridgeKept }
+    return isThere
+  })
 
   /** Warns an operator who has not asked for the machine's own network that containers have it. */
   const warn: Effect.Effect<void, DaemonError> = Effect.suspend(() =>

@@ -240,10 +240,15 @@ export const makeStarts = ({ containers, daemon, images, networks, options, runt
         const imageHome = homeOf([...image.env, ...Object.entries(spec.env).map(([key, value]) => `${key}=${value}`)])
         const home = spec.volumes.find((one) => one.name === homeVolume)?.path ?? imageHome ?? found.home
         const user: ImageUser = { ...found, home }
-        const mounts = yield* Effect.forEach(spec.volumes, (one) =>
-          volume(spec.agent, { ...one, path: one.path ?? home }, one.name === homeVolume ? spec.disk : undefined)
+        const [mounts, runtimeVolume] = yield* Effect.all(
+          [
+            Effect.forEach(spec.volumes, (one) =>
+              volume(spec.agent, { ...one, path: one.path ?? home }, one.name === homeVolume ? spec.disk : undefined)
+            ),
+            timed("fill", "runtime", runtime.ensure(image.id))
+          ],
+          { concurrency: "unbounded" }
         )
-        const runtimeVolume = yield* timed("fill", "runtime", runtime.ensure(image.id))
         const settings = agentContainer({
           spec,
           image: image.id,
