@@ -11,7 +11,7 @@ export interface Results {
 /** Runs the lines with a client, and answers the values that they name. */
 export const fiveLines = async (client: Client): Promise<Results> => {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8")
-  const [, lines = ""] = /## Run code[^]*?```js\n([^]*?)```/.exec(readme) ?? []
+  const [, lines = ""] = /```js\n([^]*?)```/.exec(readme) ?? []
   const run = new Function("client", `return (async () => {\n${lines}\nreturn { stdout, exitCode, preview }\n})()`)
   return run(client)
 }
