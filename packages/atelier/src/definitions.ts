@@ -375,7 +375,8 @@ export const ownDefinitions = {
   brand: {
     name: "Brand",
     type: "string",
-    description: "The name in header, cookie and variable names; default: Service, or as compatibility sets it.",
+    description:
+      "The name on pages, in mail, and in the names of headers, cookies and variables; default: Atelier for people and Service in names, or as compatibility sets it.",
     group: program,
     yaml: "brand"
   }

@@ -1,4 +1,5 @@
 /** Email messages, rendered as plain text and as HTML. notifications-audit-insights.md §A5. */
+import { productName } from "../deployment/ProductName.js"
 import type { Mail } from "./Mailer.js"
 
 /** The content of an email message, before it is rendered. All texts are plain. */
@@ -46,7 +47,7 @@ const page = ({ actions, links = [], name, paragraphs, subject }: EmailMessage, 
     <title>${escaped(oneLine(subject))}</title>
   </head>
   <body style="max-width: 560px; margin: 40px auto; padding: 0 16px; font-family: sans-serif; line-height: 1.5; color: #111827;">
-    <p>${escaped(brand)}</p>
+    <p>${escaped(productName(brand))}</p>
     <h1 style="font-size: 20px;">${escaped(oneLine(subject))}</h1>
     ${[`Hi ${oneLine(name)},`, ...paragraphs].map(paragraph).join("\n    ")}
     ${actions.map(button).join("\n    ")}

@@ -1,4 +1,4 @@
-import { DeploymentAppearance } from "@atelier/core/deployment"
+import { DeploymentAppearance, productName } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { Settings } from "../server/request/Settings.js"
 import type { PageBrand } from "./page.js"
@@ -6,7 +6,7 @@ import type { PageBrand } from "./page.js"
 /** The name, the logo and the documentation that pages show now. deployment.md §7. */
 export const brandOf = Effect.map(Effect.all([DeploymentAppearance, Settings]), ([appearance, { names }]): Effect.Effect<PageBrand> =>
   Effect.map(appearance.get, ({ application_name, docs_url, logo_url }) => ({
-    name: application_name || names.word,
+    name: application_name || productName(names.word),
     logo: logo_url,
     documentation: docs_url
   }))

@@ -1,3 +1,4 @@
+import { neutralBrand } from "../ProductName.js"
 import { Context, Either } from "effect"
 import { type Configuration, resolve } from "./Configuration.js"
 import type { Yaml } from "./readers.js"
@@ -13,7 +14,7 @@ export const defaultConfiguration = (): Configuration =>
   Either.getOrThrow(
     resolve({
       prefix: "SERVICE",
-      brand: "Service",
+      brand: neutralBrand,
       given: () => undefined,
       parseYaml: (text) =>
         Either.mapLeft(

@@ -1,4 +1,5 @@
 /** Codes that let users choose another password who have forgotten theirs. identity.md §6.5. */
+import { productName } from "../../deployment/ProductName.js"
 import { Duration } from "effect"
 import { type EmailMessage } from "../../notifications/EmailMessage.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -26,7 +27,7 @@ export const passcodeMessage = (
   code: string,
   { accessUrl, brand }: { readonly accessUrl: string; readonly brand: string }
 ): EmailMessage => ({
-  subject: `Reset your password for ${brand}`,
+  subject: `Reset your password for ${productName(brand)}`,
   name: user.name || user.username,
   paragraphs: [
     `A password reset was requested for your account ${user.username} at ${accessUrl}.`,

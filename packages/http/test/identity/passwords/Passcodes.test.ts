@@ -112,7 +112,7 @@ describeServerOnEach(
       const link = `http://atelier.test/reset-password/change?otp=${code}&email=${encodeURIComponent(user.email)}`
       expect(shown).toContain(link)
       expect(shown).toContain(`href="${link.replace("&", "&amp;")}"`)
-      expect(shown).toContain("Subject: Reset your password for Service")
+      expect(shown).toContain("Subject: Reset your password for Atelier")
       expect(shown).toContain("<p>Hi Ada &lt;b&gt;Lovelace&lt;/b&gt;,</p>")
 
       const changed = await change(server(), user.email, code)
