@@ -64,6 +64,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "effect",
       "yaml",
       "@atelier/agent",
+      "@atelier/cli",
       "@atelier/core",
       "@atelier/http",
       "@atelier/mcp",
@@ -72,9 +73,13 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "@atelier/provisioner-docker",
       "@atelier/provisioner-kubernetes",
       "@atelier/provisioner-terraform",
+      "@atelier/storage",
       "@atelier/storage-postgres",
       "@atelier/storage-sqlite",
-      "@atelier/templates"
+      "@atelier/templates",
+      "@effect/sql",
+      "@effect/sql-sqlite-node",
+      "pg"
     ],
     node: true,
     installed: ["@lydell/node-pty", "@node-rs/argon2", "better-sqlite3"]

@@ -63,6 +63,14 @@ const launcher = (module) => ({
   }
 })
 
+/** Has the program load the command line from beside it. As a dependency it would take the program's name: npm links both under it. */
+const commandLine = {
+  name: "command-line",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^@atelier\/cli$/ }, () => ({ path: "./own/cli/dist/program-run.js", external: true }))
+  }
+}
+
 /** Has our code find the files of packages beside the program. */
 const ownFilesBeside = {
   name: "own-files",
@@ -126,7 +134,7 @@ const programs = [
   {
     from: "packages/atelier/dist/main.js",
     to: "packages/atelier/dist/program.js",
-    options: { ...asModule, plugins: [launcher("commands")] }
+    options: { ...asModule, plugins: [launcher("commands"), commandLine] }
   },
   {
     from: "packages/atelier/dist/commands.js",
@@ -216,6 +224,7 @@ const copiedWhole = [
 
 /** Packages whose folder the program finds by their manifest. What it says of modules would be of no use here. */
 const manifests = [
+  ["packages/cli", "cli"],
   ["packages/http", "http"],
   ["packages/templates", "templates"],
   ["node_modules/@xterm/xterm", "xterm"],
@@ -223,13 +232,18 @@ const manifests = [
 ]
 
 const copyOwnFiles = async () => {
-  const agent = join(root, "packages/agent/dist")
-  const programs = (await readdir(agent)).filter((name) => /^(?:program|download)[.-](?!.*\.map$)/.test(name))
-  for (const name of programs) await cp(join(agent, name), join(own, "agent", name))
+  for (const [name, to] of [
+    ["agent", "agent"],
+    ["cli", "cli/dist"]
+  ]) {
+    const dist = join(root, "packages", name, "dist")
+    const programs = (await readdir(dist)).filter((file) => /^(?:program|download)[.-](?!.*\.map$)/.test(file))
+    for (const file of programs) await cp(join(dist, file), join(own, to, file))
+  }
   for (const [from, to] of copiedWhole) await cp(join(root, from), join(own, to), { recursive: true })
   for (const [from, to] of manifests) {
-    const { engines, license, name, version } = JSON.parse(await readFile(join(root, from, "package.json"), "utf8"))
-    await writeFile(join(own, to, "package.json"), `${JSON.stringify({ name, version, license, engines }, null, 2)}\n`)
+    const { engines, license, name, type, version } = JSON.parse(await readFile(join(root, from, "package.json"), "utf8"))
+    await writeFile(join(own, to, "package.json"), `${JSON.stringify({ name, version, license, type, engines }, null, 2)}\n`)
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the program prints about its options. */
 import { type Definition, variableOf } from "@atelier/core/deployment"
-import { commands } from "./commands.js"
 import { definitions } from "./Sources.js"
+import { words as serverWords } from "./words.js"
 
 const placeholder: Readonly<Record<Definition["type"], string>> = {
   bool: "",
@@ -33,12 +33,14 @@ export const help = (called: string): string => {
   const named = (entries: typeof current): string => entries.map(([flag]) => `  --${flag}`).join("\n")
   const ignored = current.filter(([, { refusal, unused }]) => unused === true && refusal === undefined)
   const refused = current.filter(([, { refusal }]) => refusal !== undefined)
-  const words = Object.entries(commands).map(([word, { description }]) => `  ${word.padEnd(14)} ${description}`)
+  const words = Object.entries(serverWords).map(([word, description]) => `  ${word.padEnd(14)} ${description}`)
   return `Usage: ${called} [COMMAND] [options]
        ${called} COMMAND --help
        ${called} --version
 
 ${words.join("\n")}
+
+Other commands work with a server elsewhere, such as login, list and ssh: ${called} help lists them.
 
 Options of serve:
 

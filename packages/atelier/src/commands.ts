@@ -1,42 +1,26 @@
-/** The words of the program. Each part is loaded when it is needed. */
-import { calledAs } from "./called.js"
+/** What the program does for each of its words. Each part is loaded when it is needed. */
 import * as startFlags from "./startFlags.js"
+import { isWord, type Word } from "./words.js"
 
-/** A word of the program; `run` returns the exit code. */
-interface Command {
-  /** What the help says of it. */
-  readonly description: string
-  readonly run: (words: ReadonlyArray<string>) => Promise<number>
+/** Does what a word and those behind it ask for, and returns the exit code. */
+type Command = (words: ReadonlyArray<string>) => Promise<number>
+
+const commands: Readonly<Record<Word, Command>> = {
+  serve: async (words) => {
+    startFlags.begin()
+    return (await import("./run.js")).run(words)
+  },
+  proxy: async (words) => (await import("./proxy.js")).run(words),
+  provisionerd: async (words) => (await import("./provisionerd.js")).run(words),
+  migrate: async (words) => (await import("./migrate.js")).run(words),
+  backup: async (words) => (await import("./backup.js")).backup(words),
+  restore: async (words) => (await import("./backup.js")).restore(words),
+  doctor: async (words) => (await import("./doctor.js")).run(words),
+  "reset-password": async (words) => (await import("./resetPassword.js")).run(words)
 }
 
-export const commands = {
-  serve: {
-    description: "serves the service; what the program does without a word",
-    run: async (words) => {
-      startFlags.begin()
-      return (await import("./run.js")).run(words)
-    }
-  },
-  proxy: {
-    description: "serves a workspace proxy of a server elsewhere",
-    run: async (words) => (await import("./proxy.js")).run(words)
-  },
-  provisionerd: {
-    description: "runs the builds of a server elsewhere on this machine",
-    run: async (words) => (await import("./provisionerd.js")).run(words)
-  }
-} as const satisfies Readonly<Record<string, Command>>
-
-const isCommand = (word: string): word is keyof typeof commands => Object.hasOwn(commands, word)
-
-const usageError = 2
-
-/** Does what the words of a command line ask for, and returns the exit code. */
-export const run = async (words: ReadonlyArray<string>): Promise<number> => {
+/** Does what the words of a command line ask for, and returns the exit code. Without a word it serves. */
+export const run: Command = (words) => {
   const [word = "", ...rest] = words
-  if (word === "" || word.startsWith("-")) return commands.serve.run(words)
-  if (isCommand(word)) return commands[word].run(rest)
-  const called = calledAs(process.env)
-  process.stderr.write(`There is no command ${JSON.stringify(word)} (${called} --help lists them)\n`)
-  return usageError
+  return isWord(word) ? commands[word](rest) : commands.serve(words)
 }

@@ -11,12 +11,17 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: Atelier needs ${engines.node}\n`)
   process.exit(1)
 }
-const words = process.argv.slice(2)
-if (words[0] === "--version" || (words[0] === "serve" && words[1] === "--version")) {
+const given = process.argv.slice(2)
+// The command line says `atelier server …`
+const words = given[0] === "server" ? given.slice(1) : given
+const [word = ""] = words
+if (word === "--version" || (word === "serve" && words[1] === "--version")) {
   process.stdout.write(`Atelier ${version}\n`)
   process.exit(0)
 }
 // The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
 if (process.execArgv.some((option) => option.startsWith("--max-semi-space-size="))) setFlagsFromString("--max-semi-space-size=0")
-const { run } = await import("./commands.js")
+const { isWord } = await import("./words.js")
+const isOwn = word === "" || word.startsWith("-") || isWord(word)
+const { run } = isOwn ? await import("./commands.js") : await import("@atelier/cli")
 process.exit(await run(words))

@@ -24,6 +24,7 @@ import type { Listen, Options } from "./Options.js"
 import { jsonLines } from "./jsonLines.js"
 import type { Tls } from "./Tls.js"
 import { makeDataDirectory } from "./DataDirectory.js"
+import { shownDatabase, storageOf } from "./storage.js"
 import { enginesOf } from "./engines.js"
 import * as startFlags from "./startFlags.js"
 
@@ -106,26 +107,6 @@ const listen = async ({
   }
 }
 
-/**
- * PostgreSQL's driver looks at `navigator` to know its platform. Node 20 has none, so that the driver would make a `Response`, for which Node loads all of
- * its `fetch`.
- */
-const loadPostgres = async () => {
-  const navigator = Object.getOwnPropertyDescriptor(globalThis, "navigator")
-  if (navigator === undefined) Object.defineProperty(globalThis, "navigator", { value: { userAgent: "Node.js" }, configurable: true })
-  try {
-    return await import("@atelier/storage-postgres")
-  } finally {
-    if (navigator === undefined) Reflect.deleteProperty(globalThis, "navigator")
-  }
-}
-
-/** Loads the driver of one kind of database alone. */
-const storageOf = async ({ database, databaseStatementTimeout: statementTimeout }: Options) => {
-  if (database.kind === "postgres") return (await loadPostgres()).Postgres.layer({ url: database.url, statementTimeout })
-  return (await import("@atelier/storage-sqlite")).Sqlite.layer({ filename: database.filename })
-}
-
 /** Milliseconds that requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = 500
 
@@ -153,15 +134,9 @@ const withLocalHosts = (configuration: Configuration, accessUrl: string): Config
   return { ...configuration, resolved: new Map(configuration.resolved).set("wildcard-access-url", value) }
 }
 
-/** Makes the data directory where something is kept in it. */
-const prepare = async ({ dataDirectory, database, workspacesDirectory }: Options): Promise<void> => {
-  const kept = [workspacesDirectory, ...(database.kind === "sqlite" ? [database.filename] : [])]
-  if (kept.some((path) => dirname(path) === dataDirectory)) await makeDataDirectory(dataDirectory)
-}
-
 /** Serves until the process is to end. */
 export const serve = async (options: Options, { internal, ready, setupToken }: Place): Promise<void> => {
-  await prepare(options)
+  await makeDataDirectory(options)
   const listenPublicly = async (): Promise<readonly [Listening, ...Array<Listening>]> => {
     const { host, plain, port, tls } = options
     const main = await listen({ host, port, tls, option: tls === undefined ? "httpAddress" : "tlsAddress", exclusive: false })
@@ -267,13 +242,12 @@ const greeting = (
     readonly next: string
   }
 ): string => {
-  const { database } = options
   return `
 Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
 
   ${next}
 
-  database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
+  database    ${shownDatabase(options.database)}
   workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}${ssh === undefined ? "" : `\n  ssh         ${ssh}`}
 
 docs/first-steps.md leads from there to a running workspace.

@@ -89,7 +89,7 @@ const numbered = Object.entries(migrations).map(([key, effect]) => {
 })
 
 /** The number of the last migration that this version knows. */
-const latest = Math.max(...numbered.map(({ migration_id }) => migration_id))
+export const latest = Math.max(...numbered.map(({ migration_id }) => migration_id))
 
 const failedIn =
   ({ migration_id, name }: Applied) =>

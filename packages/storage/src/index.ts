@@ -53,7 +53,7 @@ const repositories = together(
 export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, Statements>
 
 /** For copies of a store: the schema of a migration, the record of those that were applied, and the last one. */
-export { migrateTo, table as migrationsTable, versionOf } from "./Migrations.js"
+export { latest as latestMigration, migrateTo, table as migrationsTable, versionOf } from "./Migrations.js"
 export { sharedWrite, withItem } from "./platform/Statement.js"
 export {
   type Allowed,

@@ -1,0 +1,31 @@
+/** Commands of the program that work with the options of `serve`. */
+import { calledAs } from "./called.js"
+import { explained, type Options, parseOptions, UsageError } from "./Options.js"
+
+/** What a command is called with, and what it does. */
+export interface OnDatabase {
+  /** The command as it is written, such as `reset-password USER`. */
+  readonly usage: string
+  /** What its help says. */
+  readonly help: string
+  /** Returns the exit code. */
+  readonly run: (options: Options) => Promise<number>
+}
+
+/** Reads the options, runs the command, and returns the exit code. */
+export const onDatabase = async (words: ReadonlyArray<string>, { help, run, usage }: OnDatabase): Promise<number> => {
+  try {
+    const options = parseOptions(words, process.env)
+    if (options !== "help" && !("yaml" in options)) return await run(options)
+    const called = calledAs(process.env)
+    process.stdout.write(
+      options === "help"
+        ? `Usage: ${called} ${usage} [options]\n\n${help}\n\nThe options are those of the server, such as --database and --config: ${called} --help lists them.\n`
+        : options.yaml
+    )
+    return 0
+  } catch (error) {
+    process.stderr.write(`${explained(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}

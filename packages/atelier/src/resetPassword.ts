@@ -1,0 +1,61 @@
+/** Sets the password of a user where no owner can log in: `atelier reset-password USER`. */
+import { Access, sessionActor } from "@atelier/core/access"
+import { valueOf } from "@atelier/core/deployment"
+import { ownerRole, UserPasswords } from "@atelier/core/identity"
+import { Ids, Uuid } from "@atelier/core/platform"
+import { Argon2Hasher, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "@atelier/node"
+import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { UsageError } from "./Options.js"
+import { onDatabase } from "./onDatabase.js"
+import { secretInput } from "./secretInput.js"
+import { storageOf } from "./storage.js"
+
+const usage = "reset-password USER"
+
+/** Who can open the database may do what an owner may. */
+const operator = {
+  ...sessionActor({ userId: Uuid.nil, siteRoles: [ownerRole], memberships: [], groupIds: [] }),
+  userAgent: "atelier reset-password"
+}
+
+/** Sets the password, and returns the exit code. */
+export const run = ([user = "", ...words]: ReadonlyArray<string>): Promise<number> =>
+  onDatabase(user.startsWith("-") ? [user, ...words] : words, {
+    usage,
+    help: `Sets the password of a user, by name or email address, and ends the user's sessions. It asks for the password at a terminal, and reads it from its
+input otherwise. A database file is free only while no server uses it.`,
+    run: async (options) => {
+      if (user === "" || user.startsWith("-")) throw new UsageError(`The user is missing: ${usage}`)
+      const keys = valueOf(options.configuration, "external-token-encryption-keys").map(NodeEncryption.parseKey)
+      const services = UserPasswords.layer.pipe(
+        Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(keys), NodeSshKeyGenerator.layer)),
+        Layer.provideMerge(Layer.mergeAll(Ids.layer, Argon2Hasher.layer, await storageOf(options))),
+        Layer.provideMerge(NodeCryptography.layer)
+      )
+      const password = Redacted.make(await secretInput(`New password of ${user}: `))
+      const changed = Effect.flatMap(UserPasswords, (passwords) => passwords.change(user, { password, old_password: Redacted.make("") }))
+      return Effect.runPromise(
+        changed.pipe(
+          Access.actingAs(operator),
+          Effect.as({ code: 0, message: `The password of ${user} is changed\n` }),
+          Effect.catchTags({
+            NotFound: () => Effect.succeed({ code: 1, message: `There is no user ${JSON.stringify(user)}\n` }),
+            Invalid: ({ message, validations }) =>
+              Effect.succeed({
+                code: 1,
+                message: `${[message, ...(validations ?? []).map(({ detail, field }) => `${field} ${detail}`)].join(": ")}\n`
+              }),
+            Forbidden: ({ message }) => Effect.succeed({ code: 1, message: `${message}\n` }),
+            Conflict: ({ message }) => Effect.succeed({ code: 1, message: `${message}\n` })
+          }),
+          Effect.map(({ code, message }) => {
+            const stream = code === 0 ? process.stdout : process.stderr
+            stream.write(message)
+            return code
+          }),
+          Effect.provide(services),
+          Logger.withMinimumLogLevel(LogLevel.Warning)
+        )
+      )
+    }
+  })

@@ -1,0 +1,99 @@
+/** The commands of the program beside `serve`, each as a process. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { lastingEmptyDatabaseUrl } from "../../../test/store/databases.js"
+import { Server } from "./Server.js"
+
+const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "atelier-commands-"))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+/** Runs a command to its end. */
+const ended = async (words: ReadonlyArray<string>, input = "") => {
+  const env = { PATH: process.env["PATH"] ?? "", XDG_DATA_HOME: directory }
+  const child = spawn(process.execPath, [program, ...words], { cwd: directory, stdio: "pipe", env })
+  child.stdin.end(input)
+  const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
+  return { code, out, error }
+}
+
+it("migrate brings an empty database up to date, and doctor finds it so", async () => {
+  const database = ["--database", await lastingEmptyDatabaseUrl()]
+  expect((await ended(["doctor", ...database])).out).toMatch(/ok +database +\S+: it is empty: the first start makes its tables\n/)
+  expect(await ended(["migrate", ...database])).toMatchObject({ code: 0, out: expect.stringMatching(/^The database \S+ is up to date\n$/) })
+  const found = await ended(["doctor", ...database])
+  expect(found).toMatchObject({ code: 0, error: "" })
+  expect(found.out).toMatch(/ok +database +\S+: PostgreSQL [\d.]+ answers\n/)
+  expect(found.out).toMatch(/ok +database +\S+: it is up to date, at migration \d+\n/)
+  expect(found.out).toMatch(/ok +database +\S+: the clock of the database differs by 0\.\d s\n/)
+})
+
+it("doctor names what to do for each fault", async () => {
+  const faults = [
+    ["--database", "postgres://ada:hunter2@127.0.0.1:1/atelier"],
+    ["--access-url", "http://127.0.0.1:1", "--wildcard-access-url", "*.atelier.invalid"],
+    ["--engines", "terraform,docker,kubernetes", "--terraform-binary", join(directory, "none")],
+    ["--docker-host", `unix://${join(directory, "none.sock")}`, "--kubernetes-kubeconfig", join(directory, "none.yaml")],
+    ["--email-smarthost", "127.0.0.1:1", "--email-from", "atelier@example.com"]
+  ].flat()
+  const { code, out } = await ended(["doctor", ...faults])
+  expect(code).toBe(1)
+  const advised = (line: RegExp) => expect(out).toMatch(new RegExp(`${line.source}.*\\n +→ \\S.*\\n`))
+  advised(/error +database +127\.0\.0\.1:1\/atelier: it cannot be used: connect ECONNREFUSED/)
+  advised(/warning +access URL +http:\/\/127\.0\.0\.1:1 does not answer/)
+  advised(/error +wildcard +doctor-\w+\.atelier\.invalid has no address/)
+  advised(/error +engines +terraform: \S+ cannot be run/)
+  advised(/error +engines +docker: \S+ cannot be used/)
+  advised(/error +engines +kubernetes: there is no/)
+  advised(/error +mail +127\.0\.0\.1:1 does not answer/)
+  expect(out).not.toContain("hunter2")
+})
+
+it("reset-password sets a password that is strong enough, while no server has the file", async () => {
+  const database = `sqlite:${join(directory, "atelier.db")}`
+  const start = () => Server.start({ port: 0, database, workspacesDirectory: join(directory, "workspaces") })
+  const post = async (url: string, body: object) =>
+    (await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })).status
+  const reset = (user: string, password: string) => ended(["reset-password", user, "--database", database], `${password}\n`)
+  const owner = { email: "ada@example.com", username: "ada" }
+
+  const first = await start()
+  expect(await post(`${first.url}/api/v2/users/first`, { ...owner, password: "SomeSecurePassword!" })).toBe(201)
+  expect(await reset("ada", "AnotherSecurePassword!")).toMatchObject({ code: 1, error: expect.stringContaining("another server uses it") })
+  expect(await first.stop()).toBe(0)
+
+  expect(await reset("grace", "AnotherSecurePassword!")).toMatchObject({ code: 1, error: 'There is no user "grace"\n' })
+  expect(await reset("ada", "short")).toMatchObject({ code: 1, error: expect.stringContaining("The password is not strong enough") })
+  expect(await reset("ada", "AnotherSecurePassword!")).toStrictEqual({ code: 0, out: "The password of ada is changed\n", error: "" })
+
+  const next = await start()
+  const login = (password: string) => post(`${next.url}/api/v2/users/login`, { email: owner.email, password })
+  expect(await login("SomeSecurePassword!")).toBe(401)
+  expect(await login("AnotherSecurePassword!")).toBe(201)
+  expect(await next.stop()).toBe(0)
+})
+
+it("backup copies the database of a running server, and restore makes another one of it", async () => {
+  const [from = "", to = "", copy = ""] = ["copied.db", "restored.db", "copy"].map((name) => join(directory, name))
+  const server = await Server.start({ port: 0, database: `sqlite:${from}`, workspacesDirectory: join(directory, "copied") })
+  expect(await ended(["backup", copy, "--database", `sqlite:${from}`])).toMatchObject({ code: 0, error: "" })
+  expect(await server.stop()).toBe(0)
+  expect(await ended(["restore", copy, "--database", `sqlite:${to}`])).toMatchObject({ code: 0, error: "" })
+  expect((await ended(["doctor", "--database", `sqlite:${to}`])).out).toMatch(/ok +database +\S+: it is up to date/)
+  expect(await ended(["backup"])).toMatchObject({ code: 2, error: expect.stringContaining("The file is missing: backup FILE") })
+})
+
+it("a word of the command line is handed to it", async () => {
+  expect(await ended(["help"])).toMatchObject({ code: 0, out: expect.stringContaining("login") })
+  expect((await ended(["server", "--version"])).out).toMatch(/^Atelier \d/)
+})
