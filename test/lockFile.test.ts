@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { type LockFile, missingPackages, reachablePackages } from "../scripts/lockFile.mjs"
+import { sbomOf } from "../scripts/sbom.mjs"
 
 const read = (path: string) => {
   const lock = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as LockFile
@@ -106,6 +107,20 @@ it("hosts get packages of permissive licences alone", () => {
     .map((path) => `${path}: ${lock.packages[path]?.license}`)
     .filter((entry) => !isPermissive(entry.slice(entry.indexOf(": ") + 2)))
   expect(others).toStrictEqual([])
+})
+
+it("the bill of materials has each package that hosts get, with its content", () => {
+  const { lock } = read("../package-lock.json")
+  const { components } = sbomOf(lock)
+  const published = Object.keys(lock.packages).filter((path) => /^packages\/[^/]+$/.test(path))
+  const got = reachablePackages(lock, published).filter((path) => path.includes("node_modules/") && lock.packages[path]?.link !== true)
+  const listed = new Set(components.map(({ group, name, version }) => `${group === undefined ? "" : `${group}/`}${name}@${version}`))
+  const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
+  expect(got.map((path) => `${nameOf(path)}@${lock.packages[path]?.version}`).filter((each) => !listed.has(each))).toStrictEqual([])
+  expect(listed.has(`effect@${lock.packages["node_modules/effect"]?.version}`)).toBe(true)
+  expect([...listed].filter((each) => each.startsWith("vitest@"))).toStrictEqual([])
+  const foreign = components.filter(({ group }) => group !== "@atelier")
+  expect(foreign.filter(({ hashes, name }) => hashes === undefined && name !== "atelier")).toStrictEqual([])
 })
 
 it("no installed package reports its installation", () => {

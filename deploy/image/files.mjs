@@ -6,8 +6,10 @@ import { Effect } from "effect"
 import { createReadStream, existsSync } from "node:fs"
 import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
+import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { fileURLToPath } from "node:url"
+import { sbomOf } from "../../scripts/sbom.mjs"
 import { extract, pack } from "tar-stream"
 
 const root = await realpath(fileURLToPath(new URL("../..", import.meta.url)))
@@ -86,6 +88,8 @@ const written = pipeline(archive, process.stdout)
 for (const folder of ["files/server", "files/agent", "files/state"]) await add({ name: folder, type: "directory", mode: 0o755 })
 for (const [to, folder] of await needed("atelier", root)) await addFolder(folder, join("files/server", to))
 await addFile("files/server/health.mjs", join(root, "deploy/image/health.mjs"))
+const sbom = Buffer.from(JSON.stringify(sbomOf(JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")))))
+await add({ name: "files/server/sbom.cdx.json", mode: 0o644, size: sbom.length }, Readable.from([sbom]))
 await addFile("files/server/LICENSE", join(root, "LICENSE"))
 await addAll((await Effect.runPromise(runtimeArchive())).tar(), "files/agent")
 await addFile("Dockerfile", join(root, "deploy/Dockerfile"))
