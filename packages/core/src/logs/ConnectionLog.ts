@@ -87,6 +87,12 @@ export interface ConnectionEntry extends ConnectedAgent {
   readonly disconnect_reason: string | null
 }
 
+/** An entry as it is written. */
+export interface WrittenConnection extends ConnectionEntry {
+  /** The process of the service that carries the connection, which ends with that process; null for one that the service does not carry. */
+  readonly replica_id: Uuid | null
+}
+
 /** An entry with what the store knows today of its users and its organization. */
 export interface FoundConnection extends ConnectionEntry {
   readonly workspace_owner_username: string
@@ -100,7 +106,7 @@ const earlier = (one: Timestamp, other: Timestamp): Timestamp => (other < one ? 
  * A connection after another report about it: the earliest beginning, and the first end, reason and code that are known. A disconnect
  * without a connect has its own time as its beginning. workspaces.md §10.
  */
-export const merged = (known: ConnectionEntry, reported: ConnectionEntry): ConnectionEntry => ({
+export const merged = <Entry extends ConnectionEntry>(known: Entry, reported: Entry): Entry => ({
   ...known,
   connect_time: earlier(known.connect_time, reported.connect_time),
   ip: known.ip ?? reported.ip,

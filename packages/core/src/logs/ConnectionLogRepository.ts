@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
-import type { ConnectionEntry, ConnectionStatus, ConnectionType, FoundConnection } from "./ConnectionLog.js"
+import type { ConnectionStatus, ConnectionType, FoundConnection, WrittenConnection } from "./ConnectionLog.js"
 
 /** The filter of the connection log. Absent fields do not restrict it. Names and addresses are in lower case. */
 export interface ConnectionFilter {
@@ -32,7 +32,18 @@ export class ConnectionLogRepository extends Context.Tag("@atelier/core/Connecti
   ConnectionLogRepository,
   {
     /** Stores entries, each of another connection, and merges them with what is stored of the same connections. */
-    readonly upsert: (entries: ReadonlyArray<ConnectionEntry>) => Effect.Effect<void>
+    readonly upsert: (entries: ReadonlyArray<WrittenConnection>) => Effect.Effect<void>
+    /**
+     * Ends connections from before `since` that a process other than `own` carries, which has not told of itself since: at the time when it did so
+     * last, or at `now` if that is not known. Returns their number, at most `limit`.
+     */
+    readonly endAbandoned: (ends: {
+      readonly own: Uuid
+      readonly since: Timestamp
+      readonly now: Timestamp
+      readonly reason: string
+      readonly limit: number
+    }) => Effect.Effect<number>
     /** Marks a session of visits as seen. True if it was not seen since `since`. */
     readonly beginVisit: (key: string, now: Timestamp, since: Timestamp) => Effect.Effect<boolean>
     /** Forgets sessions of visits that were last seen before. */

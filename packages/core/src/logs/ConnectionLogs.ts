@@ -2,6 +2,7 @@ import { Context, Deferred, Duration, Effect, Encoding, FiberSet, Queue } from "
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { Entitlements, requireFeature } from "../deployment/licenses/Entitlements.js"
+import { Replicas } from "../deployment/Replicas.js"
 import { meAlias } from "../identity/users/User.js"
 import { Organizations } from "../organizations/Organizations.js"
 import * as Background from "../platform/background/Background.js"
@@ -11,7 +12,7 @@ import type { Page } from "../platform/lists/Pagination.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { afterwards } from "../platform/store/Transactor.js"
-import type { ConnectionEntry, ConnectionReport, ConnectionSession, Visit, FoundConnection } from "./ConnectionLog.js"
+import type { ConnectionReport, ConnectionSession, Visit, FoundConnection, WrittenConnection } from "./ConnectionLog.js"
 import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
 import { parseConnectionSearch } from "./ConnectionSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
@@ -77,6 +78,7 @@ const make = Effect.gen(function* () {
   const { sha256 } = yield* Cryptography
   const ids = yield* Ids
   const licensed = yield* Entitlements
+  const replicas = yield* Replicas
   const queue = yield* Queue.bounded<Waiting>(capacity)
 
   const { write } = connectionWrites({ repository })
@@ -88,7 +90,7 @@ const make = Effect.gen(function* () {
   )
 
   /** Returns when the entry is stored: a caller that hears of it may forget it. */
-  const store = (entry: ConnectionEntry) =>
+  const store = (entry: WrittenConnection) =>
     Effect.gen(function* () {
       const stored = yield* Deferred.make<void>()
       yield* Queue.offer(queue, { entry, stored })
@@ -110,7 +112,16 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const key = Encoding.encodeHex(yield* sha256(new TextEncoder().encode(session)))
         if (!(yield* repository.beginVisit(key, now, Timestamp.minus(now, sessionGap)))) return
-        yield* store({ ...visited, id, user_agent, connect_time: now, connection_id: null, disconnect_time: null, disconnect_reason: null })
+        yield* store({
+          ...visited,
+          id,
+          user_agent,
+          connect_time: now,
+          connection_id: null,
+          disconnect_time: null,
+          disconnect_reason: null,
+          replica_id: null
+        })
       })
     )
   })
@@ -146,7 +157,9 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.provideService(Entitlements, licensed))
 
   const storeSession = (session: ConnectionSession) =>
-    Effect.flatMap(ids.next, (id) => store({ ...session, id, code: null, slug_or_port: null, disconnect_reason: null }))
+    Effect.flatMap(ids.next, (id) =>
+      store({ ...session, id, code: null, slug_or_port: null, disconnect_reason: null, replica_id: replicas.id })
+    )
 
   return {
     report: Traced.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
@@ -163,7 +176,8 @@ const make = Effect.gen(function* () {
           user_agent: null,
           slug_or_port: null,
           disconnect_time: hasEnded ? time : null,
-          disconnect_reason: hasEnded && reason !== "" ? reason : null
+          disconnect_reason: hasEnded && reason !== "" ? reason : null,
+          replica_id: null
         })
       )
     }),
@@ -198,7 +212,7 @@ const make = Effect.gen(function* () {
 
 /** The log of connections to workspaces: fed by agents' reports and by what forwards requests to workspaces. */
 export class ConnectionLogs extends Context.Tag("@atelier/core/ConnectionLogs")<ConnectionLogs, ConnectionLogsService>() {
-  static readonly layer = standingOn(service(ConnectionLogs, make), Organizations.layer)
+  static readonly layer = standingOn(service(ConnectionLogs, make), Organizations.layer, Replicas.layer)
 }
 
 /** Forgets sessions of visits that are over. */
@@ -208,5 +222,23 @@ export const visitCleaner = {
   run: Effect.gen(function* () {
     const repository = yield* ConnectionLogRepository
     yield* repository.forgetVisits(Timestamp.minus(yield* Timestamp.now, sessionGap))
+  })
+}
+
+/** How much longer than its connections count as there a process may be silent, before the log takes them for ended. */
+const silentFor = Duration.minutes(1)
+
+const abandoned = "The process of the service that carried the connection has ended."
+
+/** Ends the sessions of processes that are gone without a word, as after a crash: no other process knows their ends. */
+export const abandonedEnder = {
+  name: "connection_log_abandoned_ender",
+  every: Duration.minutes(1),
+  run: Effect.gen(function* () {
+    const repository = yield* ConnectionLogRepository
+    const { aliveSince, id: own } = yield* Replicas
+    const since = Timestamp.minus(yield* aliveSince, silentFor)
+    const ends = { own, since, now: yield* Timestamp.now, reason: abandoned, limit: maximumBatch }
+    yield* Effect.repeat(repository.endAbandoned(ends), { until: (ended) => ended < maximumBatch })
   })
 }

@@ -1,12 +1,12 @@
 import { Deferred, Effect, Schedule } from "effect"
-import { type ConnectionEntry, connectionKey, merged } from "./ConnectionLog.js"
+import { connectionKey, merged, type WrittenConnection } from "./ConnectionLog.js"
 import type { ConnectionLogRepository } from "./ConnectionLogRepository.js"
 
 /** Tries after a failed write, one second apart. */
 const retries = 3
 
 export interface Waiting {
-  readonly entry: ConnectionEntry
+  readonly entry: WrittenConnection
   readonly stored: Deferred.Deferred<void>
 }
 
@@ -17,7 +17,7 @@ interface Needs {
 /** How notes of connections are written: again while the store is away, and in batches. */
 export const connectionWrites = ({ repository }: Needs) => {
   const upsert = (waiting: ReadonlyArray<Waiting>) => {
-    const entries = new Map<string, ConnectionEntry>()
+    const entries = new Map<string, WrittenConnection>()
     for (const { entry } of waiting) {
       const key = connectionKey(entry)
       const known = entries.get(key)

@@ -1,9 +1,9 @@
 import {
-  type ConnectionEntry,
   ConnectionLogRepository,
   type ConnectionQuery,
   type ConnectionType,
   type FoundConnection,
+  type WrittenConnection,
   webTypes
 } from "@atelier/core/logs"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { accessCondition } from "../platform/AccessPredicate.js"
 import { insertAll } from "../platform/Batch.js"
 import { limited } from "../platform/Limit.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, one, run } from "../platform/Statement.js"
+import { all, applied, one, run, touched } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
 import { service } from "@atelier/core/platform"
 import { type Fragment, Statements } from "../platform/Statements.js"
@@ -48,7 +48,7 @@ const readFound = (from: object): FoundConnection => {
 }
 
 /** In the order of `columns`, which rows of one statement share. */
-const stored = (of: ConnectionEntry) => ({
+const stored = (of: WrittenConnection) => ({
   id: of.id,
   connect_time: of.connect_time,
   organization_id: of.organization_id,
@@ -64,7 +64,8 @@ const stored = (of: ConnectionEntry) => ({
   slug_or_port: of.slug_or_port,
   connection_id: of.connection_id,
   disconnect_time: of.disconnect_time,
-  disconnect_reason: of.disconnect_reason
+  disconnect_reason: of.disconnect_reason,
+  replica_id: of.replica_id
 })
 
 export const layer = service(
@@ -111,6 +112,15 @@ export const layer = service(
 
     return ConnectionLogRepository.of({
       upsert: (entries) => run(insertAll(sql, "connection_logs", entries.map(stored), merge)),
+      endAbandoned: ({ limit, now, own, reason, since }) =>
+        touched(
+          sql`UPDATE connection_logs SET disconnect_reason = ${reason}, disconnect_time =
+            (SELECT CASE WHEN e.at < connection_logs.connect_time THEN connection_logs.connect_time ELSE e.at END
+              FROM (SELECT coalesce((SELECT r.updated_at FROM replicas r WHERE r.id = connection_logs.replica_id), ${now}) AS at) e)
+            WHERE id IN (SELECT c.id FROM connection_logs c WHERE c.replica_id <> ${own} AND c.disconnect_time IS NULL
+              AND c.connect_time < ${since} AND NOT EXISTS (SELECT 1 FROM replicas r WHERE r.id = c.replica_id AND r.updated_at >= ${since}) LIMIT ${limit})
+            RETURNING 1`
+        ),
       beginVisit: (key, now, since) =>
         Effect.gen(function* () {
           const isKnown = yield* applied(

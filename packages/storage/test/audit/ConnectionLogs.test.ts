@@ -1,4 +1,5 @@
-import { type ConnectedAgent, type ConnectionReport, ConnectionLogs, maximumNotes } from "@atelier/core/logs"
+import { type ConnectedAgent, ConnectionLogRepository, type ConnectionReport, ConnectionLogs, maximumNotes } from "@atelier/core/logs"
+import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
@@ -39,6 +40,8 @@ const reportOf = (agent: ConnectedAgent, fields: Partial<ConnectionReport> & Pic
     ...fields
   }))
 
+const aReplica = { hostname: "other", relay_address: "", region_id: 0, error: "", database_latency: 0 }
+
 const rowsOf = ({ workspace_id }: ConnectedAgent) =>
   Effect.flatMap(
     Statements,
@@ -62,7 +65,7 @@ const connectionsOf = ({ workspace_id }: ConnectedAgent) =>
   )
 
 for (const [name, database] of databases) {
-  const services = ConnectionLogs.layer.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
+  const services = Layer.merge(ConnectionLogs.layer, Replicas.layer).pipe(Layer.provideMerge(Layer.merge(database, runtime)))
   layer(services)(`the connection log on ${name}`, (it) => {
     it.effect("merges the end of a connection with its beginning", () =>
       Effect.gen(function* () {
@@ -94,6 +97,53 @@ for (const [name, database] of databases) {
         yield* storedOf(agent).pipe(Effect.repeat({ until: (stored) => stored === maximumNotes }))
         // There is room again, as soon as the service knows that they are stored
         yield* Effect.zipRight(visit(maximumNotes + 20), storedOf(agent)).pipe(Effect.repeat({ until: (stored) => stored > maximumNotes }))
+      })
+    )
+
+    it.effect("ends the sessions of a process that is gone, and of no other one", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const repository = yield* ConnectionLogRepository
+        const replicas = yield* ReplicaRepository
+        const { id: mine } = yield* Replicas
+        const [agent, ids] = [yield* anAgent, yield* Ids]
+        const beat = (id: Uuid.Uuid) =>
+          Effect.flatMap(Timestamp.now, (now) => replicas.put({ ...aReplica, id, created_at: now, updated_at: now }))
+        const session = Effect.gen(function* () {
+          const { organization_id, workspace_owner_id } = agent
+          const logged = { ...agent, type: "ssh", user_id: workspace_owner_id, ip: null, user_agent: "", disconnect_time: null } as const
+          return { ...logged, organization_id, connection_id: yield* ids.next, connect_time: yield* Timestamp.now }
+        })
+        const carriedBy = (replica_id: Uuid.Uuid | null) =>
+          Effect.gen(function* () {
+            const entry = { ...(yield* session), id: yield* ids.next, code: null, slug_or_port: null, disconnect_reason: null, replica_id }
+            yield* repository.upsert([entry])
+            return entry.connection_id
+          })
+        const endOf = (id: Uuid.Uuid) =>
+          Effect.flatMap(Statements, (sql) =>
+            Effect.map(sql`SELECT disconnect_time FROM connection_logs WHERE connection_id = ${id}`, ([row]) => row?.["disconnect_time"])
+          )
+        const ends = (since: Timestamp.Timestamp, now: Timestamp.Timestamp) =>
+          repository.endAbandoned({ own: mine, since, now, reason: "gone", limit: 10 })
+        const [crashed, alive, unknown] = [yield* ids.next, yield* ids.next, yield* ids.next]
+        yield* beat(crashed)
+        const last = yield* Timestamp.now
+        const own = yield* session
+        yield* logs.recordSessions([own])
+        const of = [yield* carriedBy(crashed), yield* carriedBy(alive), yield* carriedBy(unknown), yield* carriedBy(null)]
+        yield* TestClock.adjust("30 seconds")
+        const begun = yield* Timestamp.now
+        const later = yield* carriedBy(crashed)
+        yield* beat(alive)
+        // Of those whose process is not known, too, only what has begun before counts
+        expect(yield* ends(last, begun)).toBe(0)
+        yield* TestClock.adjust("2 minutes")
+        yield* beat(alive)
+        const now = yield* Timestamp.now
+        expect(yield* ends(Timestamp.minus(now, "1 minute"), now)).toBe(3)
+        const ended = yield* Effect.forEach([...of, later, own.connection_id], endOf)
+        expect(ended.map((end) => (end === null ? null : String(end)))).toStrictEqual([last, null, now, null, begun, null])
       })
     )
 
