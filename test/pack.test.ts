@@ -140,6 +140,16 @@ it(`names Node.js ${tooOld} as too old before anything else`, async (test) => {
   expect(refusals).toMatchObject(programs.map(() => ({ status: "rejected", reason: refusal })))
 })
 
+it("says what to install for SQLite without its compiled driver", async () => {
+  const words = ["--http-address", "127.0.0.1:0", "--data-directory", join(folder, "data")]
+  await expect(run(join(folder, "node_modules/.bin/atelier"), words)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^The server could not start: --database: SQLite needs the package better-sqlite3, .* or name a PostgreSQL\. .*\n$/
+    )
+  })
+})
+
 /** The resolutions of programs that cannot import an ECMAScript module. */
 const elsewhere: ReadonlyArray<string> = ["node10", "node16-cjs"]
 

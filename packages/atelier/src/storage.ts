@@ -1,4 +1,6 @@
 /** The database that the options name. */
+import { reasonOf, StartError } from "@atelier/core/platform"
+import { createRequire } from "node:module"
 import type { Options } from "./Options.js"
 
 /**
@@ -15,12 +17,28 @@ const loadPostgres = async () => {
   }
 }
 
+/** Refuses a SQLite database where its driver is missing: npm goes on without it where it can be neither fetched nor compiled. Throws `StartError`. */
+const requireDriver = (): void => {
+  try {
+    const driver: unknown = createRequire(import.meta.url)("better-sqlite3")
+    // Its compiled part is loaded with the first database
+    if (typeof driver === "function") Reflect.construct(driver, [":memory:"]).close()
+  } catch (error) {
+    const [reason = ""] = reasonOf(error).split("\n")
+    throw new StartError({
+      option: "database",
+      reason: `SQLite needs the package better-sqlite3, compiled for Node.js ${process.versions.node}: install it beside atelier, which takes a C++ compiler and Python where there is no prebuilt binary, or name a PostgreSQL. ${reason}`
+    })
+  }
+}
+
 /** Loads the driver of one kind of database alone. */
 export const storageOf = async ({
   database,
   databaseStatementTimeout: statementTimeout
 }: Pick<Options, "database" | "databaseStatementTimeout">) => {
   if (database.kind === "postgres") return (await loadPostgres()).Postgres.layer({ url: database.url, statementTimeout })
+  requireDriver()
   return (await import("@atelier/storage-sqlite")).Sqlite.layer({ filename: database.filename })
 }
 
