@@ -54,7 +54,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     packages: ["effect", "dockerode", "tar-stream", "@atelier/core", "@atelier/provisioner"],
     node: true
   },
-  cli: { packages: ["@atelier/client", "tar-stream", "ws"], node: true },
+  cli: { packages: ["@atelier/client", "tar-stream", "ws", "yaml"], node: true },
   mcp: { packages: ["@atelier/client", "@modelcontextprotocol/sdk", "zod"], node: false },
   templates: { packages: ["effect", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },

@@ -260,6 +260,28 @@ const connections: ReadonlyArray<Command | Group> = [
     examples: ["atelier config-ssh", "ssh first.atelier"],
     run: async (input, session) => (await import("./connect/configSsh.js")).configSsh(input, session)
   }),
+  command({
+    name: "sync",
+    summary: "copy a folder into a workspace, and then what changes in it",
+    args: { directory: required("a folder of this machine", "file"), target: required("WORKSPACE:PATH") },
+    flags: {
+      exclude: texts("NAME", "a file or folder that is left out", { short: "x" }),
+      once: toggle("copy once"),
+      remove: toggle("remove there what is removed here")
+    },
+    examples: ["atelier sync . first:project -x node_modules -x .git"],
+    run: async (input, session) => (await import("./files/sync.js")).sync(input, session)
+  }),
+  command({
+    name: "socks",
+    summary: "run a SOCKS5 proxy to the ports of a workspace",
+    description: [
+      "The proxy listens on this machine alone. It leads to the workspace and no further, under the names localhost and WORKSPACE."
+    ],
+    args: reached,
+    flags: { port: whole("PORT", "where it listens; default 1080, and 0 takes a free one") },
+    run: async (input, session) => (await import("./connect/socksProxy.js")).socksProxy(input, session)
+  }),
   {
     name: "sandbox",
     aliases: [],
@@ -286,7 +308,357 @@ const connections: ReadonlyArray<Command | Group> = [
   }
 ]
 
+const yes = { yes: toggle("do not ask", { short: "y" }) }
+const template = { template: required("the template: NAME or ORGANIZATION/NAME", "template") }
+const organization = { organization: text("ORGANIZATION", "the organization; the default one unless given") }
+
+const settings: ReadonlyArray<Command | Group> = [
+  command({
+    name: "schedule",
+    summary: "show or change when a workspace starts and stops",
+    args: workspace,
+    flags: {
+      start: text("SCHEDULE", 'when it starts, such as "CRON_TZ=Europe/Berlin 0 9 * * 1-5", or none'),
+      stopAfter: text("DURATION", "how long after a start it stops, or none"),
+      extend: duration("let it run this long from now")
+    },
+    run: async (input, session) => (await import("./workspaces/settings.js")).schedule(input, session)
+  }),
+  command({
+    name: "favorite",
+    summary: "put a workspace first in lists",
+    args: workspace,
+    flags: { remove: toggle("undo it") },
+    run: async (input, session) => (await import("./workspaces/settings.js")).favorite(input, session)
+  }),
+  command({
+    name: "share",
+    summary: "share a workspace, or show who may use it",
+    args: workspace,
+    flags: { user: texts("USER", "a user to share it with"), role: choice(["use", "admin", "none"], "what the users may do; default use") },
+    run: async (input, session) => (await import("./workspaces/settings.js")).share(input, session)
+  }),
+  command({
+    name: "autoupdate",
+    summary: "let each start use the template's active version, or not",
+    args: { ...workspace, policy: required("always or never") },
+    run: async (input, session) => (await import("./workspaces/settings.js")).autoupdate(input, session)
+  }),
+  command({
+    name: "open",
+    summary: "open a terminal, an app or an editor",
+    description: ["Without an app and an editor, a terminal opens in the browser. Editors connect through OpenSSH: run config-ssh first."],
+    args: { ...reached, app: optional("the app's slug") },
+    flags: { in: choice(["code", "cursor", "windsurf", "vim"], "the editor"), print: toggle("print the address without opening it") },
+    run: async (input, session) => (await import("./workspaces/settings.js")).open(input, session)
+  }),
+  command({
+    name: "ping",
+    summary: "measure the way to the agent and back",
+    args: reached,
+    flags: { count: whole("NUMBER", "how often; default 4", { short: "c" }) },
+    run: async (input, session) => (await import("./workspaces/ping.js")).ping(input, session)
+  }),
+  command({
+    name: "top",
+    summary: "show what the agent measures, such as load, memory and disk",
+    args: reached,
+    flags: { once: toggle("show it once") },
+    run: async (input, session) => (await import("./workspaces/ping.js")).top(input, session)
+  })
+]
+
+const templates: ReadonlyArray<Command | Group> = [
+  {
+    name: "templates",
+    aliases: ["template"],
+    summary: "what workspaces are made from",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list the templates",
+        run: async (input, session) => (await import("./templates/templates.js")).listTemplates(input, session)
+      }),
+      command({
+        name: "versions",
+        summary: "list the versions of a template",
+        args: template,
+        run: async (input, session) => (await import("./templates/templates.js")).listVersions(input, session)
+      }),
+      command({
+        name: "init",
+        summary: "write a starter template into a folder",
+        args: { directory: optional("an empty folder; named as the starter template unless given", "file") },
+        flags: { from: text("STARTER", "the starter template") },
+        run: async (input, session) => (await import("./templates/templates.js")).init(input, session)
+      }),
+      command({
+        name: "push",
+        summary: "make a version of a template from a folder, and the template if there is none",
+        description: ["The template file is looked at before it is sent. The new version becomes the active one."],
+        args: { template: optional("the template; named as the folder unless given", "template") },
+        flags: {
+          directory: text("DIRECTORY", "the folder; the current one unless given", { short: "d" }),
+          message: text("MESSAGE", "what has changed", { short: "m" }),
+          name: text("VERSION", "the version's name"),
+          variable: texts("NAME=VALUE", "a value of a template's variable"),
+          tag: texts("NAME=VALUE", "a tag of the provisioners that import it"),
+          inactive: toggle("leave the active version as it is"),
+          ...organization
+        },
+        run: async (input, session) => (await import("./templates/templates.js")).push(input, session)
+      }),
+      command({
+        name: "pull",
+        summary: "write the files of a template into a folder",
+        args: { ...template, directory: optional("an empty folder; named as the template unless given", "file") },
+        flags: { templateVersion: text("VERSION", "a version other than the active one") },
+        run: async (input, session) => (await import("./templates/templates.js")).pull(input, session)
+      }),
+      command({
+        name: "edit",
+        summary: "change a template, or show it",
+        args: template,
+        flags: {
+          rename: text("NAME", "another name"),
+          title: text("TITLE", "the title that users see"),
+          description: text("TEXT", "the description"),
+          icon: text("ICON", "the icon's address"),
+          stopAfter: duration("when its workspaces stop after a start"),
+          activate: text("VERSION", "the version to use from now on")
+        },
+        run: async (input, session) => (await import("./templates/templates.js")).edit(input, session)
+      }),
+      command({
+        name: "delete",
+        aliases: ["rm"],
+        summary: "delete a template without workspaces",
+        args: template,
+        flags: yes,
+        run: async (input, session) => (await import("./templates/templates.js")).removeTemplate(input, session)
+      })
+    ]
+  },
+  {
+    name: "tasks",
+    aliases: ["task"],
+    summary: "work that an assistant does in a workspace",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list tasks",
+        flags: { search: text("QUERY", "a search", { short: "s" }) },
+        run: async (input, session) => (await import("./tasks/tasks.js")).listTasks(input, session)
+      }),
+      command({
+        name: "create",
+        summary: "create a task, and print its name",
+        args: { input: optional("what is to be done; the standard input unless given") },
+        flags: { template: text("TEMPLATE", "the template", { short: "t" }), name: text("NAME", "the task's name") },
+        run: async (input, session) => (await import("./tasks/tasks.js")).createTask(input, session)
+      }),
+      command({
+        name: "send",
+        summary: "send a message to a task",
+        args: { task: required("the task"), input: optional("the message; the standard input unless given") },
+        run: async (input, session) => (await import("./tasks/tasks.js")).sendToTask(input, session)
+      }),
+      command({
+        name: "logs",
+        summary: "show the messages of a task",
+        args: { task: required("the task") },
+        run: async (input, session) => (await import("./tasks/tasks.js")).taskLogs(input, session)
+      }),
+      command({
+        name: "delete",
+        aliases: ["rm"],
+        summary: "delete a task with its workspace",
+        args: { task: required("the task") },
+        run: async (input, session) => (await import("./tasks/tasks.js")).removeTask(input, session)
+      })
+    ]
+  }
+]
+
+const administration: ReadonlyArray<Command | Group> = [
+  {
+    name: "tokens",
+    aliases: ["token"],
+    summary: "tokens for programs",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list the tokens",
+        flags: { all: toggle("those of other users too", { short: "a" }) },
+        run: async (input, session) => (await import("./administration/tokens.js")).listTokens(input, session)
+      }),
+      command({
+        name: "create",
+        summary: "create a token, and print it this once",
+        flags: {
+          name: text("NAME", "the token's name"),
+          lifetime: duration("when it expires"),
+          scope: texts("SCOPE", "what it may do; everything unless given")
+        },
+        run: async (input, session) => (await import("./administration/tokens.js")).createToken(input, session)
+      }),
+      command({
+        name: "delete",
+        aliases: ["rm"],
+        summary: "end a token",
+        args: { token: required("the token's name or id") },
+        run: async (input, session) => (await import("./administration/tokens.js")).removeToken(input, session)
+      })
+    ]
+  },
+  {
+    name: "users",
+    aliases: ["user"],
+    summary: "the users of the service",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list users",
+        flags: { search: text("QUERY", 'a search, such as "status:active"', { short: "s" }) },
+        run: async (input, session) => (await import("./administration/users.js")).listUsers(input, session)
+      }),
+      command({
+        name: "show",
+        summary: "show a user",
+        args: { user: required("the user's name or id") },
+        run: async (input, session) => (await import("./administration/users.js")).showUser(input, session)
+      }),
+      command({
+        name: "create",
+        summary: "create a user with a password",
+        args: { username: required("the username") },
+        flags: {
+          email: text("EMAIL", "the email address", { short: "e" }),
+          name: text("NAME", "the full name"),
+          passwordStdin: toggle("read the password from the standard input"),
+          organization: texts("ORGANIZATION", "an organization of the user; the default one unless given")
+        },
+        run: async (input, session) => (await import("./administration/users.js")).createUser(input, session)
+      }),
+      command({
+        name: "suspend",
+        summary: "keep a user out",
+        args: { user: required("the user's name or id") },
+        run: async (input, session) => (await import("./administration/users.js")).suspendUser(input, session)
+      }),
+      command({
+        name: "activate",
+        summary: "let a suspended user in again",
+        args: { user: required("the user's name or id") },
+        run: async (input, session) => (await import("./administration/users.js")).activateUser(input, session)
+      }),
+      command({
+        name: "delete",
+        aliases: ["rm"],
+        summary: "delete a user",
+        args: { user: required("the user's name or id") },
+        flags: yes,
+        run: async (input, session) => (await import("./administration/users.js")).removeUser(input, session)
+      })
+    ]
+  },
+  {
+    name: "groups",
+    aliases: ["group"],
+    summary: "groups of users",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list groups",
+        flags: { organization: text("ORGANIZATION", "of this organization alone") },
+        run: async (input, session) => (await import("./administration/lists.js")).listGroups(input, session)
+      }),
+      command({
+        name: "create",
+        summary: "create a group",
+        args: { group: required("the group's name") },
+        flags: organization,
+        run: async (input, session) => (await import("./administration/lists.js")).createGroup(input, session)
+      }),
+      command({
+        name: "members",
+        summary: "add users to a group, or remove them",
+        args: { group: required("the group's name"), users: several("the users") },
+        flags: { remove: toggle("remove them"), ...organization },
+        run: async (input, session) => (await import("./administration/lists.js")).changeMembers(input, session)
+      })
+    ]
+  },
+  {
+    name: "organizations",
+    aliases: ["organization", "orgs"],
+    summary: "the organizations of the service",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list the organizations",
+        run: async (input, session) => (await import("./administration/lists.js")).listOrganizations(input, session)
+      })
+    ]
+  },
+  command({
+    name: "audit",
+    summary: "show who has changed what",
+    flags: {
+      search: text("QUERY", 'a search, such as "resource_type:template"', { short: "s" }),
+      limit: whole("NUMBER", "how many; default 50")
+    },
+    run: async (input, session) => (await import("./administration/lists.js")).listAudit(input, session)
+  }),
+  {
+    name: "notifications",
+    aliases: ["inbox"],
+    summary: "what the service tells you",
+    commands: [
+      command({
+        name: "list",
+        aliases: ["ls"],
+        summary: "list notifications",
+        flags: { unread: toggle("those that are unread", { short: "u" }) },
+        run: async (input, session) => (await import("./administration/lists.js")).listNotifications(input, session)
+      }),
+      command({
+        name: "read",
+        summary: "mark all notifications as read",
+        run: async (input, session) => (await import("./administration/lists.js")).readNotifications(input, session)
+      })
+    ]
+  }
+]
+
 const others: ReadonlyArray<Command | Group> = [
+  command({
+    name: "server",
+    summary: "run the server, where the package atelier is installed",
+    words: "WORD",
+    examples: ["atelier server serve --help"],
+    run: async (input, session) => (await import("./connect/server.js")).server(input, session)
+  }),
+  command({
+    name: "completion",
+    summary: "print the completion of a shell",
+    args: { shell: required("bash, zsh or fish") },
+    examples: ["source <(atelier completion bash)", "atelier completion fish | source"],
+    run: async (input, session) => (await import("./command/completion.js")).printCompletion(input, session)
+  }),
+  command({
+    name: "complete",
+    summary: "print names for the completion of a shell",
+    args: { kind: required("workspaces") },
+    isHidden: true,
+    run: async (input, session) => (await import("./command/completion.js")).completeNames(input, session)
+  }),
   command({
     name: "version",
     summary: "print the versions of the program and of the service",
@@ -294,14 +666,24 @@ const others: ReadonlyArray<Command | Group> = [
   })
 ]
 
-export const commands: ReadonlyArray<Command | Group> = [...access, ...workspaces, ...connections, ...others]
+export const commands: ReadonlyArray<Command | Group> = [
+  ...access,
+  ...workspaces,
+  ...settings,
+  ...connections,
+  ...templates,
+  ...administration,
+  ...others
+]
 
 const namesOf = (entries: ReadonlyArray<Command | Group>): ReadonlyArray<string> => entries.map(({ name }) => name)
 
 /** The parts of the overview. */
 export const sections: ReadonlyArray<Section> = [
   { title: "Login", names: namesOf(access) },
-  { title: "Workspaces", names: namesOf(workspaces) },
+  { title: "Workspaces", names: [...namesOf(workspaces), ...namesOf(settings)] },
   { title: "Work in a workspace", names: namesOf(connections) },
-  { title: "More", names: namesOf(others) }
+  { title: "Templates and tasks", names: namesOf(templates) },
+  { title: "Administration", names: namesOf(administration) },
+  { title: "More", names: namesOf(others).filter((name) => name !== "complete") }
 ]

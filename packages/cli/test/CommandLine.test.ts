@@ -258,6 +258,122 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the command line on %s", (data
     })
   })
 
+  describe("administers", () => {
+    it("templates, from a starter to their end", async () => {
+      const folder = join(service.directory, "small")
+      expect((await service.run(["templates", "init", "small"])).stderr).toContain("--from: is missing.")
+      expect(await succeed("templates", "init", "small", "--from", "shell")).toBe("")
+      expect(await readdir(folder)).toContain("template.yaml")
+      const pushed = await service.run(["templates", "push", "-m", "first"], { cwd: folder })
+      expect(pushed).toMatchObject({ code: 0, stderr: expect.stringContaining("Created the template small") })
+      const again = await service.run(["templates", "push", "small", "-d", folder, "--name", "second", "-qo", "json"])
+      expect(JSON.parse(again.stdout)).toMatchObject({ name: "second" })
+      expect(await succeed("templates", "versions", "small")).toMatch(/second +\* +succeeded +ada/)
+      expect(await succeed("templates", "list")).toMatch(/\nsmall +default/)
+      expect(await succeed("templates", "edit", "small", "--title", "A small one")).toContain("A small one")
+      await succeed("templates", "pull", "small", "pulled")
+      expect(await readFile(join(service.directory, "pulled/template.yaml"), "utf8")).toBe(
+        await readFile(join(folder, "template.yaml"), "utf8")
+      )
+      await writeFile(join(folder, "template.yaml"), "agents: [")
+      expect(await service.run(["templates", "push"], { cwd: folder })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("template.yaml:1:")
+      })
+      expect((await service.run(["templates", "delete", "small"])).code).toBe(2)
+      expect(await succeed("templates", "delete", "small", "--yes")).toBe("")
+      expect((await service.run(["templates", "versions", "small"])).code).toBe(4)
+    }, 30_000)
+
+    it("tokens and users", async () => {
+      const token = (await succeed("tokens", "create", "--name", "robot", "--lifetime", "1h")).trim()
+      const env = { XDG_CONFIG_HOME: "/none", ATELIER_URL: service.url, ATELIER_TOKEN: token }
+      expect((await service.run(["whoami"], { env })).stdout).toContain("ada")
+      expect(await succeed("tokens", "list")).toContain("robot")
+      await succeed("tokens", "delete", "robot")
+      expect((await service.run(["whoami"], { env })).code).toBe(3)
+
+      const created = await service.run(["users", "create", "bob", "-e", "bob@example.com", "--password-stdin"], { stdin: password })
+      expect(created).toMatchObject({ code: 0, stderr: expect.stringContaining("Created the user bob.") })
+      expect(await succeed("users", "show", "bob")).toContain("bob@example.com")
+      await succeed("users", "suspend", "bob")
+      expect(await succeed("users", "list", "-s", "status:suspended")).toContain("bob")
+      await succeed("users", "activate", "bob")
+      await succeed("users", "delete", "bob", "--yes")
+      expect((await service.run(["users", "show", "bob"])).code).toBe(4)
+    }, 30_000)
+
+    it("what the service lists", async () => {
+      const [organizations, audit, notifications, groups, tasks] = await Promise.all([
+        succeed("organizations", "list"),
+        succeed("audit", "-o", "json", "--limit", "5"),
+        succeed("notifications", "list", "-o", "json"),
+        service.run(["groups", "list", "-o", "json"]),
+        succeed("tasks", "list", "-o", "json")
+      ])
+      expect(organizations).toMatch(/default/)
+      expect(JSON.parse(audit)).toHaveLength(5)
+      expect(JSON.parse(notifications)).toBeInstanceOf(Array)
+      expect(JSON.parse(tasks)).toStrictEqual([])
+      expect(groups.stderr).not.toContain("    at ")
+      await succeed("notifications", "read")
+    })
+
+    it("the settings of a workspace", async () => {
+      expect(await succeed("schedule", "box", "--start", "CRON_TZ=UTC 0 9 * * 1-5", "--stop-after", "8h")).toMatch(
+        /Starts +CRON_TZ=UTC[^]*8h after a start/
+      )
+      expect(await succeed("schedule", "box", "--start", "none", "--stop-after", "none")).toMatch(/Starts +by hand\nStops +by hand/)
+      await succeed("favorite", "box")
+      await succeed("favorite", "box", "--remove")
+      expect((await service.run(["autoupdate", "box", "sometimes"])).code).toBe(2)
+      await succeed("autoupdate", "box", "always")
+      expect((await service.run(["share", "box"])).stderr).not.toContain("    at ")
+      expect(await succeed("open", "box", "--print")).toBe(`${service.url}/@ada/box.main/terminal\n`)
+      expect(await succeed("open", "box", "--in", "code", "--print")).toMatch(
+        /^vscode:\/\/vscode-remote\/ssh-remote\+main\.box\.ada\.atelier\//
+      )
+      expect((await succeed("ping", "box", "-c", "1", "-o", "jsonl")).trim()).toMatch(/^\{"number":1,"milliseconds":[\d.]+\}$/)
+      expect(await succeed("top", "box", "--once")).toMatch(/Disk usage/)
+      expect((await succeed("complete", "workspaces")).split("\n")).toContain("box")
+      expect(await succeed("completion", "fish")).toContain("complete -c atelier")
+    }, 30_000)
+
+    it("copies of folders, and a proxy into the workspace", async () => {
+      const folder = join(service.directory, "watched")
+      await mkdir(join(folder, "left-out"), { recursive: true })
+      await writeFile(join(folder, "one"), "1")
+      await writeFile(join(folder, "left-out/x"), "x")
+      const child = service.start(["sync", folder, "box:synced", "-x", "left-out"])
+      const done = ended(child)
+      await once(createInterface({ input: child.stderr ?? process.stdin }), "line")
+      await writeFile(join(folder, "two"), "2")
+      const [line] = await once(createInterface({ input: child.stdout ?? process.stdin }), "line")
+      expect(line).toBe("two")
+      child.kill("SIGINT")
+      expect((await done).code).toBe(130)
+      expect((await service.run(["exec", "box", "-n", "ls", "synced"])).stdout).toBe("one\ntwo\n")
+
+      const proxy = service.start(["socks", "box", "--port", "0", "-o", "jsonl"])
+      const over = ended(proxy)
+      const [bound] = await once(createInterface({ input: proxy.stdout ?? process.stdin }), "line")
+      const socket = connect(JSON.parse(String(bound)).port, "127.0.0.1")
+      socket.write(Uint8Array.of(5, 1, 0))
+      await once(socket, "data")
+      socket.write(Uint8Array.of(5, 1, 0, 1, 192, 0, 2, 1, 0, 80))
+      const [refusal] = await once(socket, "data")
+      expect([...(refusal as Buffer)].slice(0, 2)).toStrictEqual([5, 2])
+      socket.destroy()
+      proxy.kill("SIGINT")
+      expect((await over).code).toBe(130)
+    }, 30_000)
+
+    it("the server, where its package is installed", async () => {
+      const started = await service.run(["server", "--version"])
+      expect(started.code === 0 ? started.stdout : started.stderr).toMatch(/Atelier|is not installed here/)
+    })
+  })
+
   it("says what failed, why, and what to do", async () => {
     const [word, template, name, help, quiet] = await Promise.all([
       service.run(["lisst"]),

@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { readAddress } from "../src/access/loginContext.js"
 import { command, duration, optional, readDuration, required, several, text, texts, toggle, whole } from "../src/command/Command.js"
+import { completionOf, wordsByPath } from "../src/command/completion.js"
 import { manual } from "../src/command/manual.js"
 import { parse } from "../src/command/parse.js"
 import { commands } from "../src/commands.js"
@@ -13,8 +15,10 @@ import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/te
 import { leavingKeys } from "../src/connect/attached.js"
 import { hostFile, withInclude } from "../src/connect/configSsh.js"
 import { readForward } from "../src/connect/portForward.js"
+import { readRequest } from "../src/connect/socksProxy.js"
 import { workspaceOfHost } from "../src/connect/sshStream.js"
 import { readEnd } from "../src/files/copy.js"
+import { checkText } from "../src/templates/checkText.js"
 import { differsMuch } from "../src/version.js"
 import { placeOf } from "../src/workspaces/find.js"
 import { parametersIn } from "../src/workspaces/parameters.js"
@@ -35,6 +39,7 @@ const entries = [
     },
     run: done
   }),
+  command({ name: "outer", summary: "run another program", words: "WORD", run: done }),
   command({
     name: "run",
     summary: "run a command",
@@ -73,6 +78,7 @@ describe("a command line", () => {
   it("passes the words of another command on", () => {
     expect(read("run -t here ls -la --color")).toMatchObject({ input: { place: "here", tty: true, words: ["ls", "-la", "--color"] } })
     expect(read("run here -- -t")).toMatchObject({ input: { tty: false, words: ["-t"] } })
+    expect(read("outer --version -q")).toMatchObject({ input: { words: ["--version", "-q"] }, global: { quiet: false } })
     expect(read("make -- -n")).toMatchObject({ input: { name: "-n", dryRun: false } })
   })
 
@@ -262,6 +268,45 @@ describe("the configuration of OpenSSH", () => {
   })
 })
 
+describe("the words of completion", () => {
+  it("are those of the commands and their options", () => {
+    const words = new Map(wordsByPath())
+    expect(words.get("")).toContain("create")
+    expect(words.get("")).not.toContain("complete")
+    expect(words.get("templates")).toContain("push")
+    expect(words.get("create")).toStrictEqual(expect.arrayContaining(["--template", "--output"]))
+  })
+
+  it("are found by bash", () => {
+    const find = (line: string): ReadonlyArray<string> => {
+      const parts = line.split(" ")
+      const script = `${completionOf("bash", "atelier")}\nCOMP_WORDS=(${parts.map((part) => `'${part}'`).join(" ")}); COMP_CWORD=${parts.length - 1}; _atelier; printf '%s\\n' "\${COMPREPLY[@]}"`
+      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim().split("\n")
+    }
+    expect(find("atelier cre")).toStrictEqual(["create"])
+    expect(find("atelier templates pu")).toStrictEqual(["push", "pull"])
+    expect(find("atelier create box --tem")).toStrictEqual(["--template", "--template-version"])
+    expect(find("atelier templates push --mes")).toStrictEqual(["--message"])
+  })
+})
+
+describe("the proxy", () => {
+  it("reads requests once they are whole", () => {
+    const request = Uint8Array.of(5, 1, 0, 3, 3, 98, 111, 120, 0x1f, 0x90, 99)
+    expect(readRequest(request)).toStrictEqual({ command: 1, host: "box", port: 8080, length: 10 })
+    expect(readRequest(request.subarray(0, 9))).toBeUndefined()
+    expect(readRequest(Uint8Array.of(5, 1, 0, 1, 127, 0, 0, 1, 0, 80))).toMatchObject({ host: "127.0.0.1", port: 80 })
+  })
+})
+
+describe("a template file", () => {
+  it("is looked at before it is sent", () => {
+    expect(checkText("agents:\n  - name: main\n", "template.yaml")).toStrictEqual([])
+    expect(checkText("agents:\n  - name: [\n", "template.yaml")).toStrictEqual([expect.stringMatching(/^template\.yaml:\d: /)])
+    expect(checkText("text", "template.yaml")).toStrictEqual(["template.yaml: must have fields, such as agents."])
+  })
+})
+
 describe("the manual", () => {
   it("is made of the program's own help", async () => {
     expect(manual()).toBe(await readFile(new URL("../../../docs/command-line.md", import.meta.url), "utf8"))
@@ -269,7 +314,8 @@ describe("the manual", () => {
 
   it("has all commands", () => {
     const names = commands.map(({ name }) => name)
-    expect(names.filter((name) => !manual().includes(`\n### ${name}`))).toStrictEqual([])
+    const page = manual()
+    expect(names.filter((name) => !page.includes(`\n### ${name}`))).toStrictEqual(["complete"])
     expect(new Set(names).size).toBe(names.length)
   })
 })

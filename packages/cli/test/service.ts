@@ -108,6 +108,8 @@ export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<S
     run,
     start,
     close: async () => {
+      // Their agents outlive the service
+      for (const sandbox of await ada.sandboxes.list()) await sandbox.delete({ wait: true })
       server.close()
       server.closeAllConnections()
       await atelier.dispose()

@@ -153,6 +153,11 @@ export const parse = (
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] ?? ""
     const takesWords = found?.words !== undefined
+    // Without arguments of its own, all that follows is the other command's
+    if (found !== undefined && takesWords && Object.keys(found.args).length === 0) {
+      passed = argv.slice(word === "--" ? at + 1 : at)
+      break
+    }
     if (word === "--" && (takesWords || found !== undefined)) {
       if (takesWords) passed = argv.slice(at + 1)
       else words.push(...argv.slice(at + 1))

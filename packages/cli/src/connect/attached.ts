@@ -18,6 +18,9 @@ type Command = Parameters<Sandbox["spawn"]>[0]
 /** Milliseconds that an interrupted process has until the program ends without it. */
 const lastWait = 5_000
 
+/** Milliseconds that the end of a process may take which the user has left. */
+const leavingTime = 500
+
 /** Writes bytes and waits while the reader has enough. */
 const write = (stream: NodeJS.WriteStream, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve) => {
@@ -123,6 +126,7 @@ export const attached = async (
     signal.removeEventListener("abort", interrupt)
     giveBack()
     stdin.destroy()
-    await child.delete({ signal: AbortSignal.timeout(lastWait) }).catch(() => child.detach())
+    // A connection that the user has left may be stuck
+    await child.delete({ signal: AbortSignal.timeout(left.signal.aborted ? leavingTime : lastWait) }).catch(() => child.detach())
   }
 }

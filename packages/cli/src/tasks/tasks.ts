@@ -1,0 +1,79 @@
+/** `tasks`. */
+import type { Client, Task } from "@atelier/client"
+import * as tasks from "@atelier/client/tasks"
+import type { Session } from "../Session.js"
+import { readAll } from "../terminal/Prompts.js"
+import { ago, logLine } from "../terminal/text.js"
+import { findTemplate } from "../workspaces/find.js"
+import { usage } from "../Failure.js"
+
+const find = (client: Client, task: string, { signal }: Session): Promise<Task> => tasks.getTask(client, { user: "me", task }, { signal })
+
+export const listTasks = async ({ search }: { readonly search: string | undefined }, session: Session): Promise<void> => {
+  const found = await tasks.listTasks(await session.client(), { q: search }, { signal: session.signal })
+  session.out.list(
+    found.tasks,
+    [
+      { title: "NAME", of: ({ name }) => name, isKey: true },
+      { title: "STATUS", of: ({ status }) => status },
+      { title: "TEMPLATE", of: ({ template_name }) => template_name },
+      { title: "CREATED", of: ({ created_at }) => ago(created_at) },
+      { title: "TITLE", of: ({ display_name }) => display_name }
+    ],
+    "There is no task."
+  )
+}
+
+interface CreateInput {
+  readonly template: string | undefined
+  readonly name: string | undefined
+  readonly input: string | undefined
+}
+
+/** The text of a task: the argument, or the standard input. */
+const textOf = async (given: string | undefined, { ask, stdin }: Session): Promise<string> => {
+  const text = given ?? (ask.canAsk ? await ask.line("What is to be done") : await readAll(stdin))
+  if (text === "") throw usage("input: is missing.")
+  return text
+}
+
+export const createTask = async ({ input, name, template }: CreateInput, session: Session): Promise<void> => {
+  if (template === undefined) throw usage("--template: is missing.")
+  const client = await session.client()
+  const { active_version_id } = await findTemplate(client, template, session)
+  const body = { template_version_id: active_version_id, input: await textOf(input, session), name }
+  const task = await tasks.createTask(client, { user: "me", body }, { signal: session.signal })
+  session.out.row(task, task.name)
+}
+
+export const sendToTask = async (
+  { input, task }: { readonly input: string | undefined; readonly task: string },
+  session: Session
+): Promise<void> => {
+  const client = await session.client()
+  const { id } = await find(client, task, session)
+  await tasks.sendTaskMessage(client, { user: "me", task: id, body: { input: await textOf(input, session) } }, { signal: session.signal })
+  session.out.say(`Sent to ${task}.`)
+}
+
+export const taskLogs = async ({ task }: { readonly task: string }, session: Session): Promise<void> => {
+  const client = await session.client()
+  const { id } = await find(client, task, session)
+  const { logs } = await tasks.getTaskLogs(client, { user: "me", task: id }, { signal: session.signal })
+  for (const entry of logs) {
+    session.out.row(
+      entry,
+      entry.content
+        .split("\n")
+        .map((line) => `${entry.type === "input" ? "> " : ""}${logLine(line, session.out.hasColours)}`)
+        .join("\n")
+    )
+  }
+}
+
+export const removeTask = async ({ task }: { readonly task: string }, session: Session): Promise<void> => {
+  const client = await session.client()
+  const { id } = await find(client, task, session)
+  await tasks.deleteTask(client, { user: "me", task: id }, { signal: session.signal })
+  session.out.say(`The task ${task} is deleted.`)
+}

@@ -1,0 +1,249 @@
+/** `templates`: from a folder of this machine to a template, and back. */
+import type { Client, Template, TemplateVersion } from "@atelier/client"
+import * as provisioning from "@atelier/client/provisioning"
+import * as templateApi from "@atelier/client/templates"
+import * as templateVersions from "@atelier/client/templateVersions"
+import { mkdir, readdir, readFile, stat } from "node:fs/promises"
+import { basename, join, resolve } from "node:path"
+import { Readable } from "node:stream"
+import { exitCodes, Failure, usage } from "../Failure.js"
+import { packed, unpack } from "../files/tar.js"
+import type { Session } from "../Session.js"
+import { ago } from "../terminal/text.js"
+import { findTemplate } from "../workspaces/find.js"
+
+export const listTemplates = async (_: object, session: Session): Promise<void> => {
+  const found = await templateApi.listTemplates(await session.client(), {}, { signal: session.signal })
+  session.out.list(
+    found,
+    [
+      { title: "NAME", of: ({ name }) => name, isKey: true },
+      { title: "ORGANIZATION", of: ({ organization_name }) => organization_name },
+      { title: "USERS", of: ({ active_user_count }) => String(Math.max(0, active_user_count)) },
+      { title: "UPDATED", of: ({ updated_at }) => ago(updated_at) },
+      { title: "TITLE", of: ({ display_name }) => display_name },
+      { title: "DESCRIPTION", of: ({ description }) => description }
+    ],
+    `There is no template. "${session.program} templates init" begins one.`
+  )
+}
+
+export const listVersions = async ({ template: name }: { readonly template: string }, session: Session): Promise<void> => {
+  const client = await session.client()
+  const template = await findTemplate(client, name, session)
+  const found = await templateVersions.listTemplateVersions(client, { template: template.id }, { signal: session.signal })
+  session.out.list(found, [
+    { title: "NAME", of: (version) => version.name, isKey: true },
+    { title: "ACTIVE", of: ({ id }) => (id === template.active_version_id ? "*" : "") },
+    { title: "STATUS", of: ({ job }) => job.status },
+    { title: "BY", of: ({ created_by }) => created_by.username },
+    { title: "CREATED", of: ({ created_at }) => ago(created_at) },
+    { title: "MESSAGE", of: ({ message }) => message }
+  ])
+}
+
+/** Files of more bytes than this belong into no template. */
+const maximumSize = 10 * 1024 * 1024
+
+const isEmptyFolder = async (folder: string): Promise<boolean> => (await readdir(folder).catch(() => [])).length === 0
+
+/** Writes a starter template into a folder. */
+export const init = async (
+  { directory, from }: { readonly directory: string | undefined; readonly from: string | undefined },
+  session: Session
+): Promise<void> => {
+  const { ask, out, program, signal } = session
+  const client = await session.client()
+  const examples = await templateApi.listTemplateExamples(client, { signal })
+  const options = examples.map(({ id, name }) => ({ name: name === "" ? id : `${id} (${name})`, value: id }))
+  if (from === undefined && !ask.canAsk) throw usage("--from: is missing.", `the service has ${examples.map(({ id }) => id).join(", ")}.`)
+  const id = from ?? (await ask.choose("Starter template", options))
+  if (!examples.some((example) => example.id === id)) {
+    throw new Failure({
+      message: `There is no starter template "${id}".`,
+      hint: `the service has ${examples.map((each) => each.id).join(", ")}.`,
+      code: exitCodes.notFound
+    })
+  }
+  const folder = resolve(directory ?? id)
+  if (!(await isEmptyFolder(folder))) throw usage(`${folder}: has files already.`, "name an empty folder.")
+  const body = { example_id: id, storage_method: "file", provisioner: "terraform" } as const
+  const version = await templateVersions.createTemplateVersion(client, { organization: "default", body }, { signal })
+  const count = await fetchInto(client, version, folder, session)
+  out.say(`Wrote ${count} files into ${folder}. "${program} templates push" in it makes a template of them.`)
+}
+
+const fetchInto = async (client: Client, { job }: TemplateVersion, folder: string, { signal }: Session): Promise<number> => {
+  const bytes = await provisioning.downloadFile(client, { fileID: job.file_id }, { signal })
+  await mkdir(folder, { recursive: true })
+  return unpack(Readable.from([bytes]), folder, signal)
+}
+
+interface PullInput {
+  readonly template: string
+  readonly directory: string | undefined
+  readonly templateVersion: string | undefined
+}
+
+export const pull = async ({ directory, template: name, templateVersion }: PullInput, session: Session): Promise<void> => {
+  const { out, signal } = session
+  const client = await session.client()
+  const template = await findTemplate(client, name, session)
+  const version =
+    templateVersion === undefined
+      ? await templateVersions.getTemplateVersion(client, { templateversion: template.active_version_id }, { signal })
+      : await templateVersions.getTemplateVersionByName(client, { template: template.id, templateversionname: templateVersion }, { signal })
+  const folder = resolve(directory ?? template.name)
+  if (!(await isEmptyFolder(folder))) throw usage(`${folder}: has files already.`, "name an empty folder.")
+  const count = await fetchInto(client, version, folder, session)
+  out.say(`Wrote ${count} files of ${template.name}, version ${version.name}, into ${folder}.`)
+}
+
+/** Looks at a template's folder before it is sent: mistakes that the import would tell of after a while. */
+export const checkFolder = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const files = await readdir(folder).catch(() => undefined)
+  if (files === undefined) return [`${folder}: is not a folder.`]
+  const yaml = files.find((name) => name === "template.yaml" || name === "template.yml")
+  if (yaml === undefined) {
+    return files.some((name) => /\.tf(?:\.json)?$/.test(name)) ? [] : [`${folder}: has neither a template.yaml nor files of Terraform.`]
+  }
+  const { checkText } = await import("./checkText.js")
+  return checkText(await readFile(join(folder, yaml), "utf8"), yaml)
+}
+
+interface PushInput {
+  readonly template: string | undefined
+  readonly directory: string | undefined
+  readonly message: string | undefined
+  readonly name: string | undefined
+  readonly organization: string | undefined
+  readonly variable: ReadonlyArray<string>
+  readonly tag: ReadonlyArray<string>
+  readonly inactive: boolean
+}
+
+const pairsOf = (flag: string, given: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
+  given.map((each) => {
+    const at = each.indexOf("=")
+    if (at < 1) throw usage(`--${flag}: "${each}" must be NAME=VALUE.`)
+    return [each.slice(0, at), each.slice(at + 1)]
+  })
+
+const bytesOf = async (folder: string): Promise<Uint8Array> => {
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  for await (const chunk of await packed(folder)) {
+    size += (chunk as Uint8Array).length
+    if (size > maximumSize)
+      throw new Failure({ message: `${folder}: has more than 10 MiB.`, hint: "move what is no part of the template elsewhere." })
+    chunks.push(chunk as Uint8Array)
+  }
+  return Buffer.concat(chunks)
+}
+
+const followImport = async (client: Client, version: TemplateVersion, { out, signal }: Session): Promise<TemplateVersion> => {
+  for await (const { output, stage } of templateVersions.followTemplateVersionLogs(client, { templateversion: version.id }, { signal })) {
+    out.log(output === "" ? `==> ${stage}` : `    ${output}`)
+  }
+  const ended = await templateVersions.getTemplateVersion(client, { templateversion: version.id }, { signal })
+  if (ended.job.status === "succeeded") return ended
+  throw new Failure({ message: `The import has failed: ${ended.job.error ?? ended.job.status}` })
+}
+
+/** Sends a folder as a new version of a template, which is made if there is none of the name. */
+export const push = async (input: PushInput, session: Session): Promise<void> => {
+  const { out, signal } = session
+  const folder = resolve(input.directory ?? ".")
+  const found = await stat(folder).catch(() => undefined)
+  if (found?.isDirectory() !== true) throw usage(`${folder}: is not a folder.`)
+  const wrong = await checkFolder(folder)
+  if (wrong.length > 0) throw new Failure({ message: "The template was not sent.", details: wrong, code: exitCodes.usage })
+  const name = input.template ?? basename(folder)
+  const client = await session.liveClient()
+  const existing = await findTemplate(client, name, session).catch((error: unknown): Template | undefined => {
+    if (error instanceof Failure && error.code === exitCodes.notFound) return undefined
+    throw error
+  })
+  const organization = existing?.organization_id ?? input.organization ?? "default"
+  const { hash } = await out.waiting(
+    "Sending the template",
+    provisioning.uploadFile(client, { contentType: "application/x-tar", body: await bytesOf(folder) }, { signal })
+  )
+  const body = {
+    storage_method: "file",
+    provisioner: "terraform",
+    file_id: hash,
+    template_id: existing?.id,
+    name: input.name,
+    message: input.message,
+    tags: Object.fromEntries(pairsOf("tag", input.tag)),
+    user_variable_values: pairsOf("variable", input.variable).map(([each, value]) => ({ name: each, value }))
+  } as const
+  const version = await followImport(
+    client,
+    await templateVersions.createTemplateVersion(client, { organization, body }, { signal }),
+    session
+  )
+  if (existing === undefined) {
+    const made = await templateApi.createTemplate(client, { organization, body: { name, template_version_id: version.id } }, { signal })
+    if (out.format !== "table") out.one(made, [])
+    return out.say(`Created the template ${name} with the version ${version.name}.`)
+  }
+  if (!input.inactive)
+    await templateVersions.promoteTemplateVersion(client, { template: existing.id, body: { id: version.id } }, { signal })
+  if (out.format !== "table") out.one(version, [])
+  out.say(`The template ${name} has the version ${version.name}${input.inactive ? "" : ", which is active"}.`)
+}
+
+interface EditInput {
+  readonly template: string
+  readonly rename: string | undefined
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly icon: string | undefined
+  readonly stopAfter: number | undefined
+  readonly activate: string | undefined
+}
+
+export const edit = async (input: EditInput, session: Session): Promise<void> => {
+  const { out, signal } = session
+  const client = await session.client()
+  const { id } = await findTemplate(client, input.template, session)
+  if (input.activate !== undefined) {
+    const version = await templateVersions.getTemplateVersionByName(
+      client,
+      { template: id, templateversionname: input.activate },
+      { signal }
+    )
+    await templateVersions.promoteTemplateVersion(client, { template: id, body: { id: version.id } }, { signal })
+  }
+  const body = {
+    name: input.rename,
+    display_name: input.title,
+    description: input.description,
+    icon: input.icon,
+    default_ttl_ms: input.stopAfter
+  }
+  const isChanged = Object.values(body).some((value) => value !== undefined)
+  const template = isChanged
+    ? await templateApi.updateTemplate(client, { template: id, body }, { signal })
+    : await templateApi.getTemplate(client, { template: id }, { signal })
+  out.one(template, [
+    ["Name", template.name],
+    ["Title", template.display_name],
+    ["Description", template.description],
+    ["Organization", template.organization_name]
+  ])
+}
+
+export const removeTemplate = async (
+  { template: name, yes }: { readonly template: string; readonly yes: boolean },
+  session: Session
+): Promise<void> => {
+  const client = await session.client()
+  const { id } = await findTemplate(client, name, session)
+  if (!yes && !session.ask.canAsk) throw usage(`The template ${name} would be deleted.`, "--yes deletes without a question.")
+  if (!yes && !(await session.ask.confirm(`Delete the template ${name}?`))) throw new Failure({ message: "Nothing was deleted." })
+  await templateApi.deleteTemplate(client, { template: id }, { signal: session.signal })
+  session.out.say(`The template ${name} is deleted.`)
+}

@@ -1,0 +1,155 @@
+/** `schedule`, `favorite`, `share`, `autoupdate` and `open`. */
+import type { Client, Workspace } from "@atelier/client"
+import * as regions from "@atelier/client/regions"
+import * as users from "@atelier/client/users"
+import * as workspaceSettings from "@atelier/client/workspaceSettings"
+import * as workspaceSharing from "@atelier/client/workspaceSharing"
+import { openInBrowser } from "../access/browserLogin.js"
+import { readDuration } from "../command/Command.js"
+import { exitCodes, Failure, usage } from "../Failure.js"
+import type { Session } from "../Session.js"
+import { ago, durationText } from "../terminal/text.js"
+import { agentIn, findWorkspace } from "./find.js"
+
+interface Named {
+  readonly workspace: string
+}
+
+const prepared = async (name: string, session: Session): Promise<{ readonly client: Client; readonly found: Workspace }> => {
+  const client = await session.client()
+  return { client, found: await findWorkspace(client, name, session) }
+}
+
+interface ScheduleInput extends Named {
+  readonly start: string | undefined
+  readonly stopAfter: string | undefined
+  readonly extend: number | undefined
+}
+
+export const schedule = async ({ extend, start, stopAfter, workspace: name }: ScheduleInput, session: Session): Promise<void> => {
+  const { out, signal } = session
+  const { client, found } = await prepared(name, session)
+  const workspace = found.id
+  if (start !== undefined) {
+    await workspaceSettings.setWorkspaceAutostart(client, { workspace, body: { schedule: start === "none" ? "" : start } }, { signal })
+  }
+  if (stopAfter !== undefined) {
+    const ttl_ms = stopAfter === "none" ? 0 : readDuration(stopAfter)
+    await workspaceSettings.setWorkspaceTtl(client, { workspace, body: { ttl_ms } }, { signal })
+  }
+  if (extend !== undefined) {
+    const deadline = new Date(Date.now() + extend).toISOString()
+    await workspaceSettings.extendWorkspace(client, { workspace, body: { deadline } }, { signal })
+  }
+  const now = await findWorkspace(client, name, session)
+  const { autostart_schedule, latest_build, ttl_ms } = now
+  out.one(now, [
+    ["Starts", autostart_schedule === undefined || autostart_schedule === "" ? "by hand" : autostart_schedule],
+    ["Stops", ttl_ms === undefined || ttl_ms === 0 ? "by hand" : `${durationText(ttl_ms)} after a start`],
+    ["Next stop", latest_build.deadline === null ? "none" : ago(latest_build.deadline)]
+  ])
+}
+
+export const favorite = async ({ remove, workspace: name }: Named & { readonly remove: boolean }, session: Session): Promise<void> => {
+  const { client, found } = await prepared(name, session)
+  const change = remove ? workspaceSettings.removeFavoriteWorkspace : workspaceSettings.addFavoriteWorkspace
+  await change(client, { workspace: found.id }, { signal: session.signal })
+  session.out.say(`${found.name} is ${remove ? "no favorite any more" : "a favorite"}.`)
+}
+
+export const autoupdate = async ({ policy, workspace: name }: Named & { readonly policy: string }, session: Session): Promise<void> => {
+  if (policy !== "always" && policy !== "never") throw usage(`"${policy}": must be always or never.`)
+  const { client, found } = await prepared(name, session)
+  await workspaceSettings.setWorkspaceAutoupdates(
+    client,
+    { workspace: found.id, body: { automatic_updates: policy } },
+    { signal: session.signal }
+  )
+  session.out.say(`${found.name} is updated ${policy === "always" ? "with each start" : "by hand"}.`)
+}
+
+interface ShareInput extends Named {
+  readonly user: ReadonlyArray<string>
+  readonly role: "use" | "admin" | "none" | undefined
+}
+
+export const share = async ({ role = "use", user, workspace: name }: ShareInput, session: Session): Promise<void> => {
+  const { out, signal } = session
+  const { client, found } = await prepared(name, session)
+  const ids = await Promise.all(user.map(async (each) => (await users.getUser(client, { user: each }, { signal })).id))
+  if (ids.length > 0) {
+    const user_roles = Object.fromEntries(ids.map((id) => [id, role === "none" ? "" : role]))
+    await workspaceSharing.updateWorkspaceAcl(client, { workspace: found.id, body: { user_roles } }, { signal })
+  }
+  const acl = await workspaceSharing.getWorkspaceAcl(client, { workspace: found.id }, { signal })
+  const rows = [
+    ...acl.users.map(({ role: its, username }) => ({ kind: "user", name: username, role: its })),
+    ...acl.group.map(({ name: group, role: its }) => ({ kind: "group", name: group, role: its }))
+  ]
+  out.list(
+    rows,
+    [
+      { title: "NAME", of: (row) => row.name, isKey: true },
+      { title: "KIND", of: ({ kind }) => kind },
+      { title: "ROLE", of: (row) => row.role }
+    ],
+    `${found.name} is shared with no other user.`
+  )
+}
+
+interface OpenInput extends Named {
+  readonly app: string | undefined
+  readonly in: "code" | "cursor" | "windsurf" | "vim" | undefined
+  readonly print: boolean
+}
+
+/** Editors that take a folder of a host of OpenSSH, by the scheme of their links. */
+const schemes = { code: "vscode", cursor: "cursor", windsurf: "windsurf" } as const
+
+/** The link that opens a folder of a workspace in an editor over OpenSSH. */
+export const editorLink = (editor: keyof typeof schemes, host: string, folder: string): string =>
+  `${schemes[editor]}://vscode-remote/ssh-remote+${encodeURIComponent(host)}${encodeURI(folder.startsWith("/") ? folder : `/${folder}`)}`
+
+/** The address of a terminal or an app of a workspace. */
+const appAddress = async (client: Client, workspace: Workspace, name: string, slug: string, session: Session): Promise<string> => {
+  const agent = agentIn(workspace, name)
+  const app = agent.apps.find((each) => each.slug === slug)
+  if (app === undefined) {
+    throw new Failure({
+      message: `The workspace has no app "${slug}".`,
+      hint: agent.apps.length === 0 ? "leave the app out for a terminal." : `it has ${agent.apps.map((each) => each.slug).join(", ")}.`,
+      code: exitCodes.notFound
+    })
+  }
+  if (app.external) {
+    if (app.url === undefined || !/^https?:/.test(app.url)) throw new Failure({ message: `The app "${slug}" has no address for browsers.` })
+    return app.url
+  }
+  const { host } = await regions.getAppHost(client, { signal: session.signal })
+  if (app.subdomain && app.subdomain_name !== undefined && host !== "") {
+    return `${new URL(client.baseUrl).protocol}//${host.replace("*", app.subdomain_name)}/`
+  }
+  return `${client.baseUrl}/@${workspace.owner_name}/${workspace.name}.${agent.name}/apps/${encodeURIComponent(slug)}/`
+}
+
+export const open = async ({ app, in: editor, print, workspace: name }: OpenInput, session: Session): Promise<number | void> => {
+  const { client, found } = await prepared(name, session)
+  const agent = agentIn(found, name)
+  const host = `${agent.name}.${found.name}.${found.owner_name}.atelier`
+  const folder = agent.expanded_directory ?? agent.directory ?? "/"
+  if (editor === "vim") {
+    const { shell } = await import("../connect/exec.js")
+    return shell(
+      { workspace: name, words: ["exec", "vim", "."], tty: true, noTty: false, noInput: false, cwd: undefined, env: [] },
+      session
+    )
+  }
+  const address =
+    editor !== undefined
+      ? editorLink(editor, host, folder)
+      : app === undefined
+        ? `${client.baseUrl}/@${found.owner_name}/${found.name}.${agent.name}/terminal`
+        : await appAddress(client, found, name, app, session)
+  session.out.row({ address }, address)
+  if (!print) openInBrowser(address, session.env)
+}
