@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { access, constants as fileConstants } from "node:fs/promises"
 import { constants } from "node:os"
-import { hangUp, signal } from "./family.js"
+import { breakOff, hangUp, signal, streamsOf } from "./family.js"
 import type { Host, Login } from "./Host.js"
 import type { Output } from "./Output.js"
 
@@ -126,6 +126,7 @@ const startOnPipes = (
     output.finish(notStarted)
   })
   if (pid === undefined) return { signal: () => undefined, resize: () => undefined, end: () => undefined }
+  const streams = streamsOf(pid)
   output.pump(stdout, (bytes) => output.write(bytes))
   output.pump(stderr, (bytes) => output.writeError(bytes))
   output.channel.pipe(stdin)
@@ -138,7 +139,7 @@ const startOnPipes = (
     signal: (name) => void (isRunning() && signal(-pid, name)),
     resize: () => undefined,
     end: () => {
-      if (isRunning()) hangUp(pid, mark)
+      if (isRunning()) breakOff(pid, streams, mark)
       // What it has left behind may hold them open
       for (const stream of [stdin, stdout, stderr]) stream.destroy()
     }

@@ -62,7 +62,9 @@ export const link = async (
   agent: RunningAgent,
   query = "?role=agent&streams=3",
   engine = "/nonexistent",
-  log: Logger.Logger<unknown, void> = Logger.none
+  log: Logger.Logger<unknown, void> = Logger.none,
+  /** Whether the end of the connection is the end of the agent, or the agent only lost it. */
+  isLast = true
 ): Promise<AgentConnection> => {
   const connection = await server.connect(agent.token, query)
   await Effect.runPromise(connection.agent.GetManifest({}))
@@ -77,7 +79,7 @@ export const link = async (
     const ssh = yield* Ssh.make({ place, marks, brand: Brand.make("Service"), home: tmpdir(), greeting: Effect.succeed("Welcome.\n") })
     const token = (stream: ByteStream) => stream.reset
     const services = { terminals, api: Api.make(place, OwnPorts.all, engine), machine, ssh, ports: OwnPorts.all, token }
-    yield* Effect.ensuring(serveStreams(connection.session, services), Effect.all([processes.end, ssh.end]))
+    yield* Effect.ensuring(serveStreams(connection.session, services), isLast ? Effect.all([processes.end, ssh.end]) : Effect.void)
   }).pipe(
     Effect.scoped,
     Effect.ignore,

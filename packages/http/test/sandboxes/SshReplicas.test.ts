@@ -1,10 +1,10 @@
 /** OpenSSH at one server of a deployment, and the agent at another. */
-import { connect, createServer } from "node:net"
+import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { link, program } from "../network/linkedAgents.js"
 import { startTwoServers, type TwoServers } from "../network/twoServers.js"
-import { freePort, has, openSsh, received } from "./openSsh.js"
+import { freePort, has, openSsh, received, throughSocks } from "./openSsh.js"
 
 const isHere = has("ssh") && has("ssh-agent")
 
@@ -21,17 +21,6 @@ const farWorkspace = async (query?: string) => {
   await link(far, agent)
   return { agent, ...openSsh(near, agent, near.owner().token, query) }
 }
-
-/** Connects through a SOCKS5 proxy to a port of its machine. RFC 1928. */
-const throughSocks = (proxy: number, port: number): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const answers: Array<Buffer> = []
-    const socket = connect(proxy, "127.0.0.1", () => socket.write(Buffer.of(5, 1, 0)))
-    socket.once("data", () => socket.write(Buffer.of(5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255)))
-    socket.on("data", (bytes) => answers.push(bytes))
-    socket.on("end", () => resolve(Buffer.concat(answers).subarray(12).toString()))
-    socket.on("error", reject)
-  })
 
 it.skipIf(!isHere)("programs of the workspace use the keys of the client's agent", async () => {
   const { env, folder, run, start, base } = await farWorkspace()

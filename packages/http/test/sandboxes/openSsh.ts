@@ -43,6 +43,17 @@ export const received = (to: number | string): Promise<string> =>
       .on("error", reject)
   })
 
+/** Connects through a SOCKS5 proxy to a port of its machine. RFC 1928. */
+export const throughSocks = (proxy: number, port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const answers: Array<Buffer> = []
+    const socket = connect(proxy, "127.0.0.1", () => socket.write(Buffer.of(5, 1, 0)))
+    socket.once("data", () => socket.write(Buffer.of(5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255)))
+    socket.on("data", (bytes) => answers.push(bytes))
+    socket.on("end", () => resolve(Buffer.concat(answers).subarray(12).toString()))
+    socket.on("error", reject)
+  })
+
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
