@@ -42,6 +42,9 @@ const effectModules = {
 /** Libraries in CommonJS ask for Node's modules in their own way. */
 const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`
 
+/** Libraries for SSH name their folder while they are loaded. */
+const folderBanner = `import { dirname as bundleDirname } from "node:path"; import { fileURLToPath as bundlePath } from "node:url"; const __dirname = bundleDirname(bundlePath(import.meta.url));`
+
 const asModule = { format: "esm", banner: { js: banner }, plugins: [effectModules] }
 
 /** V8 keeps the compiled code of scripts, and not of modules. It keeps the source in memory. */
@@ -95,6 +98,7 @@ const parts = [
     module: "@kubernetes/client-node",
     from: "scripts/bundle/kubernetes.mjs"
   },
+  { name: "ssh", of: /[\\/]http[\\/]dist[\\/]ssh[\\/]/, module: "./server.js", from: "packages/http/dist/ssh/server.js" },
   { name: "answer", of: /[\\/]mcp[\\/]dist[\\/]index\.js$/, module: "./answer.js", from: "packages/mcp/dist/answer.js" },
   ...["asn1js", "nodemailer", "sshpk"].map((name) => ({ name, of: /[\\/]packages[\\/]node[\\/]/, module: name, from: name }))
 ]
@@ -130,7 +134,11 @@ const programs = [
   { from: "packages/agent/dist/run.js", to: agentScript, options: { ...asScript, plugins: [...asScript.plugins, agentParts] } },
   { from: "packages/agent/dist/ssh/server.js", to: "packages/agent/dist/program-ssh.cjs", options: asScript },
   // What workspaces on other machines download has to be one file
-  { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", options: { ...asModule, minifyWhitespace: true } },
+  {
+    from: "packages/agent/dist/main.js",
+    to: "packages/agent/dist/download.mjs",
+    options: { ...asModule, banner: { js: `${banner} ${folderBanner}` }, minifyWhitespace: true }
+  },
   {
     from: "packages/atelier/dist/main.js",
     to: "packages/atelier/dist/program.js",

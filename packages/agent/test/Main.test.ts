@@ -3,24 +3,30 @@ import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { text } from "node:stream/consumers"
+import type { ClientChannel } from "ssh2"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { version } from "@atelier/agent"
 import * as ProcessTree from "../src/scripts/ProcessTree.js"
 import { until } from "./Advancing.js"
+import { connect } from "./ssh/connect.js"
 import { aScript, folder, serve, type TestServer } from "./TestServer.js"
 
 /** What is installed; `npm test` builds it before. */
 const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 
+/** What workspaces on other machines download. */
+const download = fileURLToPath(new URL("../dist/download.mjs", import.meta.url))
+
 /** Starts the program as an engine does: as the leader of a process group of its own. */
-const launch = (server: TestServer) =>
+const launch = (server: TestServer, file = program) =>
   Effect.gen(function* () {
     const home = yield* folder
     const exit = yield* Deferred.make<number | NodeJS.Signals | null>()
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => {
-        const child = spawn(process.execPath, [program], {
+        const child = spawn(process.execPath, [file], {
           detached: true,
           stdio: "ignore",
           env: {
@@ -63,6 +69,20 @@ describe.skipIf(!existsSync(program))("the program", () => {
       expect(yield* exit).toBe(0)
       expect(server.states()).toStrictEqual(["STARTING", "READY", "SHUTTING_DOWN", "OFF"])
       expect(server.lines(stop.log_source_id)).toStrictEqual([{ level: "INFO", output: "stopped" }])
+    })
+  )
+
+  it.scopedLive.each([program, download])("serves SSH as %s", (file) =>
+    Effect.gen(function* () {
+      const server = yield* serve({})
+      yield* launch(server, file)
+      yield* server.until(() => server.states().includes("READY"))
+      const client = yield* connect(yield* Effect.fromNullable(server.session()))
+      const channel = yield* Effect.async<ClientChannel, Error>((resume) => {
+        client.exec("echo here", (error, opened) => resume(error === undefined ? Effect.succeed(opened) : Effect.fail(error)))
+      })
+      const output = yield* Effect.promise(() => text(channel))
+      expect(output).toBe("here\n")
     })
   )
 

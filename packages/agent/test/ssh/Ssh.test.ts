@@ -1,15 +1,10 @@
-import { generateKeyPairSync } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
-import { ReverseStream, type Session } from "@atelier/agent-protocol"
-import { Effect, type Scope } from "effect"
-import ssh2, { type Client, type ClientChannel, type ExecOptions } from "ssh2"
-import { streamSocket } from "../../src/streams/serveStream.js"
+import { Effect } from "effect"
+import type { Client, ClientChannel, ExecOptions } from "ssh2"
 import { runAgent, serve } from "../TestServer.js"
-
-/** An ECDSA key in a form that the library reads. */
-const host_key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "sec1", format: "pem" }).toString()
+import { connect } from "./connect.js"
 
 /** An agent that is ready, and what its server is told. */
 const readyAgent = (...[options, more]: [Parameters<typeof serve>[0]?, Parameters<typeof runAgent>[1]?]) =>
@@ -18,21 +13,6 @@ const readyAgent = (...[options, more]: [Parameters<typeof serve>[0]?, Parameter
     const { home, stop } = yield* runAgent(server, { environment: { PATH: process.env["PATH"] ?? "", PS1: "$ ", ENV: "" }, ...more })
     yield* server.until(() => server.states().includes("READY"))
     return { home, server, session: yield* Effect.fromNullable(server.session()), stop }
-  })
-
-/** Connects a client of the library that the server is made with. */
-const connect = (session: Session.Session, request: Partial<ReverseStream.SshRequest> = {}): Effect.Effect<Client, unknown, Scope.Scope> =>
-  Effect.gen(function* () {
-    const stream = yield* ReverseStream.open(session, { kind: "ssh", host_key, ...request })
-    const sock = yield* streamSocket(stream)
-    const client = new ssh2.Client()
-    yield* Effect.addFinalizer(() => Effect.sync(() => client.destroy()))
-    yield* Effect.async<void, Error>((resume) => {
-      client.on("error", (error) => resume(Effect.fail(error)))
-      client.once("ready", () => resume(Effect.void))
-      client.connect({ sock, username: "anyone" })
-    })
-    return client
   })
 
 const exec = (client: Client, command: string, options: ExecOptions = {}): Effect.Effect<ClientChannel, Error> =>
