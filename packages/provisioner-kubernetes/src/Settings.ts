@@ -57,6 +57,8 @@ export interface Options {
   readonly affinity?: JsonObject | undefined
   /** The runtime class of Pods whose template names none. */
   readonly runtimeClass?: string | undefined
+  /** Runtime classes that templates may name in place of `runtimeClass`. None by default: a template could choose one that isolates less. */
+  readonly runtimes?: ReadonlyArray<string> | undefined
   /** The user of containers whose template names none, by number. Default 1000. */
   readonly user?: number | undefined
   /** Whether templates may run containers as root. Default false. */
@@ -139,6 +141,7 @@ export const optionsSchema = HostOptions.object<Options>({
   ),
   affinity: anObject,
   runtimeClass: dnsName,
+  runtimes: Schema.Array(dnsName),
   user: HostOptions.wholeNumber(0),
   allowRoot: HostOptions.Truth,
   allowPrivileged: HostOptions.Truth,

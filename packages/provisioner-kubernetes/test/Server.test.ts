@@ -108,6 +108,9 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       expect(log.join("\n")).toContain("The Pod runs on the node")
       expect(await exec("id -u; pwd; echo kept > note")).toMatchObject({ exitCode: 0, stdout: "1000\n/home/dev\n" })
       expect(await exec("env")).toMatchObject({ stdout: expect.not.stringMatching(/AGENT_TOKEN/) })
+      // What docs/security.md says of a Pod
+      const { stdout: walls } = await exec("cat /proc/self/status; ls /var/run/secrets 2>&1")
+      expect(walls).toMatch(/CapBnd:\s0+\n(?:.*\n)*NoNewPrivs:\s1\n(?:.*\n)*Seccomp:\s2\n(?:.*\n)*.*No such file/)
       const terminal = await sandbox.terminal()
       const writer = terminal.input.getWriter()
       await writer.write("tty && stty size; exit\n")

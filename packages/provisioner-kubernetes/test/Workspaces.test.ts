@@ -113,7 +113,7 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
           ended: failing(namespace, { script: "echo it cannot work; exit 3" }),
           silent: failing(namespace, { script: "echo I am lost; sleep 1; exit 1" }),
           namespace: failing(namespace, { options: { namespace: "atelier-missing" } }),
-          class: failing(namespace, { spec: { runtime: "none-such" } })
+          class: failing(namespace, { spec: { runtime: "none-such" }, options: { runtimes: ["none-such"] } })
         },
         { concurrency: "unbounded" }
       )

@@ -31,6 +31,9 @@ export const refusals = ({ options, user: ownUser }: Settings, spec: ContainerSp
     ...(spec.privileged && options.allowPrivileged !== true
       ? ["privileged: the operator does not allow it (the option allowPrivileged)"]
       : []),
+    ...(spec.runtime === undefined || [options.runtimeClass, ...(options.runtimes ?? [])].includes(spec.runtime)
+      ? []
+      : [`runtime: the operator does not allow ${spec.runtime} (the option runtimes)`]),
     ...excesses(options, spec),
     ...spec.sidecars.flatMap((sidecar) => excesses(options, sidecar).map((reason) => `the sidecar ${sidecar.name}: ${reason}`)),
     ...(needsAddresses ? ["network: none needs the addresses of the service (the option serviceAddresses)"] : [])
