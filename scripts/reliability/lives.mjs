@@ -105,19 +105,22 @@ export const killBuilds = async ({
         await sleep(200)
       }
     const settled = performance.now()
+    const isGivenUp = ({ job }) => job.status === "failed" && /its server was lost \d+ times/.test(job.error)
     const wrong = []
+    let unswept = 0
     for (const id of ids) {
       const { latest_build } = await workspaces.getWorkspace(client, { workspace: id, include_deleted: true })
       const there = await found(id)
       const wanted = latest_build.status === "running" ? expected(id, latest_build.id) : []
-      if (JSON.stringify(there) !== JSON.stringify(wanted)) wrong.push(`${id} (${latest_build.status}): ${there.join(", ") || "nothing"}`)
+      if (isGivenUp(latest_build)) unswept += there.length
+      else if (JSON.stringify(there) !== JSON.stringify(wanted))
+        wrong.push(`${id} (${latest_build.status}): ${there.join(", ") || "nothing"}`)
       if (latest_build.transition !== "delete") await builds.createWorkspaceBuild(client, { workspace: id, body: { transition: "delete" } })
     }
     load.isOver = false
     for (const id of ids) await untilEnded(client, id)
     load.isOver = true
     const remains = await left()
-    const isGivenUp = ({ job }) => job.status === "failed" && /its server was lost \d+ times/.test(job.error)
     const givenUp = all.filter(isGivenUp).length
     const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
     const succeeded = all.filter(({ job }) => job.status === "succeeded").length
@@ -130,6 +133,7 @@ export const killBuilds = async ({
         `${all.length} builds, ${succeeded} succeeded, ${givenUp} given up; lost: ${lost}, ended twice: ${again}`,
         `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
         `workspaces with other objects than theirs: ${wrong.length === 0 ? "none" : wrong.join("; ")}`,
+        `objects of builds that were given up, which the next sweep removes: ${unswept}`,
         `left after the deletes: ${remains.length === 0 ? "nothing" : remains.join(", ")}`,
         ...(await notes()),
         `from the last start to the end of the last build: ${((settled - killed) / 1000).toFixed(1)} s`,
