@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process"
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Readable } from "node:stream"
+import { type Header, pack } from "tar-stream"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { readAddress } from "../src/access/loginContext.js"
 import { command, duration, optional, readDuration, required, several, text, texts, toggle, whole } from "../src/command/Command.js"
@@ -17,6 +19,7 @@ import { hostFile, withInclude } from "../src/connect/configSsh.js"
 import { readForward } from "../src/connect/portForward.js"
 import { readRequest } from "../src/connect/socksProxy.js"
 import { workspaceOfHost } from "../src/connect/sshStream.js"
+import { unpack } from "../src/files/tar.js"
 import { readEnd } from "../src/files/copy.js"
 import { checkText } from "../src/templates/checkText.js"
 import { differsMuch } from "../src/version.js"
@@ -296,6 +299,45 @@ describe("the proxy", () => {
     expect(readRequest(request)).toStrictEqual({ command: 1, host: "box", port: 8080, length: 10 })
     expect(readRequest(request.subarray(0, 9))).toBeUndefined()
     expect(readRequest(Uint8Array.of(5, 1, 0, 1, 127, 0, 0, 1, 0, 80))).toMatchObject({ host: "127.0.0.1", port: 80 })
+  })
+})
+
+describe("an archive of a workspace", () => {
+  const unpacked = async (entries: ReadonlyArray<Partial<Header> & Pick<Header, "name">>) => {
+    const root = await mkdtemp(join(tmpdir(), "atelier-archive-"))
+    const outside = join(root, "outside")
+    const inside = join(root, "inside")
+    await Promise.all([mkdir(outside, { mode: 0o711 }), mkdir(inside)])
+    const archive = pack()
+    for (const entry of entries)
+      archive.entry({ ...entry, linkname: entry.linkname?.replace("OUTSIDE", outside) ?? "" }, entry.type === "file" ? "new" : "")
+    archive.finalize()
+    const result = await unpack(Readable.from(archive), inside, new AbortController().signal).then(String, (error: Error) => error.message)
+    const left = { result, outside: await readdir(outside), mode: (await stat(outside)).mode & 0o777 }
+    await rm(root, { recursive: true, force: true })
+    return left
+  }
+
+  it.each([
+    [{ name: "../x", type: "file" }],
+    [
+      { name: "a", type: "symlink", linkname: "OUTSIDE" },
+      { name: "a/x", type: "file" }
+    ],
+    [
+      { name: "a", type: "symlink", linkname: "OUTSIDE" },
+      { name: "a/b/c/", type: "directory" }
+    ]
+  ] as const)("cannot write outside of its folder: %j", async (...entries) => {
+    expect(await unpacked(entries)).toStrictEqual({ result: expect.stringContaining("leads out of it"), outside: [], mode: 0o711 })
+  })
+
+  it("replaces its own link instead of following it", async () => {
+    const entries = [
+      { name: "a", type: "symlink", linkname: "OUTSIDE" },
+      { name: "a/", type: "directory", mode: 0o777 }
+    ] as const
+    expect(await unpacked(entries)).toStrictEqual({ result: "2", outside: [], mode: 0o711 })
   })
 })
 

@@ -1,7 +1,7 @@
 /** Directories of this machine as tar archives. */
 import { createReadStream, createWriteStream } from "node:fs"
 import { chmod, lstat, mkdir, readdir, readlink, realpath, rm, symlink } from "node:fs/promises"
-import { dirname, join, resolve, sep } from "node:path"
+import { join, relative, resolve, sep } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { extract, type Header, pack, type Pack } from "tar-stream"
@@ -39,16 +39,39 @@ export const packed = async (directory: string): Promise<Readable> => {
   return Readable.from(archive as AsyncIterable<Uint8Array>, { objectMode: false })
 }
 
-/** The place of an entry. Fails if it leads out of the directory, itself or over a link. */
+const leadsOut = (name: string): Failure => new Failure({ message: `The archive has the path ${name}, which leads out of it.` })
+
+/** What is at a path itself: a link is not followed. */
+const kindAt = async (path: string): Promise<"directory" | "other" | "nothing"> => {
+  try {
+    return (await lstat(path)).isDirectory() ? "directory" : "other"
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "nothing"
+    throw error
+  }
+}
+
+/** The place of an entry, with the directories above it. Fails if it leads out of the directory, by itself or over a link. */
 const placeIn = async (root: string, name: string): Promise<string> => {
   const place = resolve(root, name)
-  if (place !== root && !place.startsWith(`${root}${sep}`))
-    throw new Failure({ message: `The archive has the path ${name}, which leads out of it.` })
-  await mkdir(dirname(place), { recursive: true })
-  const parent = place === root ? root : await realpath(dirname(place))
-  if (parent !== root && !parent.startsWith(`${root}${sep}`))
-    throw new Failure({ message: `The archive has the path ${name}, which leads out of it.` })
+  if (place === root) return place
+  if (!place.startsWith(`${root}${sep}`)) throw leadsOut(name)
+  const parts = relative(root, place).split(sep).slice(0, -1)
+  let above = root
+  for (const part of parts) {
+    above = join(above, part)
+    const kind = await kindAt(above)
+    // A link of the archive could lead anywhere
+    if (kind === "other") throw leadsOut(name)
+    if (kind === "nothing") await mkdir(above)
+  }
   return place
+}
+
+const makeDirectory = async (root: string, place: string, mode: number): Promise<void> => {
+  if ((await kindAt(place)) === "other") await rm(place, { force: true })
+  await mkdir(place, { recursive: true })
+  if (place !== root) await chmod(place, (mode & 0o777) | 0o700)
 }
 
 /** Unpacks an archive into a directory that exists; answers the number of its entries. */
@@ -60,10 +83,8 @@ export const unpack = async (archive: Readable, directory: string, signal: Abort
     for await (const entry of entries) {
       const { linkname, mode = 0o644, name, type } = entry.header
       const place = await placeIn(root, name)
-      if (type === "directory") {
-        await mkdir(place, { recursive: true })
-        if (place !== root) await chmod(place, (mode & 0o777) | 0o700)
-      } else if (type === "symlink" && typeof linkname === "string") {
+      if (type === "directory") await makeDirectory(root, place, mode)
+      else if (type === "symlink" && typeof linkname === "string") {
         await rm(place, { force: true })
         await symlink(linkname, place)
       } else if (type === "file") {
