@@ -9,6 +9,7 @@ import { load, request } from "./load.mjs"
 import { recordedRatios } from "./recorded.mjs"
 import { makeReport } from "./report.mjs"
 import { apps } from "./sections/apps.mjs"
+import { commandLine } from "./sections/commandLine.mjs"
 import { commandTimes } from "./sections/commands.mjs"
 import { remoteDaemons } from "./sections/daemons.mjs"
 import { largeFiles } from "./sections/files.mjs"
@@ -47,6 +48,7 @@ const sections = {
   apps,
   files: largeFiles,
   commands: commandTimes,
+  "command-line": commandLine,
   ssh,
   docker,
   daemons: remoteDaemons,
