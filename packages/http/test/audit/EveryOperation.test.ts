@@ -37,6 +37,7 @@ const audited: Readonly<Record<string, ReadonlyArray<string>>> = {
   "DELETE /api/v2/users/{user}/ai/budget/override": ["user_ai_budget_override/delete"],
   "DELETE /api/v2/users/{user}/keys/{keyid}": ["api_key/delete"],
   "DELETE /api/v2/users/{user}/secrets/{name}": ["user_secret/delete"],
+  "DELETE /api/v2/users/{user}/ssh-keys/{sshkey}": ["user_ssh_key/delete"],
   "DELETE /api/v2/workspaceproxies/{workspaceproxy}": ["workspace_proxy/delete"],
   "DELETE /api/v2/workspaces/{workspace}/acl": ["workspace/write"],
   "DELETE /api/v2/workspaces/{workspace}/favorite": ["workspace/write"],
@@ -93,6 +94,7 @@ const audited: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST /api/v2/users/{user}/keys/tokens": ["api_key/create"],
   "POST /api/v2/users/{user}/secrets": ["user_secret/create"],
   "POST /api/v2/users/{user}/secrets/batch": ["user_secret/create"],
+  "POST /api/v2/users/{user}/ssh-keys": ["user_ssh_key/create"],
   "POST /api/v2/users/{user}/workspaces": ["workspace/create", "workspace_build/start"],
   "POST /api/v2/workspaceproxies": ["workspace_proxy/create"],
   "POST /api/v2/workspaces/{workspace}/builds": ["workspace_build/stop"],
@@ -261,6 +263,8 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN5Cf3QGBsNvQ0NvNc5a2kXv0rQ2p0Qb7o0n0Qy3m9d1"
+
 describeInterface(
   "the audit log",
   (server) => {
@@ -329,6 +333,8 @@ describeInterface(
       await audits("PUT /api/v2/users/{user}/roles", [user], { body: { roles: ["auditor"] } })
       await audits("PUT /api/v2/users/{user}/quiet-hours", [user], { body: { schedule: "CRON_TZ=UTC 0 3 * * *" } })
       await audits("PUT /api/v2/users/{user}/gitsshkey", [user], { as: vera })
+      const key = await audits("POST /api/v2/users/{user}/ssh-keys", [user], { as: vera, body: { name: "laptop", public_key: publicKey } })
+      await audits("DELETE /api/v2/users/{user}/ssh-keys/{sshkey}", [user, key.as(Id).id], { as: vera })
       await audits("POST /api/v2/users/{user}/secrets", [user], { as: vera, body: { name: "one", value: "x", enabled: false } })
       await audits("PATCH /api/v2/users/{user}/secrets/{name}", [user, "one"], { as: vera, body: { value: "y" } })
       await audits("POST /api/v2/users/{user}/secrets/batch", [user], { as: vera, body: { format: "env", content: "TWO=x\n" } })
