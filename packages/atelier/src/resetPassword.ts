@@ -12,7 +12,7 @@ import { storageOf } from "./storage.js"
 
 const usage = "reset-password USER"
 
-/** Who can open the database may do what an owner may. */
+/** A person who can open the database may do what an owner may. */
 const operator = {
   ...sessionActor({ userId: Uuid.nil, siteRoles: [ownerRole], memberships: [], groupIds: [] }),
   userAgent: "atelier reset-password"

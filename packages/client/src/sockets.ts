@@ -135,7 +135,7 @@ const wrapperOf = (socket: WebSocketLike) => {
   return { messages, closed, flushed, close: closeNow }
 }
 
-/** The platform's class of sockets. Throws where there is none. */
+/** The platform's class of sockets. Throws on a platform without one. */
 export const socketsOf = ({ WebSocket }: Client): SocketConstructor => {
   if (WebSocket !== undefined) return WebSocket
   throw new TypeError('This platform has no WebSocket: give createClient the option `WebSocket`, such as the class of the package "ws".')

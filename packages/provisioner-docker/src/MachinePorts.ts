@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 const first = 20_000
 const count = 10_000
 
-/** The port of a workspace: the same at each start, unless another workspace has it now. */
+/** The port of a workspace: the same at each start, unless another workspace uses it now. */
 export const portOf = (workspaceId: Uuid.Uuid, taken: ReadonlyMap<string, number>): number => {
   const others = new Set([...taken].flatMap(([workspace, port]) => (workspace === workspaceId ? [] : [port])))
   const start = createHash("sha256").update(workspaceId).digest().readUInt32BE(0) % count

@@ -101,7 +101,7 @@ export const makeNetworks = (daemon: DockerDaemon, { agentUrl, deployment, netwo
     return isThere
   })
 
-  /** Warns an operator who has not asked for the machine's own network that containers have it. */
+  /** Warns an operator who has not asked for it that containers use the machine's own network. */
   const warn: Effect.Effect<void, DaemonError> = Effect.suspend(() =>
     network === undefined
       ? Effect.flatMap(hasBridge, (isThere) =>

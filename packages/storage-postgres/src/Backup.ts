@@ -12,7 +12,7 @@ import { inUtc, shown, urlForm } from "./ConnectionUrl.js"
 import { makePool } from "./Pool.js"
 
 export interface BackupOptions {
-  /** The URL of the database. Servers may use it meanwhile. */
+  /** The URL of the database. Servers may use it during the backup. */
   readonly url: Redacted.Redacted<string> | string
   /** The file to make, for its owner alone. It must not exist. */
   readonly to: string
@@ -114,7 +114,7 @@ const copyTo = (write: (line: Line) => Effect.Effect<void, unknown>) =>
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
         yield* sql`SET LOCAL statement_timeout = 0`
         yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-        // No version migrates meanwhile. A lock is no statement that begins the state that is read
+        // No version migrates during the backup. A lock is no statement that begins the state that is read
         yield* Effect.orElseFail(sql`LOCK TABLE ${sql(migrationsTable)} IN ACCESS SHARE MODE`, () => "is no database of Atelier")
         const migration = yield* versionOf
         yield* write({ format: "atelier-postgres-1", migration })

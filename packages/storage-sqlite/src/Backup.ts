@@ -9,7 +9,7 @@ import { dirname } from "node:path"
 import { owned } from "./FileOwner.js"
 
 export interface BackupOptions {
-  /** The database. A server may use it meanwhile. */
+  /** The database. A server may use it during the backup. */
   readonly filename: string
   /** The file to make, for its owner alone. It must not exist. */
   readonly to: string

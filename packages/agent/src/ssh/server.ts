@@ -13,7 +13,7 @@ const loginWithin = 60_000
 const keepaliveInterval = 30_000
 const keepaliveCountMax = 4
 
-/** Serves one connection. The client has no secret to show: the service leads nobody here without the right to the workspace. */
+/** Serves one connection. The client has no secret to show: the service opens this stream only for those with the right to the workspace. */
 export const serve: Serve = (socket, options) =>
   new Promise((resolve, reject) => {
     const server = new ssh2.Server(

@@ -89,7 +89,7 @@ const serveSession = (
     const started = await start({ host, output, over: ended }, { command, screen, variables })
     program = started
     if (isOver) started?.end()
-    // The client may have changed it meanwhile
+    // The client may have changed it since
     if (screen !== undefined && screen !== before) started?.resize(screen)
   }
 

@@ -130,7 +130,7 @@ export interface Command {
   readonly description: ReadonlyArray<string>
   readonly args: Arguments
   readonly flags: Flags
-  /** What the words behind the arguments are, such as `COMMAND`; absent if there are none. */
+  /** What the words behind the arguments are, such as `COMMAND`; absent if the command takes none. */
   readonly words: string | undefined
   readonly examples: ReadonlyArray<string>
   /** Left out of the help. */

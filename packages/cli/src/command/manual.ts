@@ -58,7 +58,7 @@ export const manual = (): string => {
   return [
     "# The command line",
     "",
-    "The program `atelier` works with workspaces from a terminal. The package `@atelier/cli` has it alone; the package `atelier` has it beside the server.",
+    "The program `atelier` works with workspaces from a terminal. The package `@atelier/cli` is this program alone; the package `atelier` adds the server.",
     "",
     "```sh",
     "npm install --global @atelier/cli",

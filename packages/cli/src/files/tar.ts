@@ -10,7 +10,7 @@ import { Failure } from "../Failure.js"
 const addFile = (archive: Pack, path: string, header: Partial<Header> & Pick<Header, "name"> & { readonly size: number }): Promise<void> =>
   new Promise((done, fail) => {
     const entry = archive.entry(header, (error) => (error === undefined || error === null ? done() : fail(error)))
-    // A file that grows meanwhile would break the archive
+    // A file that grows while it is read would break the archive
     const end = Math.max(0, header.size - 1)
     if (header.size === 0) entry.end(null)
     else pipeline(createReadStream(path, { end }), entry).catch(fail)
@@ -41,7 +41,7 @@ export const packed = async (directory: string): Promise<Readable> => {
 
 const leadsOut = (name: string): Failure => new Failure({ message: `The archive has the path ${name}, which leads out of it.` })
 
-/** What is at a path itself: a link is not followed. */
+/** The entry at a path itself: a link is not followed. */
 const kindAt = async (path: string): Promise<"directory" | "other" | "nothing"> => {
   try {
     return (await lstat(path)).isDirectory() ? "directory" : "other"

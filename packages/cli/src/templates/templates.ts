@@ -150,7 +150,7 @@ const followImport = async (client: Client, version: TemplateVersion, { out, sig
   throw new Failure({ message: `The import has failed: ${ended.job.error ?? ended.job.status}` })
 }
 
-/** Sends a folder as a new version of a template, which is made if there is none of the name. */
+/** Sends a folder as a new version of a template, which is made if the name is new. */
 export const push = async (input: PushInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const folder = resolve(input.directory ?? ".")

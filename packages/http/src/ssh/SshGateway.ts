@@ -40,7 +40,7 @@ const makeEntrances = (isLimited: boolean) => {
   const entering = new Map<string, number>()
   let all = 0
   return {
-    /** Returns how a place is given back; undefined where there is none. */
+    /** Returns how a place is given back; undefined if all places are taken. */
     take: (ip: string): (() => void) | undefined => {
       const address = network(ip)
       const own = entering.get(address) ?? 0

@@ -23,7 +23,7 @@ interface Protocol {
     }
   }
   readonly _cipher: { readonly encrypt: (packet: Buffer) => void }
-  /** Set while keys are exchanged. What is sent meanwhile waits. */
+  /** Set while keys are exchanged. Packets that are sent during an exchange wait. */
   readonly _kexinit: unknown
   _queue: Array<Buffer> | undefined
 }

@@ -145,7 +145,7 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
         if (count > 0) yield* Effect.sleep(Math.min(1_000 * 2 ** count, 2 * 60_000))
       })
 
-    /** Looks at a Pod, and once more if the watch has told of it meanwhile. */
+    /** Looks at a Pod, and once more if the watch has told of it during that. */
     const lookAfter = (name: string): Effect.Effect<void> =>
       Effect.suspend(() => {
         const reason = reasons.get(name)

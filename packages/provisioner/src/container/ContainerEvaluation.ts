@@ -10,7 +10,7 @@ import type { Template } from "../template/TemplateSource.js"
 /** The port for a program of the workspace where its containers have ports of their own. */
 const containerPort = 13_000
 
-/** The home directory, wherever the image has it. */
+/** The home directory, at its place in the image. */
 const home = "~"
 
 interface Needs {

@@ -17,7 +17,7 @@ export type ContainerImage =
 export interface VolumeSpec {
   /** Unique in the container; {@link homeVolume} for the home directory. Containers and sidecars of one agent share a volume of one name. */
   readonly name: string
-  /** Absolute. Undefined for a home directory where the image has it. */
+  /** Absolute. Undefined for a home directory at its place in the image. */
   readonly path: string | undefined
   /** Whether the content outlives a stop of the workspace. */
   readonly keep: boolean

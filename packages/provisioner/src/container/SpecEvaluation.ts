@@ -158,7 +158,7 @@ const sidecarSpec = (fields: Fields, sidecar: Sidecar, path: Path, shared: Reado
   }
 }
 
-/** Returns the container of an agent; what is wrong with it is reported to the evaluator. */
+/** Returns the container of an agent; faults in it are reported to the evaluator. */
 export const containerSpec = (
   evaluator: Evaluator,
   isComplete: boolean,

@@ -38,7 +38,7 @@ export interface Query<A extends object = object> extends Effect.Effect<Rows<A>,
   readonly compile: () => readonly [text: string, values: ReadonlyArray<unknown>]
 }
 
-/** Statements of SQL, written as templates: what is interpolated becomes a value, unless it is a fragment. */
+/** Statements of SQL, written as templates: an interpolated expression becomes a value, unless it is a fragment. */
 export interface Statements
   extends Omit<Store, "run">, Pick<Statement.Constructor, "and" | "csv" | "in" | "insert" | "join" | "literal" | "or" | "update"> {
   <A extends object = SqlConnection.Row>(strings: TemplateStringsArray, ...parts: ReadonlyArray<unknown>): Query<A>

@@ -46,7 +46,7 @@ export const entryOf = (path: string, stats: BigIntStats, target?: string): Entr
   ...(target === undefined ? {} : { target })
 })
 
-/** Describes what is at a path. A symbolic link is described itself. `location` is the path as the system has it. */
+/** Describes what is at a path. A symbolic link is described itself. `location` is the path in the bytes of the system. */
 export const describe = async (path: string, location: string | Buffer = path): Promise<Entry> => {
   const stats = await lstat(location, { bigint: true })
   return entryOf(path, stats, stats.isSymbolicLink() ? await readlink(location) : undefined)

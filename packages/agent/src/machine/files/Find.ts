@@ -151,7 +151,7 @@ const search = async ({ content, directory, limit, name, signal }: Search, match
   return reader?.isCut !== true
 }
 
-/** Finds what is below a directory, in the order of the paths' bytes, until a bound is reached. Symbolic links are not followed. */
+/** Finds the entries below a directory, in the order of the paths' bytes, until a bound is reached. Symbolic links are not followed. */
 export const find = async (asked: Search): Promise<Findings> => {
   const { content, directory } = asked
   if (content !== undefined && (content === "" || Buffer.byteLength(content) > maximumContent || content.includes("\n"))) {

@@ -4,7 +4,7 @@ import { lstat, opendir } from "node:fs/promises"
 import { codeOf } from "./FileError.js"
 
 export interface Child {
-  /** As the system has it: a name need not be valid UTF-8. */
+  /** The bytes of the system: a name need not be valid UTF-8. */
   readonly name: Buffer
   readonly kind: "file" | "directory" | "symlink" | "other"
 }

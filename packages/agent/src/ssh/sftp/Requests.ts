@@ -140,7 +140,7 @@ export const makeRequests = (places: Places): Requests => {
     if (names.length === 0) return status(id, Status.eof)
     const entries = await Promise.all(
       names.map(async (each) => {
-        // One may be gone meanwhile
+        // One may be gone since the listing
         const stats = await fs.lstat(Buffer.concat([path, Buffer.from("/"), each])).catch(() => undefined)
         return stats === undefined ? [] : [[string(each), string(longName(each, stats)), attributesOf(stats)]]
       })
