@@ -2,6 +2,7 @@ import { Cause, Context, Duration, Effect, Either, Option } from "effect"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Invalid, TimedOut } from "../../platform/Errors.js"
+import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import type { File } from "../../provisioning/files/File.js"
 import type { PreviewInput, ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
@@ -39,11 +40,17 @@ const tookTooLong = new TimedOut({
   detail: `The evaluation had not ended after ${Duration.format(tagsTime)}. The service is busy, or the template needs too long.`
 })
 
-/** The result of an effect, or another value if the source is broken: the import tells that to more people and for longer. */
+/**
+ * The result of an effect, or another value if the source or its engine is broken: the import tells that to more people and for longer. A store that is
+ * away says nothing of the source.
+ */
 const orElse = <A, B, E, R>(effect: Effect.Effect<A, E | Invalid, R>, instead: B): Effect.Effect<A | B, Invalid, R> =>
-  Effect.catchAll(effect, (failure) =>
-    failure instanceof Invalid ? failure : Effect.as(Effect.logDebug("a source could not be evaluated", failure), instead)
-  )
+  Effect.catchAllCause(effect, (cause) => {
+    const failure = Option.getOrUndefined(Cause.failureOption(cause))
+    if (failure instanceof Invalid) return failure
+    const away = Option.getOrUndefined(storeUnavailable(cause))
+    return away === undefined ? Effect.as(Effect.logDebug("a source could not be evaluated", cause), instead) : Effect.die(away)
+  })
 
 /** Fails with `Invalid` for what a check finds in time. What it does not find, the import does. */
 const ifInTime = <E, R>(check: Effect.Effect<void, E | Invalid, R>): Effect.Effect<void, Invalid, R> =>

@@ -60,7 +60,8 @@ it.effect.each([
   ["evaluated", "its form cannot be evaluated", { ...evaluated, preview: broken }],
   ["written", "its tags cannot be evaluated", { workspaceTags: broken }],
   ["written", "its engine evaluates none", {}],
-  [undefined, "it cannot be read", { parse: broken() }]
+  [undefined, "it cannot be read", { parse: broken() }],
+  [undefined, "its engine breaks", { parse: Effect.dieMessage("a bug") }]
 ] as const)("its tags as they are %s although %s", ([site, , answers]) =>
   Effect.map(tagsOf(answers), (tags) => expect(tags).toMatchObject({ _tag: "Right", right: site === undefined ? {} : { site } }))
 )
