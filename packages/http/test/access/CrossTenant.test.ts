@@ -296,7 +296,9 @@ const aTenant = async (server: TestServer, person?: Person): Promise<Tenant> => 
     })
   )
   const { organization, template, workspace } = stored
-  const { agents, build } = await server.run(aBuild(stored, { resources: [aResource({ agents: [anAgent()] })] }))
+  // Requests for an agent that may still connect wait for it
+  const agent = anAgent({ connection_timeout_seconds: 1 })
+  const { agents, build } = await server.run(aBuild(stored, { resources: [aResource({ agents: [agent] })] }))
   const session = await server.call("POST", `/users/${stored.owner.id}/keys`, { token: owner.token })
   const { key: token } = session.as(Schema.Struct({ key: Schema.String }))
   const made = async (path: string, body: object, as = token) => {

@@ -161,7 +161,8 @@ const fill = async (server: TestServer) => {
             const session = { workspace_id: workspace.id, agent_id: fresh(), session_id: fresh(), access_method: "path" }
             yield* storeRow("workspace_app_stats", { ...session, user_id: user.id })
             const connection = { organization_id, workspace_id: workspace.id, workspace_owner_id: user.id, user_id: user.id, type: "ssh" }
-            yield* storeRow("connection_logs", { ...connection, id: fresh(), connection_id: fresh() })
+            const replica_id = (yield* Replicas).id
+            yield* storeRow("connection_logs", { ...connection, id: fresh(), connection_id: fresh(), replica_id })
           }
         }
         for (const owner_id of [user_id, leaving.user.id]) {

@@ -228,10 +228,9 @@ const agentOf = async (server: TestServer, { member, owner }: Awaited<ReturnType
   )
   const token = Uuid.Uuid.make(randomUUID())
   // The first user's session may have been ended
-  const template = await aTemplate(
-    { ...server, owner: () => owner },
-    { resources: [aResource({ agents: [anAgent({ auth: { _tag: "Token", token } })] })] }
-  )
+  // Requests for an agent that may still connect wait for it
+  const made = anAgent({ auth: { _tag: "Token", token }, connection_timeout_seconds: 1 })
+  const template = await aTemplate({ ...server, owner: () => owner }, { resources: [aResource({ agents: [made] })] })
   const workspace = await aWorkspace(server, template, member)
   const [agent] = await server.run(
     Effect.gen(function* () {
