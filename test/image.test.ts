@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { freePort } from "../packages/atelier/test/Server.js"
 import { root } from "./foreignProject.js"
 
@@ -39,13 +39,6 @@ const imagesOf = async (title?: string): Promise<ReadonlyArray<string>> => {
   return ids.split("\n").filter((id) => id !== "")
 }
 
-const until = async <A>(question: () => Promise<A>, isAnswer: (answer: A) => boolean): Promise<A> => {
-  const answer = await question()
-  if (isAnswer(answer)) return answer
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  return until(question, isAnswer)
-}
-
 describe.skipIf(host === undefined)(`the images${skipped}`, { timeout: 300_000 }, () => {
   let server: string
   let agent: string
@@ -68,7 +61,10 @@ describe.skipIf(host === undefined)(`the images${skipped}`, { timeout: 300_000 }
     const bounds = ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
     const id = await docker("run", "--detach", ...place, ...bounds, "--health-interval", "1s", server)
     const health = () => docker("inspect", "--format", "{{.State.Status}} {{.State.Health.Status}}", id)
-    const state = await until(health, (text) => text !== "running starting")
+    const state = await vi.waitUntil(async () => [await health()].find((text) => text !== "running starting"), {
+      timeout: 60_000,
+      interval: 200
+    })
     expect(state, await docker("logs", id)).toBe("running healthy")
     expect(await docker("exec", id, "id", "-u")).toBe("10001")
     expect(await docker("exec", id, "sh", "-c", "touch /opt/atelier/x 2>&1 || true")).toContain("Read-only file system")

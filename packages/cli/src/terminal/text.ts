@@ -1,22 +1,30 @@
 /** Texts of the service on a terminal. */
 
 /** Characters that move the cursor or change the terminal; a line break is one of them. */
-// oxlint-disable-next-line no-control-regex
-const controls = /[\u0000-\u001f\u007f-\u009f]/g
+const controls = /\p{Cc}/gu
 
 /** A text of others without the characters that control a terminal. */
 export const plain = (text: string): string => text.replace(controls, " ")
 
-/** Sequences that set colours alone. */
-// oxlint-disable-next-line no-control-regex
-const colours = /\u001b\[[\d;]*m/g
+/** What begins a sequence for the terminal. */
+const escape = "\u001b["
+
+/** The rest of a sequence that sets colours alone. */
+const colour = /^[\d;]*m/
+
+const uncontrolled = (text: string): string => text.replace(/\t/g, "    ").replace(controls, "")
 
 /** A line of a log: its colours stay where colours are wanted, every other control character goes. */
 export const logLine = (text: string, hasColours: boolean): string => {
-  const parts = text.split(colours)
-  const between = text.match(colours) ?? []
-  const kept = parts.map((part, index) => `${part.replace(/\t/g, "    ").replace(controls, "")}${hasColours ? (between[index] ?? "") : ""}`)
-  return hasColours && between.length > 0 ? `${kept.join("")}\u001b[0m` : kept.join("")
+  const [first = "", ...others] = text.split(escape)
+  const kept = others.map((part) => {
+    const code = colour.exec(part)?.[0]
+    if (code === undefined) return { text: uncontrolled(escape + part), isColoured: false }
+    const rest = uncontrolled(part.slice(code.length))
+    return { text: hasColours ? escape + code + rest : rest, isColoured: hasColours }
+  })
+  const line = uncontrolled(first) + kept.map(({ text }) => text).join("")
+  return kept.some(({ isColoured }) => isColoured) ? `${line}${escape}0m` : line
 }
 
 const steps: ReadonlyArray<readonly [string, number]> = [
