@@ -80,7 +80,7 @@ export const make = Effect.gen(function* () {
       const id = yield* logins.agentOf(name)
       const [right, agent] = yield* access.open(id)
       const { agent_id, workspace_id } = agent
-      const dialing = dial({ agent_id, workspace_id, port: sshPorts.ssh })
+      const dialing = access.reach(agent, dial({ agent_id, workspace_id, port: sshPorts.ssh }))
       const stream = yield* Effect.timeoutFail(dialing, { duration: reachWithin, onTimeout: () => unanswered }).pipe(
         Effect.catchAll((error): Effect.Effect<never, Refused> =>
           error.reason === "busy" ? error : access.refuseUnreached(agent_id, error)

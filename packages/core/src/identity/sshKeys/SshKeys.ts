@@ -1,4 +1,4 @@
-/** Public keys by which users' SSH clients log in to the gateway. identity.md §8.8. */
+/** Public keys by which users' SSH clients log in to the gateway. identity.md §8.9. */
 import { Context, Effect, Encoding, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"

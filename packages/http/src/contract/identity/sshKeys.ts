@@ -1,4 +1,4 @@
-/** Public keys by which users' SSH clients log in. identity.md §8.8. */
+/** Public keys by which users' SSH clients log in. identity.md §8.9. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
