@@ -8,6 +8,8 @@ interface Boundary {
   readonly packages: ReadonlyArray<string>
   /** What is installed with a program that has the other packages in itself. Undefined for a library. */
   readonly installed?: ReadonlyArray<string>
+  /** What builds the package, and what its sources do not import. */
+  readonly tools?: ReadonlyArray<string>
   /** Whether Node's own modules may be used. */
   readonly node: boolean
 }
@@ -53,6 +55,24 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   "provisioner-docker": {
     packages: ["effect", "dockerode", "tar-stream", "@atelier/core", "@atelier/provisioner"],
     node: true
+  },
+  console: {
+    packages: [
+      "@atelier/client",
+      "@tanstack/react-query",
+      "@tanstack/react-router",
+      "@tanstack/react-virtual",
+      "@types/react",
+      "@types/react-dom",
+      "cmdk",
+      "lucide-react",
+      "radix-ui",
+      "react",
+      "react-dom"
+    ],
+    node: false,
+    installed: [],
+    tools: ["@vitejs/plugin-react", "vite"]
   },
   cli: { packages: ["@atelier/client", "tar-stream", "ws", "yaml"], node: true },
   mcp: { packages: ["@atelier/client", "@modelcontextprotocol/sdk", "zod"], node: false },
@@ -156,7 +176,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 
 const sourcesOf = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
 
 const importsOf = (file: string): ReadonlyArray<string> =>
@@ -184,14 +204,14 @@ describe("imports", () => {
     expect(outside).toStrictEqual([])
   })
 
-  it.each(Object.entries(boundaries))("of %s are its dependencies, and each one is used", (name, { installed, packages }) => {
+  it.each(Object.entries(boundaries))("of %s are its dependencies, and each one is used", (name, { installed, packages, tools = [] }) => {
     const folder = join(root, "packages", name)
     const { dependencies, devDependencies, optionalDependencies, peerDependencies } = JSON.parse(
       readFileSync(join(folder, "package.json"), "utf8")
     )
     const declared = { ...dependencies, ...peerDependencies, ...optionalDependencies }
     expect(Object.keys(declared).toSorted()).toStrictEqual([...(installed ?? packages)].toSorted())
-    if (installed !== undefined) expect(Object.keys(devDependencies).toSorted()).toStrictEqual([...packages].toSorted())
+    if (installed !== undefined) expect(Object.keys(devDependencies).toSorted()).toStrictEqual([...packages, ...tools].toSorted())
     else expect(Object.keys(dependencies ?? {}).filter((each) => /^(effect$|@effect\/)/.test(each))).toStrictEqual([])
     const texts = sourcesOf(join(folder, "src")).map((file) => readFileSync(file, "utf8"))
     expect(packages.filter((each) => !texts.some((text) => text.includes(`"${each.replace("@types/", "")}`)))).toStrictEqual([])

@@ -1,0 +1,46 @@
+/** The screens for what does not exist, and for what failed in the console itself. */
+import type { ErrorComponentProps } from "@tanstack/react-router"
+import { AtelierError } from "@atelier/client"
+import { Bug, Compass } from "lucide-react"
+import { errorText } from "../texts/ui.js"
+import { shellText } from "../texts/shell.js"
+import { Button, ButtonLink } from "../ui/Button.js"
+import { Code } from "../ui/Code.js"
+import { useTitle } from "../ui/Page.js"
+import { Empty, ErrorState } from "../ui/States.js"
+
+export const NotFoundScreen = () => {
+  useTitle(shellText.notFound)
+  return (
+    <Empty
+      icon={<Compass />}
+      title={shellText.notFound}
+      action={
+        <ButtonLink kind="primary" to="/workspaces">
+          {shellText.home}
+        </ButtonLink>
+      }
+    >
+      {shellText.notFoundHint}
+    </Empty>
+  )
+}
+
+/** Catches what a screen throws; a new version of the server has other files, which a reload brings. */
+export const CrashScreen = ({ error, reset }: ErrorComponentProps) => {
+  if (error instanceof AtelierError) return <ErrorState error={error} onRetry={reset} />
+  return (
+    <Empty
+      icon={<Bug />}
+      title={errorText.crashed}
+      action={
+        <Button kind="primary" onClick={() => location.reload()}>
+          {errorText.reload}
+        </Button>
+      }
+    >
+      <p>{errorText.crashedHint}</p>
+      <Code isWrapped text={error instanceof Error ? `${error.name}: ${error.message}` : String(error)} />
+    </Empty>
+  )
+}

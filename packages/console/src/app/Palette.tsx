@@ -1,0 +1,94 @@
+/** The command palette: every place and action, by typing. */
+import { useNavigate } from "@tanstack/react-router"
+import { Command } from "cmdk"
+import { Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react"
+import { useState } from "react"
+import { keysText, paletteText, shellText } from "../texts/shell.js"
+import { Keys } from "../ui/Keys.js"
+import type { Command as Offered } from "./area.js"
+import { useAreaCommands } from "./commands.js"
+import { config } from "./config.js"
+import { navigation } from "./navigation.js"
+import { useMay } from "./session.js"
+import { chooseTheme } from "./theme.js"
+import "./Palette.css"
+
+interface Props {
+  readonly onClose: () => void
+  readonly onKeys: () => void
+}
+
+const destinations = navigation.flatMap((group) => group.destinations)
+const checks = Object.fromEntries(destinations.flatMap(({ label, needs }) => (needs === undefined ? [] : [[label, needs]])))
+
+export const Palette = ({ onClose, onKeys }: Props) => {
+  const [typed, setTyped] = useState("")
+  const navigate = useNavigate()
+  const may = useMay(checks)
+  const { do: actions, go, theme } = paletteText.groups
+  const places = destinations
+    .filter(({ label, needs }) => needs === undefined || may[label] === true)
+    .map(({ icon, keys, keywords, label, link }): Offered => ({
+      id: `go ${label}`,
+      label,
+      group: go,
+      icon,
+      link,
+      ...(keys && { keys }),
+      ...(keywords && { keywords })
+    }))
+  const own: ReadonlyArray<Offered> = [
+    { id: "keys", label: keysText.title, group: actions, icon: Keyboard, keys: "?", run: onKeys },
+    { id: "light", label: shellText.light, group: theme, icon: Sun, keywords: ["theme"], run: () => chooseTheme("light") },
+    { id: "dark", label: shellText.dark, group: theme, icon: Moon, keywords: ["theme"], run: () => chooseTheme("dark") },
+    { id: "system", label: shellText.system, group: theme, icon: Monitor, keywords: ["theme"], run: () => chooseTheme("system") },
+    ...(config.logout === null
+      ? []
+      : [{ id: "sign-out", label: shellText.signOut, group: actions, icon: LogOut, run: () => location.assign(config.logout ?? "/") }])
+  ]
+  const offered = [...places, ...useAreaCommands(typed), ...own]
+  const headings = [...new Set(offered.map(({ group }) => group))]
+  const choose = ({ link, run }: Offered): void => {
+    onClose()
+    if (link !== undefined) void navigate(link as never)
+    run?.()
+  }
+  return (
+    <Command.Dialog
+      open
+      onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}
+      label={paletteText.title}
+      overlayClassName="palette-scrim"
+      contentClassName="palette"
+      loop
+    >
+      <Command.Input className="palette-input" placeholder={paletteText.placeholder} value={typed} onValueChange={setTyped} />
+      <Command.List className="palette-list">
+        <Command.Empty className="palette-empty">{paletteText.empty}</Command.Empty>
+        {headings.map((heading) => (
+          <Command.Group key={heading} heading={heading} className="palette-group">
+            {offered
+              .filter(({ group }) => group === heading)
+              .map((command) => {
+                const { hint, icon: Icon, id, keys, keywords = [], label } = command
+                return (
+                  <Command.Item
+                    key={id}
+                    value={id}
+                    keywords={[label, ...keywords]}
+                    className="palette-item"
+                    onSelect={() => choose(command)}
+                  >
+                    {Icon === undefined ? null : <Icon aria-hidden />}
+                    <span className="truncate palette-label">{label}</span>
+                    {hint === undefined ? null : <span className="palette-hint">{hint}</span>}
+                    {keys === undefined ? null : <Keys keys={keys} />}
+                  </Command.Item>
+                )
+              })}
+          </Command.Group>
+        ))}
+      </Command.List>
+    </Command.Dialog>
+  )
+}

@@ -1,0 +1,8 @@
+/** What the palette searches: one line for each area. */
+import { useWorkspaceCommands } from "../screens/workspaces/commands.js"
+import type { Command } from "./area.js"
+
+/** Hooks are called in the same order each time. */
+const areas = [useWorkspaceCommands]
+
+export const useAreaCommands = (typed: string): ReadonlyArray<Command> => areas.flatMap((useCommands) => useCommands(typed))

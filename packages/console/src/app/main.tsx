@@ -1,0 +1,48 @@
+/** The start of the application. */
+import { QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import "../theme/tokens.css"
+import "../theme/base.css"
+import { Toasts } from "../ui/Toast.js"
+import { TooltipProvider } from "../ui/Tooltip.js"
+import { queryClient } from "./queries.js"
+import { router } from "./router.js"
+import { appearanceQuery, meQuery, organizationsQuery } from "./session.js"
+import { followTheme } from "./theme.js"
+
+followTheme()
+
+// Asked for before the first screen is drawn
+for (const ask of [
+  () => queryClient.prefetchQuery(meQuery),
+  () => queryClient.prefetchQuery(organizationsQuery),
+  () => queryClient.prefetchQuery(appearanceQuery)
+])
+  void ask()
+
+// A new version of the server has replaced the files of this one
+addEventListener("vite:preloadError", (event) => {
+  const key = "atelier-reloaded"
+  const last = Number(sessionStorage.getItem(key) ?? 0)
+  const pause = 10_000
+  if (Date.now() - last < pause) return
+  sessionStorage.setItem(key, String(Date.now()))
+  event.preventDefault()
+  location.reload()
+})
+
+const root = document.querySelector("#root")
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <TooltipProvider>
+          <RouterProvider router={router} />
+          <Toasts />
+        </TooltipProvider>
+      </QueryClientProvider>
+    </StrictMode>
+  )
+}

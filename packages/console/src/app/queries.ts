@@ -1,0 +1,47 @@
+/** The cache of what the server said. */
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query"
+import { statusOf } from "./client.js"
+import { config } from "./config.js"
+import { connectionState, onConnection } from "./connection.js"
+
+const maximumRetries = 2
+
+let isLeaving = false
+
+/** Has a visitor without a session sign in, and come back to where they were. */
+export const signIn = (): void => {
+  if (isLeaving || config.login === null) return
+  isLeaving = true
+  const here = `${location.pathname}${location.search}${location.hash}`
+  location.assign(`${config.login}?redirect=${encodeURIComponent(here)}`)
+}
+
+const onError = (error: unknown): void => {
+  if (statusOf(error) === 401) signIn()
+}
+
+/** No answer, too many requests and failures of the server may pass; refusals stay. */
+const mayPass = (error: unknown): boolean => {
+  const status = statusOf(error)
+  return status === undefined || status === 0 || status === 429 || status >= 500
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // The server may be local where the machine has no network
+      networkMode: "always",
+      retry: (failures, error) => mayPass(error) && failures < maximumRetries,
+      retryDelay: (attempt) => Math.min(4_000, 400 * 2 ** attempt)
+    },
+    mutations: { networkMode: "always" }
+  }
+})
+
+// What was missed while the server was away
+onConnection(() => {
+  if (connectionState() === "up") void queryClient.invalidateQueries()
+})

@@ -1,0 +1,51 @@
+/** The colours that the user chose. `public/theme.js` applies them before the first paint. */
+import { useSyncExternalStore } from "react"
+import { config } from "./config.js"
+
+export type Theme = "light" | "dark" | "system"
+
+const key = "atelier-theme"
+const prefersDark = matchMedia("(prefers-color-scheme: dark)")
+const listeners = new Set<() => void>()
+
+const stored = (): Theme => {
+  const value = localStorage.getItem(key)
+  return value === "light" || value === "dark" ? value : "system"
+}
+
+const apply = (): void => {
+  const isDark = stored() === "dark" || (stored() === "system" && prefersDark.matches)
+  const root = document.documentElement
+  root.dataset["theme"] = isDark ? "dark" : "light"
+  const { accent } = config.brand
+  if (accent === null) return
+  const own = isDark ? accent.dark : accent.light
+  for (const name of ["--accent", "--accent-hover", "--accent-text"]) root.style.setProperty(name, own)
+  root.style.setProperty("--accent-soft", `color-mix(in srgb, ${own} 14%, transparent)`)
+}
+
+export const chooseTheme = (theme: Theme): void => {
+  if (theme === "system") localStorage.removeItem(key)
+  else localStorage.setItem(key, theme)
+  apply()
+  for (const listener of listeners) listener()
+}
+
+export const useTheme = (): Theme =>
+  useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, stored)
+
+/** Applies the theme, and follows the system and the other tabs. */
+export const followTheme = (): void => {
+  apply()
+  const changed = (): void => {
+    apply()
+    for (const listener of listeners) listener()
+  }
+  prefersDark.addEventListener("change", changed)
+  addEventListener("storage", (event) => {
+    if (event.key === key) changed()
+  })
+}

@@ -1,0 +1,39 @@
+/** Texts of the components. */
+export const fieldText = {
+  optional: "optional",
+  show: "Show",
+  hide: "Hide"
+}
+
+export const comboboxText = { search: "Search…", nothing: "Nothing found", choose: "Choose…" }
+
+export const dialogText = {
+  cancel: "Cancel",
+  close: "Close",
+  typeToConfirm: (name: string) => `Type ${name} to confirm`
+}
+
+export const errorText = {
+  title: "This could not be loaded",
+  retry: "Try again",
+  noAccess: "You have no access to this, or it does not exist",
+  noAccessHint: "Ask its owner or an administrator, or check the address.",
+  offline: "The server does not answer",
+  requestId: (id: string) => `Request ${id}`,
+  crashed: "This screen failed",
+  crashedHint: "The failure is in the console itself. Reload the page; if it fails again, report it with the text below.",
+  reload: "Reload"
+}
+
+export const tableText = {
+  selectAll: "Select all",
+  select: (name: string) => `Select ${name}`,
+  selected: (count: number) => `${count} selected`,
+  clear: "Clear"
+}
+
+export const codeText = { copy: "Copy", copied: "Copied" }
+
+export const toastText = { dismiss: "Dismiss", region: "Notices" }
+
+export const timeText = { never: "never" }

@@ -1,0 +1,96 @@
+import type { AtelierError, Validation } from "@atelier/client"
+import { type ComponentProps, createContext, type ReactNode, use, useRef, useState } from "react"
+import { flushSync } from "react-dom"
+import { asAtelierError } from "../app/client.js"
+import { signIn } from "../app/queries.js"
+import { Callout } from "./Callout.js"
+import "./Form.css"
+
+interface FormState {
+  readonly error: AtelierError | undefined
+  readonly isBusy: boolean
+  /** Notes that a field shows the refusal of this name. */
+  readonly claim: (name: string) => void
+}
+
+const FormContext = createContext<FormState | undefined>(undefined)
+
+const refusalOf = (validations: ReadonlyArray<Validation>, name: string): string | undefined => {
+  const details = validations.filter(({ field }) => field === name).map(({ detail }) => detail)
+  return details.length === 0 ? undefined : details.join(" ")
+}
+
+/** What the server refused of a field. */
+export const useFieldError = (name: string | undefined): string | undefined => {
+  const form = use(FormContext)
+  if (name === undefined || form === undefined) return undefined
+  form.claim(name)
+  return refusalOf(form.error?.validations ?? [], name)
+}
+
+/** Whether the form is being sent. */
+export const useFormBusy = (): boolean => use(FormContext)?.isBusy ?? false
+
+export interface FormProps extends Omit<ComponentProps<"form">, "onSubmit" | "children"> {
+  /** Sends the form. A refusal is shown: at the fields that it names, the rest on top. */
+  readonly onSubmit: (form: FormData) => Promise<unknown>
+  readonly children: ReactNode
+}
+
+/** A form whose rules are the server's: the `validations` of a refusal go to the fields of these names. */
+export const Form = ({ children, className, onSubmit, ...rest }: FormProps) => {
+  const [error, setError] = useState<AtelierError | undefined>()
+  const [isBusy, setBusy] = useState(false)
+  const claimed = useRef(new Set<string>())
+  const form = useRef<HTMLFormElement>(null)
+
+  const submit = async (): Promise<void> => {
+    const element = form.current
+    if (element === null || isBusy) return
+    setBusy(true)
+    setError(undefined)
+    try {
+      await onSubmit(new FormData(element))
+    } catch (refusal) {
+      const known = asAtelierError(refusal)
+      if (known.status === 401) signIn()
+      flushSync(() => setError(known))
+      element.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const others = error?.validations.filter(({ field }) => !claimed.current.has(field)) ?? []
+  const isSaidByFields = error !== undefined && error.validations.length > 0 && others.length === 0
+  return (
+    <FormContext value={{ error, isBusy, claim: (name) => claimed.current.add(name) }}>
+      <form
+        ref={form}
+        noValidate
+        className={`form ${className ?? ""}`}
+        onSubmit={(event) => {
+          event.preventDefault()
+          event.stopPropagation()
+          void submit()
+        }}
+        {...rest}
+      >
+        {error === undefined || isSaidByFields ? null : (
+          <Callout kind="error" title={error.message}>
+            {error.detail}
+            {others.map(({ detail, field }) => (
+              <div key={`${field} ${detail}`}>
+                {field}: {detail}
+              </div>
+            ))}
+          </Callout>
+        )}
+        {children}
+      </form>
+    </FormContext>
+  )
+}
+
+/** The buttons at the end of a form. */
+export const FormActions = ({ children }: { readonly children: ReactNode }) => <div className="form-actions">{children}</div>

@@ -1,0 +1,75 @@
+import { useSyncExternalStore } from "react"
+import { timeText } from "../texts/ui.js"
+import { Tooltip } from "./Tooltip.js"
+
+const units: ReadonlyArray<readonly [unit: Intl.RelativeTimeFormatUnit, milliseconds: number]> = [
+  ["year", 31_557_600_000],
+  ["month", 2_629_800_000],
+  ["week", 604_800_000],
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000]
+]
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" })
+const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" })
+
+/** How long ago, such as "5 min. ago". */
+export const relativeTime = (at: number, now: number): string => {
+  const distance = at - now
+  const [unit, size] = units.find(([, milliseconds]) => Math.abs(distance) >= milliseconds) ?? ["second", 1_000]
+  return relative.format(Math.round(distance / size), unit)
+}
+
+/** A time with its zone. */
+export const exactTime = (at: string | number): string => exact.format(new Date(at))
+
+const tick = 15_000
+const listeners = new Set<() => void>()
+let now = Date.now()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** The time, which moves four times a minute, for all of the page at once. */
+export const useNow = (): number =>
+  useSyncExternalStore(
+    (listener) => {
+      if (listeners.size === 0) {
+        now = Date.now()
+        timer = setInterval(() => {
+          now = Date.now()
+          for (const each of listeners) each()
+        }, tick)
+      }
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) clearInterval(timer)
+      }
+    },
+    () => now
+  )
+
+/** A moment as people say it; the exact one is shown on hover. */
+export const Time = ({ at }: { readonly at: string | number | null | undefined }) => {
+  const now = useNow()
+  if (at === null || at === undefined || at === "" || String(at).startsWith("0001-")) return <span className="faint">{timeText.never}</span>
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return <span>{at}</span>
+  return (
+    <Tooltip label={exactTime(date.getTime())}>
+      <time dateTime={date.toISOString()}>{relativeTime(date.getTime(), Math.max(now, Math.min(Date.now(), date.getTime())))}</time>
+    </Tooltip>
+  )
+}
+
+/** A length of time, such as "1 h 5 min" or "4.2 s". */
+export const duration = (milliseconds: number): string => {
+  if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))} ms`
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`
+  const minutes = Math.round(milliseconds / 60_000)
+  const hours = Math.floor(minutes / 60)
+  const days = Math.floor(hours / 24)
+  if (days >= 2) return `${days} d ${hours % 24} h`
+  return hours === 0 ? `${minutes} min` : `${hours} h ${minutes % 60} min`
+}

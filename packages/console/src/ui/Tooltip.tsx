@@ -1,0 +1,31 @@
+import { Tooltip as Radix } from "radix-ui"
+import type { ReactElement, ReactNode } from "react"
+import { Keys } from "./Keys.js"
+import "./Tooltip.css"
+
+/** Around the whole application: after the first tooltip, the next ones show at once. */
+export const TooltipProvider = ({ children }: { readonly children: ReactNode }) => (
+  <Radix.Provider delayDuration={400} skipDelayDuration={200}>
+    {children}
+  </Radix.Provider>
+)
+
+interface Props {
+  readonly label: ReactNode
+  readonly keys?: string | undefined
+  readonly side?: "top" | "right" | "bottom" | "left"
+  /** The element that the tooltip is of: it takes a ref and listeners. */
+  readonly children: ReactElement
+}
+
+export const Tooltip = ({ children, keys, label, side = "top" }: Props) => (
+  <Radix.Root>
+    <Radix.Trigger asChild>{children}</Radix.Trigger>
+    <Radix.Portal>
+      <Radix.Content className="tooltip" side={side} sideOffset={6} collisionPadding={8}>
+        {label}
+        {keys === undefined ? null : <Keys keys={keys} />}
+      </Radix.Content>
+    </Radix.Portal>
+  </Radix.Root>
+)
