@@ -10,6 +10,9 @@ import { type Format, makeOutput } from "./terminal/Output.js"
 import { makePrompts } from "./terminal/Prompts.js"
 import { plain } from "./terminal/text.js"
 
+/** The environment and the streams of a command line. */
+export type Surroundings = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stderr">
+
 export interface RunOptions {
   /** The word that starts the program, for its help and messages; default `atelier`. */
   readonly name?: string | undefined
@@ -52,10 +55,9 @@ const interruptions = () => {
   }
 }
 
-const sessionOf = ({ global }: Parsed, program: string, signal: AbortSignal): Session => {
+const sessionOf = ({ global }: Parsed, program: string, signal: AbortSignal, { env, stderr, stdin, stdout }: Surroundings): Session => {
   // Read by the table of flags
   const { context, debug, output = "table", quiet, url } = global as unknown as Global
-  const { env, stderr, stdin, stdout } = process
   return makeSession({
     program,
     env,
@@ -86,36 +88,40 @@ const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
     else stream.write("", () => resolve())
   })
 
-/** Runs a command line without the names of Node and the script, and returns the exit code. */
-export const run = async (argv: ReadonlyArray<string>, { name: program = "atelier" }: RunOptions = {}): Promise<number> => {
+/** Runs a command line in these surroundings. Signals reach it from the process. */
+export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<string>, program: string): Promise<number> => {
+  const { env, stderr, stdout } = surroundings
   const { signal, end } = interruptions()
   // A reader that goes away, such as `head`, ends the program
   const leave = (error: NodeJS.ErrnoException): void => process.exit(error.code === "EPIPE" ? exitCodes.ok : exitCodes.failed)
-  process.stdout.on("error", leave)
+  stdout.on("error", leave)
   const isDebug = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--debug")
   let failureCode: number = exitCodes.failed
   try {
-    const parsed = parse(argv, commands, globals, { env: process.env, program })
+    const parsed = parse(argv, commands, globals, { env, program })
     if (!("command" in parsed)) {
       const text = await printHelp(parsed.path, parsed.entry, program)
-      if (parsed.isAsked) process.stdout.write(text)
-      else process.stderr.write(text)
+      if (parsed.isAsked) stdout.write(text)
+      else stderr.write(text)
       return parsed.isAsked ? exitCodes.ok : exitCodes.usage
     }
     if (parsed.command.words !== undefined) failureCode = exitCodes.noCommand
-    return (await parsed.command.run(parsed.input, sessionOf(parsed, program, signal))) ?? exitCodes.ok
+    return (await parsed.command.run(parsed.input, sessionOf(parsed, program, signal, surroundings))) ?? exitCodes.ok
   } catch (error) {
     const { reason }: { readonly reason?: unknown } = signal
     if (error instanceof Interrupted || (signal.aborted && (error === reason || !(error instanceof Failure)))) {
-      if (error instanceof Interrupted && error.note !== undefined) process.stderr.write(`${error.note}\n`)
+      if (error instanceof Interrupted && error.note !== undefined) stderr.write(`${error.note}\n`)
       return exitCodes.interrupted
     }
-    process.stderr.write(explained(error, program, isDebug))
+    stderr.write(explained(error, program, isDebug))
     const { code } = failureOf(error, program)
     return failureCode === exitCodes.noCommand && code !== exitCodes.usage ? failureCode : code
   } finally {
     end()
-    await flushed(process.stdout)
-    process.stdout.off("error", leave)
+    await flushed(stdout)
+    stdout.off("error", leave)
   }
 }
+
+/** Runs a command line without the names of Node and the script, and returns the exit code. */
+export const run = (argv: ReadonlyArray<string>, { name = "atelier" }: RunOptions = {}): Promise<number> => runIn(process, argv, name)

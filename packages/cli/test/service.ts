@@ -3,18 +3,18 @@ import { type Client, createClient } from "@atelier/client"
 import * as users from "@atelier/client/users"
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
-import { Postgres } from "@atelier/storage-postgres"
-import { Sqlite } from "@atelier/storage-sqlite"
 import { starterTemplates } from "@atelier/templates"
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { WebSocket } from "ws"
-import { lastingDatabaseUrl } from "../../../test/store/databases.js"
+import { sqlite } from "../../../test/store/databases.js"
 import { freePort } from "../../atelier/test/Server.js"
+import { runIn, type Surroundings } from "../src/run.js"
 
 const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 const agent = fileURLToPath(new URL("../../agent/dist/program.js", import.meta.url))
@@ -41,8 +41,10 @@ export interface Service {
   /** A client of the first user, ada. */
   readonly ada: Client
   readonly atelier: Atelier.Atelier
-  /** Runs the command line with the login of ada, without a terminal. */
-  readonly run: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Ended>
+  /** Runs the command line with the login of ada, without a terminal, in this process: to start another takes twenty times as long. */
+  readonly run: (args: ReadonlyArray<string>, options?: Omit<RunOptions, "cwd">) => Promise<Ended>
+  /** Runs the command line as a process. */
+  readonly runProgram: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Ended>
   /** Starts the command line, for tests that speak with it while it runs. */
   readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ReturnType<typeof spawn>
   readonly close: () => Promise<void>
@@ -54,20 +56,32 @@ const text = async (stream: NodeJS.ReadableStream | null): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
+const environmentIn = (directory: string): Readonly<Record<string, string>> => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: directory,
+  XDG_CONFIG_HOME: join(directory, "config"),
+  BROWSER: "true"
+})
+
 /** Starts the command line as a process, with its configuration in a folder. */
 export const commandLine =
   (directory: string) =>
   (args: ReadonlyArray<string>, { cwd = directory, env = {} }: RunOptions = {}) =>
-    spawn(process.execPath, [program, ...args], {
-      cwd,
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        HOME: directory,
-        XDG_CONFIG_HOME: join(directory, "config"),
-        BROWSER: "true",
-        ...env
-      }
-    })
+    spawn(process.execPath, [program, ...args], { cwd, env: { ...environmentIn(directory), ...env } })
+
+/** Runs the command line in this process, with its configuration in a folder. */
+const runHere = async (directory: string, args: ReadonlyArray<string>, { env = {}, stdin = "" }: RunOptions = {}): Promise<Ended> => {
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+  const read = Promise.all([text(streams.stdout), text(streams.stderr)])
+  streams.stdin.end(stdin)
+  // Streams that are no terminal
+  const surroundings = { env: { ...environmentIn(directory), ...env }, ...streams } as unknown as Surroundings
+  const code = await runIn(surroundings, args, "atelier")
+  streams.stdout.end()
+  streams.stderr.end()
+  const [stdout, stderr] = await read
+  return { code, stdout, stderr }
+}
 
 /** Waits for the end of a process. */
 export const ended = async (child: ReturnType<typeof spawn>, stdin = ""): Promise<Ended> => {
@@ -78,17 +92,13 @@ export const ended = async (child: ReturnType<typeof spawn>, stdin = ""): Promis
   return { code, stdout, stderr }
 }
 
-export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<Service> => {
+export const startService = async (): Promise<Service> => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-cli-"))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const storage =
-    database === "SQLite"
-      ? Sqlite.layer({ filename: join(directory, "atelier.db") })
-      : Postgres.layer({ url: await lastingDatabaseUrl(), maxConnections: 5 })
   const atelier = await Atelier.make({
     accessUrl: url,
-    storage,
+    storage: sqlite,
     provisioner: LocalProvisioner.layer({ directory: join(directory, "workspaces"), agent: { command: [process.execPath, agent] } }),
     starterTemplates: starterTemplates(),
     options: { wildcardAccessUrl: `*.localhost:${port}`, allowWorkspaceRenames: true },
@@ -98,14 +108,14 @@ export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<S
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   await users.createFirstUser(createClient({ baseUrl: url }), { body: { email: "ada@example.com", username: "ada", password } })
   const start = commandLine(directory)
-  const run: Service["run"] = (args, options = {}) => ended(start(args, options), options.stdin)
   const ada = { ...atelier.client({ user: "ada" }), WebSocket: WebSocket as never }
   return {
     url,
     directory,
     ada,
     atelier,
-    run,
+    run: (args, options) => runHere(directory, args, options),
+    runProgram: (args, options = {}) => ended(start(args, options), options.stdin),
     start,
     close: async () => {
       // Their agents outlive the service

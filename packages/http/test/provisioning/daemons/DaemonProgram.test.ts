@@ -13,7 +13,11 @@ import { oneDatabase } from "../../../../../test/store/databases.js"
 import { ended, fileIdOf, getVersion, upload } from "../../../../../test/http/templates.js"
 import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
 
-const program = fileURLToPath(new URL("../../../../provisioner/dist/daemon/main.js", import.meta.url))
+const built = (name: string): string => fileURLToPath(new URL(`../../../../provisioner/dist/${name}`, import.meta.url))
+
+/** The bundle has the engines of the package; the modules also find the packages of others, and take six times as long to start. */
+const bundle = built("program.js")
+const modules = built("daemon/main.js")
 
 const Key = Schema.Struct({ key: Schema.String })
 const Version = Schema.Struct({ id: Schema.String, job: Schema.Struct({ id: Schema.String }) })
@@ -53,7 +57,7 @@ describe("the program of the daemon", () => {
   })
 
   /** Starts the program; `go` is the file that lets plans end. */
-  const launch = (args: ReadonlyArray<string>, { go = "go", name = "one" } = {}) => {
+  const launch = (args: ReadonlyArray<string>, { go = "go", name = "one", program = bundle } = {}) => {
     const bin = join(folder, `${name}.bin`)
     mkdirSync(bin, { recursive: true })
     const binary = terraform(folder, join(folder, `${name}.record`), join(folder, go))
@@ -99,7 +103,7 @@ describe("the program of the daemon", () => {
   })
 
   it("says in one sentence what is wrong with its arguments", async () => {
-    const wrong = launch(["--url", server.url, "--engine", "pulumi"])
+    const wrong = launch(["--url", server.url, "--engine", "pulumi"], { program: modules })
     expect(await wrong.exit).toBe(2)
     expect(wrong.output()).toBe(
       `--engine: "pulumi" needs the package @atelier/provisioner-pulumi, which is not installed.\nSee atelier-provisioner --help.\n`

@@ -2,7 +2,7 @@ import { AgentConnections, AgentRepository } from "@atelier/core/agents"
 import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
 import { workspaceEvents } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
+import { Chunk, Clock, Context, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases, type sqlite } from "../../../../../test/store/databases.js"
 import { aRunningAgent, rowOf, until } from "../runningAgent.js"
@@ -19,6 +19,13 @@ const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>
     return Context.add(context, AgentRepository, { ...repository, touch })
   })
 
+/** Waits until pings and checks sleep for the next 15 seconds: they may wait for the store, and would be late if the clock moved meanwhile. */
+const untilAsleep = (fibers: number) =>
+  Effect.gen(function* () {
+    const due = (yield* Clock.currentTimeMillis) + 15_000
+    yield* until(TestClock.sleeps(), (times) => Chunk.size(Chunk.filter(times, (time) => time === due)) >= fibers)
+  })
+
 for (const [name, database] of databases) {
   layer(agentServices(failing(database)))(`connections on ${name}`, (it) => {
     /** Watches an agent whose answers to pings are given. */
@@ -29,6 +36,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping)))
         const connected = yield* Stream.runHead(events)
+        yield* untilAsleep(2)
         return { ...agent, connected, fiber }
       })
 
@@ -46,6 +54,7 @@ for (const [name, database] of databases) {
           expect(yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at === seen)).toMatchObject({
             first_connected_at: began
           })
+          yield* untilAsleep(2)
         }
         const events = yield* Events.subscribe(workspaceEvents(owner.id))
         yield* TestClock.adjust("1 second")
@@ -77,6 +86,8 @@ for (const [name, database] of databases) {
         for (let round = 1; round <= 2; round++) {
           yield* TestClock.adjust("15 seconds")
           yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at === Timestamp.fromMillis(start + round * 15_000))
+          // A ping is still under way
+          yield* untilAsleep(1)
         }
         yield* TestClock.adjust("15 seconds")
         expect(yield* Fiber.join(fiber)).toBe("unresponsive")
