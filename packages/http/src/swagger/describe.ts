@@ -1,3 +1,4 @@
+import { productName } from "@atelier/core/deployment"
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
@@ -116,10 +117,10 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   const description = {
     openapi,
     info: {
-      title: names.word,
+      title: productName(names.word),
       version,
       description: "The control plane of remote development workspaces.",
-      contact: { name: names.word },
+      contact: { name: productName(names.word) },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     },
     // The parent of the folder that the description is served in, wherever that is mounted

@@ -54,7 +54,7 @@ describe("the interface's description", () => {
       expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"])
       expect(json()).toMatchObject({
         openapi: "3.1.0",
-        info: { title: "Service", version: "v1.2.3" },
+        info: { title: "Atelier", version: "v1.2.3" },
         servers: [{ url: ".." }],
         paths: {
           "/api/v2/things": {
