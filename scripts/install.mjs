@@ -1,7 +1,8 @@
 // Installs the dependencies as the lock file has them unless they are so already, so that every npm script works right after a clone.
-// With `--nodes` it also installs the versions of Node that the tests run the standalone server on.
+// With `--nodes` it also installs the versions of Node that the tests run the standalone server on, and with `--docs` what builds the site of docs/.
+// Scripts that run at the same time install one after the other.
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { join } from "node:path"
 
@@ -75,15 +76,74 @@ const npm = (folder, words) =>
   spawnSync("npm", [...words, "--no-audit", "--no-fund"], { cwd: folder, stdio: ["ignore", 2, 2], shell: process.platform === "win32" })
     .status ?? 1
 
+const isRunning = (id) => {
+  try {
+    process.kill(id, 0)
+    return true
+  } catch ({ code }) {
+    return code === "EPERM"
+  }
+}
+
+/** Runs something while no other script installs into the folder. What a killed script has left holds up no other. */
+const alone = (folder, run) => {
+  const path = join(folder, ".installing")
+  for (let hasSaid = false; ;) {
+    try {
+      writeFileSync(path, `${process.pid}`, { flag: "wx" })
+      break
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error
+    }
+    const holder = holderOf(path)
+    if (holder !== undefined && !isRunning(holder)) {
+      // Of several scripts that find it, one moves it away. What another one has written meanwhile goes back
+      const aside = `${path}-${process.pid}`
+      try {
+        renameSync(path, aside)
+        if (holderOf(aside) === holder) rmSync(aside)
+        else renameSync(aside, path)
+      } catch {
+        continue
+      }
+    } else {
+      if (!hasSaid) process.stderr.write(`Process ${holder} installs dependencies here: waiting for it…\n`)
+      hasSaid = true
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    }
+  }
+  try {
+    return run()
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** The process that installs; undefined if it has just ended, or begun. */
+function holderOf(path) {
+  try {
+    return Number(readFileSync(path, "utf8")) || undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Installs what a folder's lock file says, and returns npm's exit code. */
 const install = ({ flags, folder, message }) => {
-  const command = commandFor(folder)
-  if (command === undefined) return 0
-  process.stderr.write(`${message}\n`)
-  const status = npm(folder, [...command, ...flags])
-  // Another version of Node may be the only reason left
-  return status === 0 && command[0] === "install" && !isCompiled(folder, installedIn(folder)) ? npm(folder, ["rebuild"]) : status
+  if (commandFor(folder) === undefined) return 0
+  return alone(folder, () => {
+    // Another script may have installed it meanwhile
+    const command = commandFor(folder)
+    if (command === undefined) return 0
+    process.stderr.write(`${message}\n`)
+    const status = npm(folder, [...command, ...flags])
+    // Another version of Node may be the only reason left
+    return status === 0 && command[0] === "install" && !isCompiled(folder, installedIn(folder)) ? npm(folder, ["rebuild"]) : status
+  })
 }
+
+if (process.argv.includes("--docs"))
+  process.exit(install({ folder: join(root, "scripts/docs"), flags: [], message: "Installing what builds the site: about 100 MB…" }))
 
 const status = install({
   folder: root,

@@ -1,5 +1,6 @@
 /** The npm scripts install what is not installed yet, and nothing else. */
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
@@ -47,6 +48,15 @@ it.each(["install", "ci"])("what `npm %s` has installed is not installed again",
   await rm(join(folder, "node_modules"), { recursive: true, force: true })
   await npm(command)
   expect(await installs()).toBe(false)
+})
+
+it("scripts that start at the same time install once, also after one that was killed", async () => {
+  await rm(join(folder, "node_modules"), { recursive: true, force: true })
+  // No process has this id
+  await writeFile(join(folder, ".installing"), `${2 ** 22 + 1}`)
+  const installed = await Promise.all([installs(), installs(), installs()])
+  expect(installed.filter(Boolean)).toStrictEqual([true])
+  expect(existsSync(join(folder, ".installing"))).toBe(false)
 })
 
 it("a changed lock file is installed", async () => {
