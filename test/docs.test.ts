@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
+import { fragmentOf } from "../scripts/docs/fragments.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -16,15 +17,9 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8").re
 const linksOf = (path: string): ReadonlyArray<string> =>
   [...read(path).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)].map(([, target = ""]) => target)
 
-/** The fragments of a page's headings, as GitHub makes them. */
+/** The fragments of a page's headings. */
 const fragmentsOf = (path: string): ReadonlyArray<string> =>
-  [...readFileSync(path, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-      .trim()
-      .replaceAll(" ", "-")
-  )
+  [...readFileSync(path, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => fragmentOf(heading))
 
 it("the index names each page once", () => {
   const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md")

@@ -10,7 +10,7 @@ const read = (path: string) => {
   return { lock, installed: packages.filter(([name, { link }]) => name.includes("node_modules/") && link !== true) }
 }
 
-describe.each(["../package-lock.json", "nodes/package-lock.json"])("%s", (path) => {
+describe.each(["../package-lock.json", "nodes/package-lock.json", "../scripts/docs/package-lock.json"])("%s", (path) => {
   const { installed, lock } = read(path)
 
   it("the lock file has every package that its packages ask for, on every platform", () => {
