@@ -4,6 +4,7 @@ import { expect, it } from "@effect/vitest"
 import { RpcError } from "@atelier/agent-protocol"
 import { Deferred, Effect, Exit, Logger } from "effect"
 import { Agent } from "@atelier/agent"
+import { version } from "../src/Version.js"
 import { aConfig, aScript, folder, runAgent, serve } from "./TestServer.js"
 
 it.scopedLive("an agent authenticates, says who it is and runs the start scripts, whose output arrives in order", () =>
@@ -18,7 +19,7 @@ it.scopedLive("an agent authenticates, says who it is and runs the start scripts
     expect(upgrade?.url).toBe("/base/api/v2/workspaceagents/me/rpc?version=2.8&role=agent&streams=3&tokens=2")
     expect(upgrade?.headers["service-session-token"]).toBe("the-token")
     expect(server.of("UpdateStartup").map(({ request }) => request.startup)).toStrictEqual([
-      { version: "v0.1.0", expanded_directory: join(home, "project"), subsystems: [] }
+      { version: `v${version}`, expanded_directory: join(home, "project"), subsystems: [] }
     ])
     expect(existsSync(join(home, "project"))).toBe(true)
     expect(server.states()).toStrictEqual(["STARTING", "READY"])

@@ -12,6 +12,7 @@ import { aTar } from "../../../../../test/records/archives.js"
 import { oneDatabase } from "../../../../../test/store/databases.js"
 import { ended, fileIdOf, getVersion, upload } from "../../../../../test/http/templates.js"
 import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
+import { version as daemonVersion } from "../../../../provisioner/src/daemon/Version.js"
 
 const built = (name: string): string => fileURLToPath(new URL(`../../../../provisioner/dist/${name}`, import.meta.url))
 
@@ -99,7 +100,7 @@ describe("the program of the daemon", () => {
     expect(help.output()).toMatch(/^Usage: atelier-provisioner --url URL --key KEY/)
     const version = launch(["--version"])
     expect(await version.exit).toBe(0)
-    expect(version.output()).toBe("v0.1.0\n")
+    expect(version.output()).toBe(`v${daemonVersion}\n`)
   })
 
   it("says in one sentence what is wrong with its arguments", async () => {
