@@ -3,7 +3,7 @@
 // The cluster is that of KUBECONFIG, and the nodes have both images. kubectl and helm are on the PATH. PostgreSQL and a load balancer run on this machine,
 // which Pods reach at --address; the balancer sends connections to the Pods that the Service lists as ready, as kube-proxy does.
 // Three servers run a workspace of the Kubernetes engine. Clients call without pause, and a terminal through each server stays open, while the chart is
-// upgraded, rolled back, and loses a server. Exits with 1 if a call failed during the upgrade or the rollback, or a terminal did not come back.
+// upgraded, rolled back, and loses one server after the other. Exits with 1 if a call failed during the upgrade or the rollback, or a terminal did not come back.
 import { provisioning, templates, templateVersions, users, logins, workspaces, createClient } from "@atelier/client"
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -265,10 +265,18 @@ try {
     token,
     url
   })
+  // Each server in turn, so that each terminal loses its own
   const kill = async () => {
-    const [victim] = (await kubectl("get", "pods", "-l", "app.kubernetes.io/component=server", "-o", "name")).split("\n")
-    await kubectl("delete", victim, "--force", "--grace-period=0")
-    await kubectl("rollout", "status", "deployment/atelier", "--timeout=120s")
+    for (const victim of await readyPods()) {
+      const name = await kubectl("get", "pods", "--field-selector", `status.podIP=${victim.host}`, "-o", "name")
+      await kubectl("delete", name.trim(), "--force", "--grace-period=0")
+      const isReplaced = async () => {
+        const ready = await readyPods()
+        return ready.length === Number(values.replicas) && !ready.some(({ host }) => host === victim.host)
+      }
+      for (const deadline = performance.now() + 120_000; !(await isReplaced()); await sleep(250))
+        if (performance.now() > deadline) throw new Error("a killed server was not replaced")
+    }
   }
   // Calls that a killed server was answering are lost
   const killed = await underLoad({ name: "kill", action: kill, terminals, token, url })

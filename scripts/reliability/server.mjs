@@ -22,9 +22,9 @@ export const freePort = async () => {
 }
 
 /** Starts the standalone server with options by name, and waits until it listens. */
-export const startServer = async (options) => {
+export const startServer = async (options, path = program) => {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] })
   await new Promise((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => line.startsWith("Atelier listens") && resolve())
     child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
@@ -49,13 +49,15 @@ export const startPostgres = async (folder) => {
   return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() }
 }
 
+export const clientOf = (baseUrl, token) => createClient({ baseUrl, token, WebSocket })
+
 /** Makes the first user, and answers a client that acts as it and its token. */
 export const signUp = async (baseUrl) => {
   const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
   const anonymous = createClient({ baseUrl })
   await users.createFirstUser(anonymous, { body: account })
   const { session_token } = await logins.logIn(anonymous, { body: account })
-  return { client: createClient({ baseUrl, token: session_token, WebSocket }), token: session_token }
+  return { client: clientOf(baseUrl, session_token), token: session_token }
 }
 
 /** Makes a template of one file. */

@@ -3,6 +3,7 @@
 #   kubernetes.sh start DIRECTORY             starts it, and prints the path of its kubeconfig
 #   kubernetes.sh image DIRECTORY KIND NAME   gives its node an image: `image` of this machine's Node and busybox, `static` of busybox alone, `empty` of nothing
 #   kubernetes.sh archive DIRECTORY NAME      gives its node an image of the files of a tar that it reads
+#   kubernetes.sh load DIRECTORY              gives its node the images of an archive of `docker save` that it reads
 #   kubernetes.sh stop DIRECTORY              ends it, and removes the directory
 #   kubernetes.sh compile                     compiles what a start would compile, if it is not there
 #   kubernetes.sh has-programs                tells by its exit code whether it is there
@@ -200,10 +201,11 @@ stop() {
   rm -rf "$directory"
 }
 
-command=${1:?start, image, archive, stop, compile or has-programs}
+command=${1:?start, image, archive, load, stop, compile or has-programs}
 [ "$command" = has-programs ] || [ "$command" = compile ] || directory=$(realpath -m "${2:?a directory}")
 case $command in
   start) start ;;
+  load) containers images import - >/dev/null ;;
   stop) stop ;;
   compile) has_programs || compile >&2 ;;
   has-programs) has_programs ;;
@@ -219,5 +221,5 @@ case $command in
       import "$files" "${3:?a name}"
     fi
     ;;
-  *) refuse "start, image, archive, stop, compile or has-programs" ;;
+  *) refuse "start, image, archive, load, stop, compile or has-programs" ;;
 esac
