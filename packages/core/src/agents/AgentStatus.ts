@@ -7,6 +7,13 @@ import type { WorkspaceAgent } from "./WorkspaceAgent.js"
 export const AgentStatus = Schema.Literal("connecting", "connected", "disconnected", "timeout")
 export type AgentStatus = typeof AgentStatus.Type
 
+/** What a user is told who needs an agent that is not connected. */
+export const notConnectedMessages: Readonly<Record<Exclude<AgentStatus, "connected">, string>> = {
+  connecting: "The workspace's agent has not connected yet. Try again in a moment.",
+  timeout: "The workspace's agent has not connected in time. The log of the workspace's build may say why.",
+  disconnected: "The workspace's agent has lost its connection. Try again in a moment, or restart the workspace."
+}
+
 export const AgentHealth = Schema.Struct({
   healthy: Schema.Boolean,
   /** Why it is not; absent when it is. */

@@ -4,7 +4,7 @@ import * as Access from "../access/Access.js"
 import type { CurrentActor } from "../access/actors/Actor.js"
 import { rightWithin, type StreamRight } from "../access/streams/StreamRights.js"
 import { AgentRepository } from "../agents/AgentRepository.js"
-import { inactivityTimeout, statusAt } from "../agents/AgentStatus.js"
+import { inactivityTimeout, notConnectedMessages, statusAt } from "../agents/AgentStatus.js"
 import { type AgentWorkspace, agentWorkspaceObject } from "../agents/AgentWorkspace.js"
 import { AgentTunnels } from "../agents/connections/AgentTunnels.js"
 import { BuildResourceRepository } from "../agents/resources/BuildResourceRepository.js"
@@ -117,7 +117,7 @@ const make = Effect.gen(function* () {
       if (row === undefined) return yield* missing
       const { status } = statusAt(row, yield* Timestamp.now, inactive)
       if (status === "connected") return yield* new UpstreamFailure({ message })
-      return yield* new NotFound({ message: `The workspace's agent is ${status}, and must be connected.` })
+      return yield* new NotFound({ message: notConnectedMessages[status] })
     })
   }
 })

@@ -64,7 +64,7 @@ describeAgents("a terminal", (server) => {
     const agent = await server().anAgent()
     expect(await openTerminal(server(), agent.id, { reconnect: randomUUID() })).toMatchObject({
       status: 404,
-      body: { message: "The workspace's agent is connecting, and must be connected." }
+      body: { message: "The workspace's agent has not connected yet. Try again in a moment." }
     })
   })
 

@@ -57,7 +57,7 @@ describeAgents("a command", (server) => {
     const { token } = server().owner()
     expect(await exec(server(), agent, token, { program: "true" })).toMatchObject({
       status: 404,
-      body: { message: "The workspace's agent is timeout, and must be connected." }
+      body: { message: "The workspace's agent has not connected in time. The log of the workspace's build may say why." }
     })
     await link(server(), agent, "?role=agent&streams=1")
     expect(await exec(server(), agent, token, { program: "true" })).toMatchObject({

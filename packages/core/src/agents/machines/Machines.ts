@@ -8,7 +8,7 @@ import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { AgentApi, type AgentCall } from "./AgentApi.js"
 import { Agents } from "../Agents.js"
-import { inactivityTimeout, statusAt } from "../AgentStatus.js"
+import { inactivityTimeout, notConnectedMessages, statusAt } from "../AgentStatus.js"
 import { agentWorkspaceObject } from "../AgentWorkspace.js"
 import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
 import { AgentContainers, ListeningPort } from "./MachineViews.js"
@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
       const [row] = parts.agents
       if (row === undefined) return yield* new NotFound({ resource: "workspace_agent" })
       const { status } = statusAt(row, yield* Timestamp.now, inactive)
-      if (status !== "connected") return yield* new Invalid({ message: `The agent's status is ${status}, and must be connected.` })
+      if (status !== "connected") return yield* new Invalid({ message: notConnectedMessages[status] })
       return { agent, urls: parts.apps.map(({ url }) => url) }
     })
 

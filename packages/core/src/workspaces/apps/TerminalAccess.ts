@@ -6,7 +6,7 @@ import { rightWithin } from "../../access/streams/StreamRights.js"
 import type { AgentRepository } from "../../agents/AgentRepository.js"
 import { type AgentWorkspace, agentWorkspaceObject } from "../../agents/AgentWorkspace.js"
 import type { BuildResourceRepository } from "../../agents/resources/BuildResourceRepository.js"
-import { statusAt } from "../../agents/AgentStatus.js"
+import { notConnectedMessages, statusAt } from "../../agents/AgentStatus.js"
 import type { WorkspaceProxyRepository } from "../../deployment/proxies/WorkspaceProxy.js"
 import { Invalid, NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -45,7 +45,7 @@ export const terminalAccess = ({ agentRows, parts, inactive, proxies }: Needs) =
       const [row] = (yield* parts.ofAgent(id)).agents
       if (row === undefined) return yield* missingAgent
       const { status } = statusAt(row, yield* Timestamp.now, inactive)
-      if (status !== "connected") return yield* new NotFound({ message: `The workspace's agent is ${status}, and must be connected.` })
+      if (status !== "connected") return yield* new NotFound({ message: notConnectedMessages[status] })
       return visitedTerminal(agent)
     })
 
