@@ -46,7 +46,7 @@ export interface CreateWorkspaceBuildInput {
  *
  * `POST /api/v2/workspaces/{workspace}/builds`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 504 TimedOut
  */
 export const createWorkspaceBuild = (client: Client, input: CreateWorkspaceBuildInput, options?: CallOptions): Promise<WorkspaceBuild> =>
   call(client, "POST", "/api/v2/workspaces/{workspace}/builds", json, input, options)

@@ -39,7 +39,7 @@ export interface CreateTaskInput {
  *
  * `POST /api/v2/tasks/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure, 504 TimedOut
  */
 export const createTask = (client: Client, input: CreateTaskInput, options?: CallOptions): Promise<Task> =>
   call(client, "POST", "/api/v2/tasks/{user}", json, input, options)
@@ -73,7 +73,7 @@ export interface DeleteTaskInput {
  *
  * `DELETE /api/v2/tasks/{user}/{task}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 504 TimedOut
  */
 export const deleteTask = (client: Client, input: DeleteTaskInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/tasks/{user}/{task}", nothing, input, options)
@@ -132,7 +132,7 @@ export interface PauseTaskInput {
  *
  * `POST /api/v2/tasks/{user}/{task}/pause`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 504 TimedOut
  */
 export const pauseTask = (client: Client, input: PauseTaskInput, options?: CallOptions): Promise<PauseTaskResult> =>
   call(client, "POST", "/api/v2/tasks/{user}/{task}/pause", json, input, options)
@@ -153,7 +153,7 @@ export interface ResumeTaskInput {
  *
  * `POST /api/v2/tasks/{user}/{task}/resume`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 504 TimedOut
  */
 export const resumeTask = (client: Client, input: ResumeTaskInput, options?: CallOptions): Promise<ResumeTaskResult> =>
   call(client, "POST", "/api/v2/tasks/{user}/{task}/resume", json, input, options)

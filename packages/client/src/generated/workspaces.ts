@@ -39,7 +39,7 @@ export interface CreateMemberWorkspaceInput {
  *
  * `POST /api/v2/organizations/{organization}/members/{user}/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure, 504 TimedOut
  */
 export const createMemberWorkspace = (client: Client, input: CreateMemberWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}/workspaces", json, input, options)
@@ -74,7 +74,7 @@ export interface CreateWorkspaceInput {
  *
  * `POST /api/v2/users/{user}/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure, 504 TimedOut
  */
 export const createWorkspace = (client: Client, input: CreateWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "POST", "/api/v2/users/{user}/workspaces", json, input, options)

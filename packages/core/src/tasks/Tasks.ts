@@ -2,7 +2,15 @@ import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { type Conflict, Invalid, type NotFound, type Forbidden, type UpstreamFailure, type Unacceptable } from "../platform/Errors.js"
+import {
+  type Conflict,
+  Invalid,
+  type NotFound,
+  type Forbidden,
+  type UpstreamFailure,
+  type TimedOut,
+  type Unacceptable
+} from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
@@ -51,7 +59,11 @@ export interface TasksService {
   readonly create: (
     user: string,
     request: NewTask
-  ) => Effect.Effect<TaskView, Invalid | Forbidden | NotFound | Conflict | UpstreamFailure | Unacceptable, CurrentActor | Auditing>
+  ) => Effect.Effect<
+    TaskView,
+    Invalid | Forbidden | NotFound | Conflict | UpstreamFailure | Unacceptable | TimedOut,
+    CurrentActor | Auditing
+  >
 
   /**
    * Deletes a task, and queues the deletion of its workspace, which must have no active build. Fails with `Forbidden` if the actor may only
@@ -60,7 +72,7 @@ export interface TasksService {
   readonly delete: (
     user: string,
     reference: string
-  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+  ) => Effect.Effect<void, Invalid | Forbidden | NotFound | Conflict | Unacceptable | TimedOut, CurrentActor | Auditing>
 
   /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
   readonly setInput: (
@@ -73,13 +85,13 @@ export interface TasksService {
   readonly pause: (
     user: string,
     reference: string
-  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable | TimedOut, CurrentActor | Auditing>
 
   /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
   readonly resume: (
     user: string,
     reference: string
-  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable | TimedOut, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {

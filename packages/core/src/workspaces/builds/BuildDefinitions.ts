@@ -1,5 +1,5 @@
-import { Effect, Option } from "effect"
-import { Invalid } from "../../platform/Errors.js"
+import { Duration, Effect, Option } from "effect"
+import { Invalid, TimedOut } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import type { ParameterValue } from "../../provisioning/engines/SourceDefinitions.js"
 import type { TemplateSources } from "../../provisioning/engines/TemplateSources.js"
@@ -9,6 +9,15 @@ import type { AuthoredVersion } from "../../templates/versions/TemplateVersion.j
 import type { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import type { BuildInputs } from "./BuildInputs.js"
 import type { BuildTarget, BuildOrder, PreparedBuild } from "./BuildOrders.js"
+
+/** How long a request for a build waits for its tags. */
+const tagsTime = Duration.seconds(15)
+
+/** Without its tags, a build would go to a daemon that it is not meant for. */
+const tookTooLong = new TimedOut({
+  message: "The workspace's tags could not be evaluated in time. Try again.",
+  detail: `The evaluation had not ended after ${Duration.format(tagsTime)}. The service is busy, or the template needs too long.`
+})
 
 interface Needs {
   readonly versions: TemplateVersionRepository["Type"]
@@ -73,7 +82,10 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
       })
     }).pipe(
       Effect.scoped,
-      Effect.mapError(({ message }) => new Invalid({ message: "The workspace's tags cannot be evaluated.", detail: message }))
+      Effect.mapError(({ message }) => new Invalid({ message: "The workspace's tags cannot be evaluated.", detail: message })),
+      // What an engine does not give up goes on by itself
+      Effect.disconnect,
+      Effect.timeoutFail({ duration: tagsTime, onTimeout: () => tookTooLong })
     )
 
   return { versionOf, presetOf, definitionsOf, evaluatedTags }

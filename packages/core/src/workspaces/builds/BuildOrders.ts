@@ -4,7 +4,7 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, CurrentActor } from "../../access/actors/Actor.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import type { UserWithOrganizations } from "../../identity/users/User.js"
-import { Conflict, Forbidden, Invalid, Unacceptable } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, type TimedOut, Unacceptable } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -102,7 +102,7 @@ export interface BuildOrdersService {
   readonly prepare: (
     target: BuildTarget,
     order: BuildOrder
-  ) => Effect.Effect<PreparedBuild, Invalid | Forbidden | Conflict | Unacceptable, CurrentActor>
+  ) => Effect.Effect<PreparedBuild, Invalid | Forbidden | Conflict | Unacceptable | TimedOut, CurrentActor>
 
   /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
   readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<QueuedBuild, Conflict, CurrentActor | EventBus>

@@ -5,7 +5,7 @@ import type { CurrentActor } from "../../access/actors/Actor.js"
 import type { AccessObject, ActionOn } from "../../access/Resource.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import type { Conflict, Invalid, NotFound, Forbidden, Unacceptable } from "../../platform/Errors.js"
+import type { Conflict, Invalid, NotFound, Forbidden, TimedOut, Unacceptable } from "../../platform/Errors.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildTransition } from "../../provisioning/jobs/BuildTransition.js"
 import { ProvisionerJobRepository } from "../../provisioning/jobs/ProvisionerJobRepository.js"
@@ -89,7 +89,7 @@ export interface WorkspaceBuildCreationService {
   readonly create: (
     workspaceId: WorkspaceId,
     asked: NewBuild
-  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable, CurrentActor | Auditing>
+  ) => Effect.Effect<BuildView, Invalid | Forbidden | NotFound | Conflict | Unacceptable | TimedOut, CurrentActor | Auditing>
 }
 
 const make = Effect.gen(function* () {

@@ -12,6 +12,7 @@ import {
   NotFound,
   refuseViolations,
   type UpstreamFailure,
+  type TimedOut,
   type Unacceptable
 } from "../../platform/Errors.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
@@ -84,7 +85,11 @@ export interface WorkspaceCreationService {
     place: WorkspacePlace,
     request: NewWorkspace,
     task?: CreatedTask
-  ) => Effect.Effect<WorkspaceView, Invalid | Forbidden | NotFound | Conflict | UpstreamFailure | Unacceptable, CurrentActor | Auditing>
+  ) => Effect.Effect<
+    WorkspaceView,
+    Invalid | Forbidden | NotFound | Conflict | UpstreamFailure | Unacceptable | TimedOut,
+    CurrentActor | Auditing
+  >
 }
 
 const make = Effect.gen(function* () {

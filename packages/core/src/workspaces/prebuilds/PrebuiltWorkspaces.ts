@@ -24,7 +24,7 @@ import { takenWorkspace, type Workspace } from "../Workspace.js"
 import { poolChanges, publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { WorkspaceRepository, type WorkspaceDetails } from "../WorkspaceRepository.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
-import type { Invalid, Forbidden, Duplicate, Conflict, Unacceptable } from "../../platform/Errors.js"
+import type { Invalid, Forbidden, Duplicate, Conflict, TimedOut, Unacceptable } from "../../platform/Errors.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 
 const owner_id = Uuid.make(prebuildsUserId)
@@ -53,7 +53,7 @@ export interface PrebuiltWorkspacesService {
   /** Creates a workspace of a preset and queues its first build. Fails with `Invalid` if the preset's values make no workspace. */
   readonly create: (
     preset: PrebuildPreset
-  ) => Effect.Effect<void, Invalid | Forbidden | Duplicate | Conflict | Unacceptable, CurrentActor | EventBus | Transactor>
+  ) => Effect.Effect<void, Invalid | Forbidden | Duplicate | Conflict | Unacceptable | TimedOut, CurrentActor | EventBus | Transactor>
 
   /** A workspace that waits for a creation and can be handed over as it runs; undefined without one. It is kept from others of this process for the scope. */
   readonly ready: (

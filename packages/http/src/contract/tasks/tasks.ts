@@ -41,8 +41,8 @@ const byUser = { user: Schema.String }
 const byTask = Path({ ...byUser, task: Schema.String })
 
 /** The refusals of a request for a build. */
-const buildRefusals = refusals("NotFound", "Forbidden", "Conflict", "Unacceptable")
-const creationRefusals = refusals("NotFound", "Forbidden", "Conflict", "Unacceptable", "UpstreamFailure")
+const buildRefusals = refusals("NotFound", "Forbidden", "Conflict", "Unacceptable", "TimedOut")
+const creationRefusals = refusals("NotFound", "Forbidden", "Conflict", "Unacceptable", "UpstreamFailure", "TimedOut")
 
 export const tasks = HttpApiGroup.make("tasks")
   .annotate(OpenApi.Description, "Tasks that programs in workspaces work on.")
