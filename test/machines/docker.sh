@@ -2,6 +2,7 @@
 # A Docker daemon for the tests, on a machine without one.
 #   docker.sh start DIRECTORY        starts it, and prints its address; needs root, and apt where Docker is not installed
 #   docker.sh image HOST NAME        makes an image of this machine's Node, with its libraries and busybox
+#   docker.sh terraform HOST NAME    the same with this machine's Terraform
 #   docker.sh static HOST NAME       makes an image of busybox alone, which is linked statically
 #   docker.sh empty HOST NAME        makes an image without any program
 #   docker.sh stop DIRECTORY         ends it, and removes the directory
@@ -44,15 +45,15 @@ stop() {
   rm -rf "$1"
 }
 
-command=${1:?start, image, static, empty or stop}
+command=${1:?start, image, terraform, static, empty or stop}
 case $command in
   start) start "$(realpath -m "${2:?a directory}")" ;;
   stop) stop "$(realpath -m "${2:?a directory}")" ;;
-  image | static | empty)
+  image | terraform | static | empty)
     root=$(mktemp -d)
     trap 'rm -rf "$root"' EXIT
     files_of "$command" "$root"
     import "${2:?the address of a daemon}" "${3:?a name}"
     ;;
-  *) echo "start, image, static, empty or stop" >&2; exit 2 ;;
+  *) echo "start, image, terraform, static, empty or stop" >&2; exit 2 ;;
 esac

@@ -24,9 +24,10 @@ with_node() {
   for library in "$folder"/lib{rt,util}.so.1; do [ ! -e "$library" ] || command install -D "$(readlink -f "$library")" "$1$library"; done
 }
 
-# The files of an image of a kind: image, static or empty
+# The files of an image of a kind: image, terraform, static or empty
 files_of() {
   chmod 755 "$2"
   [ "$1" = empty ] || with_busybox "$2"
-  [ "$1" != image ] || with_node "$2"
+  case $1 in image | terraform) with_node "$2" ;; esac
+  [ "$1" != terraform ] || command install -D "$(readlink -f "$(command -v terraform)")" "$2/usr/local/bin/terraform"
 }

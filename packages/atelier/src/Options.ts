@@ -81,6 +81,9 @@ export interface Options {
   readonly terraformControlGroup: string | undefined
   /** Undefined for the user of this program. */
   readonly terraformUser: string | undefined
+  readonly terraformDockerImage: string | undefined
+  readonly terraformDockerHost: string | undefined
+  readonly terraformDockerNetwork: string | undefined
   readonly docker: DockerProvisioner.Options
   /** Where metrics are served beside the service; undefined for nowhere. */
   readonly metrics: Listen | undefined
@@ -397,6 +400,9 @@ export const parseOptions = (
     },
     terraformControlGroup: ownText(configuration, "terraform-control-group") || undefined,
     terraformUser: ownText(configuration, "terraform-user") || undefined,
+    terraformDockerImage: ownText(configuration, "terraform-docker-image") || undefined,
+    terraformDockerHost: ownText(configuration, "terraform-docker-host") || undefined,
+    terraformDockerNetwork: ownText(configuration, "terraform-docker-network") || undefined,
     docker: dockerOf(configuration),
     traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,

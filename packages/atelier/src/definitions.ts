@@ -204,6 +204,29 @@ export const ownDefinitions = {
     group: program,
     yaml: "terraformUser"
   },
+  "terraform-docker-image": {
+    name: "Terraform Docker Image",
+    type: "string",
+    description:
+      "An image with terraform or tofu, in containers of which each command of Terraform runs, so that templates reach nothing of this server; without it, Terraform runs as a process.",
+    group: program,
+    yaml: "terraformDockerImage"
+  },
+  "terraform-docker-host": {
+    name: "Terraform Docker Host",
+    type: "string",
+    description:
+      "The socket of the Docker daemon of this machine for the containers of Terraform; without it, unix:///var/run/docker.sock.",
+    group: program,
+    yaml: "terraformDockerHost"
+  },
+  "terraform-docker-network": {
+    name: "Terraform Docker Network",
+    type: "string",
+    description: "The network of the containers of Terraform: bridge, host, none, or the name of one of the daemon; without it, bridge.",
+    group: program,
+    yaml: "terraformDockerNetwork"
+  },
   "docker-host": {
     name: "Docker Host",
     type: "string",

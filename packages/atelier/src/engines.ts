@@ -29,7 +29,12 @@ const engines: Readonly<Record<EngineName, (options: Options, agentProgram: stri
       applyTimeout: options.terraformApplyTimeout,
       limits: options.terraformLimits,
       controlGroup: options.terraformControlGroup,
-      user: options.terraformUser
+      user: options.terraformUser,
+      container: TerraformProvisioner.containerOptions(
+        options.terraformDockerImage,
+        options.terraformDockerHost,
+        options.terraformDockerNetwork
+      )
     })
 }
 

@@ -7,7 +7,9 @@ import { Data, Deferred, Duration, Effect, Exit, Fiber, Queue } from "effect"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { StringDecoder } from "node:string_decoder"
+import type { Readable } from "node:stream"
 import type { ControlGroups } from "./ControlGroup.js"
+import type { Containers } from "./Container.js"
 import { type Bounds, type Excess, excesses } from "./Limits.js"
 import { type Spent, type Watch, watch } from "./Watch.js"
 
@@ -30,6 +32,8 @@ export interface Confinement {
   readonly groups: ControlGroups | undefined
   /** Undefined for the user of this process. */
   readonly user: User | undefined
+  /** Undefined where commands are processes of this machine. */
+  readonly containers: Containers | undefined
   readonly processes: ProcessTable["Type"]
 }
 
@@ -142,50 +146,52 @@ const signal = (pid: number, name: NodeJS.Signals): Effect.Effect<void> =>
     }
   })
 
-/** A command that runs. */
-interface Running {
-  /** The process that was started; undefined if that failed. */
-  readonly pid: number | undefined
-  readonly watch: Watch | undefined
+/** A command that runs, as a process of this machine or in a container. */
+export interface Running {
+  readonly stdout: Readable
+  readonly stderr: Readable
   readonly ended: Deferred.Deferred<number | null, CommandError>
+  /** Completes once its output has been read to the end. */
+  readonly closed: Deferred.Deferred<void>
+  /** Undefined if it has not been started. */
+  readonly watch: Pick<Watch, "excess" | "look"> | undefined
+  /** Asks the command to end, as a user's Ctrl-C does. */
+  readonly interrupt: Effect.Effect<void>
+  /** Kills what the command has started, but not the command itself, where that can be done. */
+  readonly killFollowers: Effect.Effect<void>
   /** Ends all that is left of it. */
   readonly clear: Effect.Effect<void>
 }
 
 /** Kills what a command has started, while it ends, for as long as that uses too much. */
-const keepWithin = ({ pid, watch }: Running): Effect.Effect<void> =>
+const keepWithin = ({ killFollowers, watch }: Running): Effect.Effect<void> =>
   Effect.gen(function* () {
-    if (watch === undefined || pid === undefined) return yield* Effect.never
+    if (watch === undefined) return yield* Effect.never
     for (;;) {
       const excess = yield* watch.look
       if (excess?.manner === "kill") return
-      if (excess?.manner === "hurry") yield* killFollowers(watch)
+      if (excess?.manner === "hurry") yield* killFollowers
       yield* Effect.sleep(lookAtEnding)
     }
   })
 
-const killFollowers = ({ followers }: Watch): Effect.Effect<void> =>
-  Effect.flatMap(followers, (pids) => Effect.forEach(pids, (pid) => signal(pid, "SIGKILL"), { discard: true }))
-
 /** Ends a command: it is asked to, and killed after the grace with all that it has started. */
 const stop = (running: Running, manner: Excess["manner"], grace: Duration.DurationInput): Effect.Effect<number | null, CommandError> =>
   Effect.gen(function* () {
-    const { ended, pid, watch } = running
-    if (pid !== undefined && manner !== "kill") {
-      if (manner === "hurry" && watch !== undefined) yield* killFollowers(watch)
-      yield* signal(pid, "SIGINT")
+    const { clear, ended, interrupt, killFollowers, watch } = running
+    if (watch !== undefined && manner !== "kill") {
+      if (manner === "hurry") yield* killFollowers
+      yield* interrupt
       const patience = manner === "hurry" ? Duration.min(hurriedGrace, grace) : grace
       const end = Effect.raceFirst(Effect.exit(Deferred.await(ended)), keepWithin(running))
       yield* Effect.timeoutOption(Effect.interruptible(end), patience)
     }
-    // A group outlives its leader while it has members
-    if (pid !== undefined) yield* signal(-pid, "SIGKILL")
-    yield* running.clear
+    yield* clear
     return yield* Deferred.await(ended)
   })
 
-/** Starts a command in its group, and lets it begin. */
-const start = (command: Command, ended: Running["ended"], closed: Deferred.Deferred<void>) => {
+/** Starts a command as a process of this machine in its group, and lets it begin. */
+const startProcess = (command: Command, ended: Running["ended"], closed: Running["closed"]): Running => {
   const { confinement, directory, environment, options, program } = command
   const { bounds, folder, groups, processes, spent, user } = confinement
   const marked = `${folder}/${randomUUID()}`
@@ -215,11 +221,24 @@ const start = (command: Command, ended: Running["ended"], closed: Deferred.Defer
   }
   const watched = pid === undefined ? undefined : watch({ leader: pid, group, bounds, spent, folder })
   const marks = ProcessTree.kill({ leaders: [], marks: [`${mark}=${marked}`] })
-  const clear = Effect.zipRight(
-    watched === undefined ? Effect.void : killFollowers(watched),
-    group?.end ?? Effect.ignoreLogged(Effect.provideService(marks, ProcessTable, processes))
-  )
-  return { child, running: { pid, watch: watched, ended, clear } satisfies Running }
+  const killFollowers =
+    watched === undefined
+      ? Effect.void
+      : Effect.flatMap(watched.followers, (pids) => Effect.forEach(pids, (one) => signal(one, "SIGKILL"), { discard: true }))
+  return {
+    stdout: child.stdout,
+    stderr: child.stderr,
+    ended,
+    closed,
+    watch: watched,
+    interrupt: pid === undefined ? Effect.void : signal(pid, "SIGINT"),
+    killFollowers,
+    // A group outlives its leader while it has members
+    clear: (pid === undefined ? Effect.void : signal(-pid, "SIGKILL")).pipe(
+      Effect.zipRight(killFollowers),
+      Effect.zipRight(group?.end ?? Effect.ignoreLogged(Effect.provideService(marks, ProcessTable, processes)))
+    )
+  }
 }
 
 /**
@@ -236,7 +255,9 @@ export const run = (
     const ended = yield* Deferred.make<number | null, CommandError>()
     const closed = yield* Deferred.make<void>()
     const outcome = yield* Deferred.make<Outcome, CommandError>()
-    const { child, running } = start(command, ended, closed)
+    const running = yield* confinement.containers === undefined
+      ? Effect.sync(() => startProcess(command, ended, closed))
+      : confinement.containers.start(command, ended, closed)
 
     const lines = yield* Queue.dropping<Line | undefined>(maximumWaiting)
     const writing = yield* Effect.forkDaemon(write(lines, onLine))
@@ -248,12 +269,12 @@ export const run = (
         if (stream === "stderr" && outOfMemory.test(text)) lacksMemory = true
         lines.unsafeOffer({ text, stream })
       })
-      child[stream].on("data", (chunk: Buffer) => {
+      running[stream].on("data", (chunk: Buffer) => {
         printed += chunk.length
         if (printed <= output.bytes) reader.add(chunk)
         else Deferred.unsafeDone(outcome, Exit.succeed(output.excess))
       })
-      child[stream].on("error", () => {})
+      running[stream].on("error", () => {})
       return reader
     })
 
@@ -273,8 +294,8 @@ export const run = (
     const last = hasFailed && running.watch !== undefined ? yield* running.watch.look : undefined
     const code = yield* Effect.exit(stop(running, wasInterrupted ? "interrupt" : (excess?.manner ?? "kill"), grace))
     yield* Effect.timeoutOption(Effect.interruptible(Deferred.await(closed)), drainTime)
-    child.stdout.destroy()
-    child.stderr.destroy()
+    running.stdout.destroy()
+    running.stderr.destroy()
     for (const reader of readers) reader.end()
     // A full queue takes no end; its lines are written first
     yield* Effect.repeat(Queue.offer(lines, undefined).pipe(Effect.zipLeft(Effect.yieldNow())), { until: (taken) => taken })

@@ -19,7 +19,7 @@ const withState = (error: CommandError, state: Effect.Effect<Uint8Array | undefi
   Effect.flatMap(state, (left) => new ProvisionFailure({ message: error.message, state: left }))
 
 /** Where commands run, and who reads what they write. */
-interface Place extends Pick<Machine, "bounds" | "groups" | "options" | "processes" | "user"> {
+interface Place extends Pick<Machine, "bounds" | "containers" | "groups" | "options" | "processes" | "user"> {
   readonly program: string
   readonly folders: Folders
   readonly log: LogSink
@@ -29,13 +29,13 @@ interface Place extends Pick<Machine, "bounds" | "groups" | "options" | "process
 const ofServersUser = /^(?:USER|LOGNAME|XDG_.*)$/
 
 /** Commands in the folder of a job. */
-export const commandsIn = ({ bounds, folders, groups, log, options, processes, program, user }: Place) => {
+export const commandsIn = ({ bounds, containers, folders, groups, log, options, processes, program, user }: Place) => {
   const { directory, folder, temporary } = folders
   const cache = join(options.directory, "plugins")
-  const confinement: Confinement = { bounds, spent: { cpuTime: 0 }, folder, groups, user, processes }
-  const base = Object.entries(baseEnvironment(options.environment))
+  const confinement: Confinement = { bounds, spent: { cpuTime: 0 }, folder, groups, user, containers, processes }
+  const base = Object.entries(baseEnvironment(options.environment, containers !== undefined))
   const common = {
-    ...(user === undefined
+    ...(user === undefined && containers === undefined
       ? Object.fromEntries(base)
       : { ...Object.fromEntries(base.filter(([name]) => !ofServersUser.test(name))), HOME: folders.home }),
     TMPDIR: temporary,

@@ -12,11 +12,14 @@ const own = /^(?:CODER_|TF_VAR_|TF_CLI_ARGS|TF_LOG|TF_INPUT$|TF_DATA_DIR$|TF_WOR
 /** Of the server itself: templates have no use for the key of its store. */
 const isOfServer = (name: string): boolean => /(?:^|_)ATELIER_/.test(name)
 
+/** What says the same on this machine and in a container. */
+const ofPlace =
+  "TZ LANG LANGUAGE LC_* HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy " +
+  "TF_CLI_CONFIG_FILE TF_REGISTRY_CLIENT_TIMEOUT TF_REGISTRY_DISCOVERY_RETRY"
+
 /** What Terraform, its providers and git need to know of the machine. None is a credential, unless a proxy's address holds one. */
 const ofMachine =
-  "PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_* XDG_* " +
-  "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR " +
-  "TF_CLI_CONFIG_FILE TF_REGISTRY_CLIENT_TIMEOUT TF_REGISTRY_DISCOVERY_RETRY " +
+  "PATH HOME USER LOGNAME SHELL TMPDIR XDG_* SSL_CERT_FILE SSL_CERT_DIR " +
   // Where the cluster and the engine that the server runs in are; providers look there without being told
   "KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT DOCKER_HOST"
 
@@ -109,13 +112,13 @@ export const variablesNamed = (names: ReadonlyArray<string>, environment: Enviro
 }
 
 /**
- * What every command is given, beside what the engine sets: settings of the machine, and what the host adds. Templates can read all of it,
+ * What every command is given, beside what the engine sets: settings of the machine, and what the host adds. A container has paths and programs of its own. Templates can read all of it,
  * so nothing else of this process's environment is passed on.
  */
-export const baseEnvironment = (added: Environment = {}): Readonly<Record<string, string>> =>
+export const baseEnvironment = (added: Environment = {}, isContained = false): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries({ ...variablesNamed(ofMachine.split(" "), process.env), ...added }).flatMap(([name, value]) =>
-      value === undefined || own.test(name) || isOfServer(name) ? [] : [[name, value]]
+    Object.entries({ ...variablesNamed(`${ofPlace}${isContained ? "" : ` ${ofMachine}`}`.split(" "), process.env), ...added }).flatMap(
+      ([name, value]) => (value === undefined || own.test(name) || isOfServer(name) ? [] : [[name, value]])
     )
   )
 

@@ -7,6 +7,7 @@ import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type ArchiveFile, attempt, findProgram, type ProcessTable } from "@atelier/provisioner/engine"
 import type { User } from "./Command.js"
+import { type ContainerOptions, type Containers, socketIn } from "./Container.js"
 import type { ControlGroups } from "./ControlGroup.js"
 import { baseEnvironment, type Environment } from "./Environment.js"
 import { type Bounds, type Limits, limitsSchema } from "./Limits.js"
@@ -41,6 +42,11 @@ export interface Options {
   readonly controlGroup?: string | undefined
   /** Whom commands run as, as `UID:GID`; the user of this process unless given. Only root can name another one. */
   readonly user?: string | undefined
+  /**
+   * Runs each command in a container of a Docker daemon of this machine, which has to see the directory at the same path. `binary` is then a program of the
+   * image, and a control group is not used: the container has the bounds.
+   */
+  readonly container?: ContainerOptions | undefined
 }
 
 const ids = /^(\d{1,9}):(\d{1,9})$/
@@ -64,7 +70,18 @@ export const optionsSchema = HostOptions.object<Options>(
     cancelGrace: HostOptions.Time,
     limits: limitsSchema,
     controlGroup: HostOptions.FilledText,
-    user: UserText
+    user: UserText,
+    container: HostOptions.object<ContainerOptions>(
+      {
+        image: HostOptions.FilledText,
+        host: HostOptions.declared(
+          (input): input is string => typeof input === "string" && socketIn(input) !== undefined,
+          "the socket of a daemon of this machine, such as unix:///var/run/docker.sock"
+        ),
+        network: HostOptions.FilledText
+      },
+      ["image"]
+    )
   },
   ["directory"]
 )
@@ -77,6 +94,8 @@ export interface Machine {
   readonly user: User | undefined
   /** Undefined where the machine lets this process make none. */
   readonly groups: ControlGroups | undefined
+  /** Undefined where commands are processes of this machine. */
+  readonly containers: Containers | undefined
   readonly processes: ProcessTable["Type"]
   /** One `init` at a time: the cache of providers is not for several. */
   readonly cacheLock: Effect.Semaphore
@@ -97,10 +116,14 @@ const noBinary = new ProvisionFailure({
 })
 
 /** The path of the program; fails where the machine has none. */
-export const programOf = ({ binary, environment }: Options): Effect.Effect<string, ProvisionFailure> =>
-  Effect.firstSuccessOf(
-    (binary === undefined ? ["terraform", "tofu"] : [binary]).map((name) => findProgram(name, baseEnvironment(environment)["PATH"] ?? ""))
-  ).pipe(Effect.mapError(() => noBinary))
+export const programOf = ({ binary, container, environment }: Options): Effect.Effect<string, ProvisionFailure> =>
+  container !== undefined
+    ? Effect.succeed(binary ?? "terraform")
+    : Effect.firstSuccessOf(
+        (binary === undefined ? ["terraform", "tofu"] : [binary]).map((name) =>
+          findProgram(name, baseEnvironment(environment)["PATH"] ?? "")
+        )
+      ).pipe(Effect.mapError(() => noBinary))
 
 /** The folders of one job. Those that commands write in lie in one that only this process changes, so none of them becomes a link. */
 export interface Folders {

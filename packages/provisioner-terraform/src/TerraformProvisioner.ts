@@ -16,14 +16,20 @@ import {
   templateEngines
 } from "@atelier/provisioner/engine"
 import type { User } from "./Command.js"
+import { type ContainerOptions, makeContainers, socketIn } from "./Container.js"
 import { type ControlGroups, controlGroups } from "./ControlGroup.js"
 import { boundsOf } from "./Limits.js"
 import { giveTo, type Machine, mark, type Options, optionsSchema, userNamed } from "./Machine.js"
 import { configurationFiles } from "./ConfigurationFiles.js"
 
 export { variablesNamed, type Environment } from "./Environment.js"
+export type { ContainerOptions } from "./Container.js"
 export type { Limits } from "./Limits.js"
 export type { Options } from "./Machine.js"
+
+/** The containers of Terraform as a command line has them: none without an image. */
+export const containerOptions = (image: string | undefined, host: string | undefined, network: string | undefined) =>
+  image === undefined ? undefined : ({ image, host, network } satisfies ContainerOptions)
 
 const makeEngine = (machine: Machine): Engine => ({
   name: "terraform",
@@ -82,9 +88,9 @@ const checkEntry = (directory: string, user: User) =>
   )
 
 /** Returns where groups are made. Fails where a group is named in which none can be. */
-const groupsFor = ({ controlGroup, directory }: Options): Effect.Effect<ControlGroups | undefined, StartError> =>
+const groupsFor = ({ container, controlGroup, directory }: Options): Effect.Effect<ControlGroups | undefined, StartError> =>
   Effect.suspend(() => {
-    if (controlGroup === "none") return Effect.succeed(undefined)
+    if (container !== undefined || controlGroup === "none") return Effect.succeed(undefined)
     const groups = controlGroups(directory, controlGroup)
     if (groups !== undefined || controlGroup === undefined) return Effect.succeed(groups)
     const reason = "no control groups with limits of memory and processes can be made there"
@@ -108,7 +114,12 @@ export const layer = (options: Options) =>
         yield* prepareDirectory(options.directory, user, groups)
         if (user !== undefined) yield* checkEntry(options.directory, user)
         const cacheLock = yield* Effect.makeSemaphore(1)
-        return [makeEngine({ options, bounds: boundsOf(options.limits), groups, user, processes: yield* ProcessTable, cacheLock })]
+        const { container, directory, limits } = options
+        const socketPath = socketIn(container?.host)
+        const containers =
+          container === undefined || socketPath === undefined ? undefined : makeContainers({ options: container, socketPath, directory })
+        const processes = yield* ProcessTable
+        return [makeEngine({ options, bounds: boundsOf(limits), groups, user, containers, processes, cacheLock })]
       })
     ).pipe(Layer.provide(ProcessTable.layer), startedWith({ option: "terraform.directory", value: options.directory }))
   )

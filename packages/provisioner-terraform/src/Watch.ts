@@ -54,6 +54,31 @@ const treeIn = (running: ReadonlyArray<UsedProcess>, leader: number, known: Read
   return [...found.values()]
 }
 
+/** Repeats a look until it finds an excess. */
+const every = (pause: number, find: Effect.Effect<Excess | undefined>): Effect.Effect<Excess> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const begun = yield* Clock.currentTimeMillis
+      const found = yield* find
+      if (found !== undefined) return found
+      const taken = (yield* Clock.currentTimeMillis) - begun
+      yield* Effect.sleep(Duration.millis(Math.max(pause, taken * rest)))
+    }
+  })
+
+/** Ends with the first bound that a look finds exceeded, each `pause` milliseconds, or that the folder of the job exceeds. */
+export const firstExcess = (
+  { bounds, folder }: Pick<Watched, "bounds" | "folder">,
+  pause: number,
+  look: Effect.Effect<Excess | undefined>
+): Effect.Effect<Excess> => {
+  const disk = Effect.map(
+    Effect.promise(() => diskUsage(folder, bounds.disk)),
+    (used) => (used > bounds.disk ? excesses.disk(bounds) : undefined)
+  )
+  return Effect.raceFirst(every(pause, look), every(lookAtDisk, disk))
+}
+
 /** Returns the watch of a command. */
 export const watch = ({ bounds, folder, group, leader, spent }: Watched): Watch => {
   /** When the processes started that were seen, by their ids: one whose parent has ended still belongs to the command. */
@@ -80,25 +105,8 @@ export const watch = ({ bounds, folder, group, leader, spent }: Watched): Watch 
     return excesses.memory(bounds, memoryOf(leader) > bounds.memory / 2 ? "kill" : "hurry")
   })
 
-  /** Repeats a look until it finds an excess. */
-  const every = (pause: number, find: Effect.Effect<Excess | undefined>): Effect.Effect<Excess> =>
-    Effect.gen(function* () {
-      for (;;) {
-        const begun = yield* Clock.currentTimeMillis
-        const found = yield* find
-        if (found !== undefined) return found
-        const taken = (yield* Clock.currentTimeMillis) - begun
-        yield* Effect.sleep(Duration.millis(Math.max(pause, taken * rest)))
-      }
-    })
-
-  const disk = Effect.map(
-    Effect.promise(() => diskUsage(folder, bounds.disk)),
-    (used) => (used > bounds.disk ? excesses.disk(bounds) : undefined)
-  )
-
   return {
-    excess: Effect.raceFirst(every(lookAtProcesses, look), every(lookAtDisk, disk)),
+    excess: firstExcess({ bounds, folder }, lookAtProcesses, look),
     look,
     followers: Effect.sync(() => (isMeasurable ? members().flatMap(({ pid }) => (pid === leader ? [] : [pid])) : []))
   }

@@ -26,7 +26,10 @@ export const engine = DaemonEngine.make({
       value: "DIRECTORY",
       description: "the control group of version 2 to make those of commands in, or none; by default the daemon's own where it may"
     },
-    user: { type: "text", value: "UID:GID", description: "whom Terraform runs as; the daemon has to be root" }
+    user: { type: "text", value: "UID:GID", description: "whom Terraform runs as; the daemon has to be root" },
+    "docker-image": { type: "text", value: "IMAGE", description: "runs Terraform in containers of this image" },
+    "docker-host": { type: "text", value: "URL", description: "the socket of the Docker daemon; unix:///var/run/docker.sock by default" },
+    "docker-network": { type: "text", value: "NETWORK", description: "of these containers; bridge by default" }
   },
   layer: ({ directory, environment, options }) =>
     TerraformProvisioner.layer({
@@ -45,6 +48,7 @@ export const engine = DaemonEngine.make({
         disk: options.disk
       },
       controlGroup: options["control-group"],
-      user: options.user
+      user: options.user,
+      container: TerraformProvisioner.containerOptions(options["docker-image"], options["docker-host"], options["docker-network"])
     })
 })

@@ -1,11 +1,12 @@
 /** What the engine does with templates that want too much, with the real Terraform. */
-import { describe, expect, it } from "@effect/vitest"
+import { beforeAll, describe, expect, it } from "@effect/vitest"
 import { type Applied, ProvisionFailure } from "@atelier/core/provisioning"
-import { Cause, Effect, Exit, Option } from "effect"
+import { Cause, Effect, Exit, Fiber, Option } from "effect"
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
-import { readdir } from "node:fs/promises"
+import { readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { aLog, aPlanInput, tarOf } from "../../provisioner/test/builders.js"
 import type { TerraformProvisioner } from "../src/index.js"
 import { aDirectory, anEngine } from "./engine.js"
@@ -18,6 +19,14 @@ const hasTerraform = ((): boolean => {
     return false
   }
 })()
+/** A Docker daemon of this machine. */
+const daemon = process.env["ATELIER_TEST_DOCKER_HOST"]
+const container = { image: "test-terraform:1", host: daemon, network: "none" }
+const places: ReadonlyArray<readonly [string, Partial<TerraformProvisioner.Options>]> = [
+  ["where the machine allows control groups", {}],
+  ["without control groups", { controlGroup: "none" }],
+  ...(daemon === undefined ? [] : [["in containers", { container }] as const])
+]
 const canMeasure = existsSync("/proc/self/stat")
 const isRoot = process.getuid?.() === 0
 
@@ -91,10 +100,12 @@ const pidsOf = async (words: string): Promise<ReadonlyArray<string>> =>
 const skipped = !hasTerraform || !canMeasure
 
 describe.skipIf(skipped)(`the engine${skipped ? " (skipped: it needs terraform and /proc)" : ""}`, () => {
-  describe.each([
-    ["where the machine allows control groups", {}],
-    ["without control groups", { controlGroup: "none" }]
-  ])("%s", (_, options) => {
+  beforeAll(() => {
+    if (daemon !== undefined)
+      execFileSync(fileURLToPath(new URL("../../../test/machines/docker.sh", import.meta.url)), ["terraform", daemon, container.image])
+  }, 120_000)
+
+  describe.each(places)("%s", (_, options) => {
     it.live("ends a plan that takes more and more memory", () =>
       Effect.gen(function* () {
         const failure = yield* planned(growing, { ...options, limits: { memory: 200 } })
@@ -104,13 +115,10 @@ describe.skipIf(skipped)(`the engine${skipped ? " (skipped: it needs terraform a
 
     it.live("ends a program that takes more memory, and keeps the state of what was made", () =>
       Effect.gen(function* () {
-        const result = yield* built(
-          running(`${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(1 << 22, 1)), 10)'`),
-          {
-            ...options,
-            limits: { memory: 400 }
-          }
-        )
+        const result = yield* built(running(`node -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(1 << 22, 1)), 10)'`), {
+          ...options,
+          limits: { memory: 400 }
+        })
         expect(result.failure?.message).toBe(
           "terraform apply was ended: it used more memory than the option terraform-memory allows (400 MiB)"
         )
@@ -221,6 +229,73 @@ output "environment" {
       const error = yield* Effect.flip(Effect.scoped(anEngine({ user: "65534:65534" })))
       expect(error.message).toContain("only root can run Terraform as another user")
     })
+  )
+
+  describe.skipIf(daemon === undefined)(
+    `in containers${daemon === undefined ? " (skipped: ATELIER_TEST_DOCKER_HOST names no daemon)" : ""}`,
+    () => {
+      it.live("end jobs that take too much processor time, print without end or fill the disk", () =>
+        Effect.gen(function* () {
+          const used = yield* planned(busy, { container, limits: { cpuTime: "2 seconds" }, cancelGrace: "100 millis" })
+          expect(used?.message).toMatch(/used more processor time than the option terraform-cpu-time allows \(2s\)$/)
+          const printed = yield* built(running("yes"), { container, limits: { output: 1 } })
+          expect(printed.failure?.message).toMatch(/printed more than the option terraform-output allows \(1 MiB\)$/)
+          expect(stateOf(printed)).toContain('"first"')
+          const write = "i=0; while :; do i=$((i + 1)); head -c 1000000 /dev/zero > /tmp/$i; sleep 0.02; done"
+          const filled = yield* built(running(write), { container, limits: { disk: 20 } })
+          expect(filled.failure?.message).toMatch(/took more of the disk than the option terraform-disk allows \(20 MiB\)$/)
+        })
+      )
+
+      it.live("give templates nothing of the machine but the folders of their job", () =>
+        Effect.gen(function* () {
+          const secret = join(yield* aDirectory, "secret")
+          yield* Effect.promise(() => writeFile(secret, "hunter2", { mode: 0o666 }))
+          const { exit, output } = yield* built(
+            running(
+              `cat ${secret} || echo no file; cat /proc/${process.pid}/cmdline || echo no process; touch /x || echo read-only; grep CapEff /proc/self/status; env`
+            ),
+            { container }
+          )
+          expect(Exit.isSuccess(exit)).toBe(true)
+          const said = output.map((line) => line.replace("terraform_data.program: (local-exec): ", ""))
+          expect(said).toEqual(expect.arrayContaining(["no file", "no process", "read-only", "CapEff:\t0000000000000000"]))
+          expect(said.join("\n")).not.toMatch(/hunter2|^(?:DOCKER_HOST|SSL_CERT|XDG_)/m)
+        }).pipe(Effect.scoped)
+      )
+
+      it.live("are interrupted where a job is canceled, which keeps the state, and leave no container", () =>
+        Effect.gen(function* () {
+          const { directory, engine } = yield* anEngine({ ...hold, container })
+          const log = aLog()
+          const session = yield* engine.open(yield* archive(running("echo begun; sleep 1000")), log.sink)
+          const applying = yield* Effect.fork(session.apply(aPlanInput()))
+          yield* Effect.promise(() =>
+            expect.poll(() => log.lines.some(({ output }) => output.endsWith("begun")), { timeout: 60_000 }).toBe(true)
+          )
+          const exit = yield* Fiber.interrupt(applying)
+          expect(new TextDecoder().decode(failureOf(exit)?.state)).toContain('"first"')
+          const left = execFileSync("docker", [
+            "--host",
+            daemon ?? "",
+            "ps",
+            "-aq",
+            "--filter",
+            `label=atelier.dev/terraform-directory=${directory}`
+          ])
+          expect(String(left)).toBe("")
+        }).pipe(Effect.scoped)
+      )
+
+      it.live("fail with what to do where the image is not there", () =>
+        Effect.gen(function* () {
+          const failure = yield* planned(busy, { container: { ...container, image: "no-such-terraform:1" } })
+          expect(failure?.message).toBe(
+            'The image of Terraform is not there: run "docker pull no-such-terraform:1" on the server\'s machine.'
+          )
+        })
+      )
+    }
   )
 
   describe.skipIf(!isRoot)("as another user", () => {
