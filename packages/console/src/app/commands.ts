@@ -1,8 +1,9 @@
 /** What the palette searches: one line for each area. */
+import { useCreateCommands } from "../screens/create/commands.js"
 import { useWorkspaceCommands } from "../screens/workspaces/commands.js"
 import type { Command } from "./area.js"
 
 /** Hooks are called in the same order each time. */
-const areas = [useWorkspaceCommands]
+const areas = [useWorkspaceCommands, useCreateCommands]
 
 export const useAreaCommands = (typed: string): ReadonlyArray<Command> => areas.flatMap((useCommands) => useCommands(typed))

@@ -1,5 +1,5 @@
 /** Values that the server sends as they change. */
-import { useEffect, useEffectEvent, useState } from "react"
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react"
 import { asAtelierError, statusOf } from "./client.js"
 import { signIn } from "./queries.js"
 
@@ -49,4 +49,24 @@ export const useLive = <A>({ of, onValue, open }: LiveOptions<A>): { readonly st
     return () => controller.abort(new Error("The screen was left."))
   }, [key, isOpen])
   return status
+}
+
+const flushAfter = 50
+
+/** A list that grows quickly, such as a log: what came is drawn some times in a second. */
+export const useGrowing = <A>(): readonly [items: ReadonlyArray<A>, add: (items: ReadonlyArray<A>) => void] => {
+  const [items, setItems] = useState<ReadonlyArray<A>>([])
+  const waiting = useRef<Array<A>>([])
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const add = useCallback((more: ReadonlyArray<A>) => {
+    waiting.current.push(...more)
+    timer.current ??= setTimeout(() => {
+      const next = waiting.current
+      waiting.current = []
+      timer.current = undefined
+      setItems((before) => [...before, ...next])
+    }, flushAfter)
+  }, [])
+  return [items, add]
 }

@@ -37,3 +37,16 @@ export const codeText = { copy: "Copy", copied: "Copied" }
 export const toastText = { dismiss: "Dismiss", region: "Notices" }
 
 export const timeText = { never: "never" }
+
+export const filterText = { placeholder: "Filter…", clear: "Clear filter", suggestions: "Suggestions" }
+
+export const logText = {
+  search: "Search in the log",
+  nothing: "Nothing found",
+  found: (at: number, count: number) => `${at} of ${count}`,
+  previous: "Previous match",
+  next: "Next match",
+  wrap: "Wrap lines",
+  follow: "Follow the end",
+  download: "Download"
+}

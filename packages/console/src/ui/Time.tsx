@@ -30,25 +30,23 @@ const listeners = new Set<() => void>()
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 
+const subscribe = (listener: () => void): (() => void) => {
+  if (listeners.size === 0) {
+    now = Date.now()
+    timer = setInterval(() => {
+      now = Date.now()
+      for (const each of listeners) each()
+    }, tick)
+  }
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0) clearInterval(timer)
+  }
+}
+
 /** The time, which moves four times a minute, for all of the page at once. */
-export const useNow = (): number =>
-  useSyncExternalStore(
-    (listener) => {
-      if (listeners.size === 0) {
-        now = Date.now()
-        timer = setInterval(() => {
-          now = Date.now()
-          for (const each of listeners) each()
-        }, tick)
-      }
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) clearInterval(timer)
-      }
-    },
-    () => now
-  )
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
 
 /** A moment as people say it; the exact one is shown on hover. */
 export const Time = ({ at }: { readonly at: string | number | null | undefined }) => {
@@ -58,7 +56,7 @@ export const Time = ({ at }: { readonly at: string | number | null | undefined }
   if (Number.isNaN(date.getTime())) return <span>{at}</span>
   return (
     <Tooltip label={exactTime(date.getTime())}>
-      <time dateTime={date.toISOString()}>{relativeTime(date.getTime(), Math.max(now, Math.min(Date.now(), date.getTime())))}</time>
+      <time dateTime={date.toISOString()}>{relativeTime(date.getTime(), Math.max(now, Date.now()))}</time>
     </Tooltip>
   )
 }

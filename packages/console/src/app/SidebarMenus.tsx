@@ -1,0 +1,110 @@
+/** The menus of the sidebar, which load after it: organization, inbox, user. */
+import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react"
+import { shellText } from "../texts/shell.js"
+import { Avatar } from "../ui/Avatar.js"
+import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/Menu.js"
+import { config, isWebAddress } from "./config.js"
+import { chooseOrganization, useAppearance, useBuildInfo, useMe, useOrganization, useOrganizations } from "./session.js"
+import { chooseTheme, type Theme, useTheme } from "./theme.js"
+
+export { Inbox } from "./Inbox.js"
+
+export const OrganizationSwitch = ({ isCollapsed }: { readonly isCollapsed: boolean }) => {
+  const organizations = useOrganizations()
+  const chosen = useOrganization()
+  if (organizations.length < 2) return null
+  const name = chosen === undefined ? shellText.allOrganizations : chosen.display_name || chosen.name
+  return (
+    <Menu
+      align="start"
+      label={shellText.organization}
+      trigger={
+        <button type="button" className="organization" aria-label={`${shellText.organization}: ${name}`}>
+          <Avatar name={name} src={chosen?.icon} size={20} isThing />
+          <span className="sidebar-label truncate">{name}</span>
+          {isCollapsed ? null : <ChevronsUpDown aria-hidden />}
+        </button>
+      }
+    >
+      <MenuItem isChecked={chosen === undefined} onSelect={() => chooseOrganization(undefined)}>
+        {shellText.allOrganizations}
+      </MenuItem>
+      <MenuSeparator />
+      {organizations.map(({ display_name, icon, id, name }) => (
+        <MenuItem
+          key={id}
+          icon={<Avatar name={display_name || name} src={icon} size={18} isThing />}
+          isChecked={chosen?.id === id}
+          onSelect={() => chooseOrganization(id)}
+        >
+          {display_name || name}
+        </MenuItem>
+      ))}
+    </Menu>
+  )
+}
+
+const themes: ReadonlyArray<readonly [theme: Theme, label: string, icon: typeof Sun]> = [
+  ["light", shellText.light, Sun],
+  ["dark", shellText.dark, Moon],
+  ["system", shellText.system, Monitor]
+]
+
+export const UserMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
+  const { avatar_url, email, name = "", username } = useMe()
+  const theme = useTheme()
+  const appearance = useAppearance()
+  const build = useBuildInfo()
+  const documentation = config.documentation !== "" ? config.documentation : (appearance?.docs_url ?? "")
+  const links = [
+    ...(documentation === "" ? [] : [{ name: shellText.documentation, target: documentation }]),
+    ...(appearance?.support_links ?? [])
+  ].filter(({ target }) => isWebAddress(target))
+  return (
+    <Menu
+      align="start"
+      side="top"
+      label={shellText.account}
+      trigger={
+        <button type="button" className="user" aria-label={shellText.signedInAs(username)}>
+          <Avatar name={username} src={avatar_url} size={24} />
+          <span className="sidebar-label truncate">{name || username}</span>
+        </button>
+      }
+    >
+      <MenuLabel>
+        <span className="user-name">{name || username}</span>
+        <br />
+        {email}
+      </MenuLabel>
+      <MenuSeparator />
+      <MenuLabel>{shellText.theme}</MenuLabel>
+      {themes.map(([value, label, Icon]) => (
+        <MenuItem key={value} icon={<Icon />} isChecked={theme === value} onSelect={() => chooseTheme(value)}>
+          {label}
+        </MenuItem>
+      ))}
+      <MenuSeparator />
+      {links.map(({ name, target }) => (
+        <MenuItem key={`${name} ${target}`} asChild>
+          <a href={target} target="_blank" rel="noreferrer">
+            <BookOpen aria-hidden />
+            <span className="menu-item-label">{name}</span>
+          </a>
+        </MenuItem>
+      ))}
+      <MenuItem icon={<Keyboard />} keys="?" onSelect={onKeys}>
+        {shellText.keyboard}
+      </MenuItem>
+      {config.logout === null ? null : (
+        <MenuItem asChild>
+          <a href={config.logout}>
+            <LogOut aria-hidden />
+            <span className="menu-item-label">{shellText.signOut}</span>
+          </a>
+        </MenuItem>
+      )}
+      {build === undefined ? null : <MenuLabel>{shellText.version(build.version)}</MenuLabel>}
+    </Menu>
+  )
+}

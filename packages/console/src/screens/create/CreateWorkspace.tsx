@@ -1,0 +1,217 @@
+/** The form that makes a workspace from a template. */
+import type { Preset, Template } from "@atelier/client"
+import * as templates from "@atelier/client/templates"
+import * as templateVersions from "@atelier/client/templateVersions"
+import * as workspaceSettings from "@atelier/client/workspaceSettings"
+import * as workspaces from "@atelier/client/workspaces"
+import { useQuery } from "@tanstack/react-query"
+import { getRouteApi, useNavigate } from "@tanstack/react-router"
+import { Dices } from "lucide-react"
+import { useState } from "react"
+import { client } from "../../app/client.js"
+import { queryClient } from "../../app/queries.js"
+import { useMay, useMe } from "../../app/session.js"
+import { createText } from "../../texts/create.js"
+import { Avatar } from "../../ui/Avatar.js"
+import { Button, IconButton } from "../../ui/Button.js"
+import { Callout } from "../../ui/Callout.js"
+import { Combobox } from "../../ui/Combobox.js"
+import { Field, Input } from "../../ui/Field.js"
+import { Form, useFormBusy } from "../../ui/Form.js"
+import { Page, PageHeader, Section } from "../../ui/Page.js"
+import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { ExternalAccounts, useExternalAccounts } from "./ExternalAccounts.js"
+import { nameIdea } from "./nameIdeas.js"
+import { ParameterField } from "./ParameterField.js"
+import { useParameterForm, valueOf, type Values } from "./parameterForm.js"
+import "./CreateWorkspace.css"
+
+const route = getRouteApi("/templates/$organization/$template/workspace")
+
+export const CreateWorkspace = () => {
+  const { organization, template: name } = route.useParams()
+  const { data, error, refetch } = useQuery({
+    queryKey: ["templates", organization, name],
+    queryFn: ({ signal }) => templates.getTemplateByName(client, { organization, templatename: name }, { signal })
+  })
+  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  return (
+    <Page width="narrow">
+      <PageHeader
+        title={data === undefined ? name : createText.title(data.display_name || data.name)}
+        icon={<Avatar name={data?.display_name || name} src={data?.icon} size={32} isThing />}
+        description={data?.description}
+        crumbs={[{ label: createText.gallery, link: { to: "/new" } }]}
+      />
+      {data === undefined ? <SkeletonLines count={8} /> : <CreateForm key={data.id} template={data} />}
+    </Page>
+  )
+}
+
+const parametersOf = (search: Readonly<Record<string, string>>): Values =>
+  Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) => (name.startsWith("param.") ? [[name.slice("param.".length), value]] : []))
+  )
+
+/** Presets are named in two ways on the wire. */
+const valuesOf = ({ parameters }: Preset): Values => Object.fromEntries((parameters ?? []).map(({ name, value }) => [name, value]))
+
+const CreateForm = ({ template }: { readonly template: Template }) => {
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const me = useMe()
+  const version = search["version"] ?? template.active_version_id
+  const [name, setName] = useState(() => search["name"] ?? nameIdea())
+  const [owner, setOwner] = useState({ id: me.id, username: me.username })
+  const form = useParameterForm({ version, owner: owner.id, initial: parametersOf(search) })
+  const { accounts, connect, isMissing } = useExternalAccounts(version)
+  const may = useMay({ others: { on: "workspace", to: "create", organization: template.organization_id } })
+  const { data: presets } = useQuery({
+    queryKey: ["template-versions", version, "presets"],
+    queryFn: ({ signal }) => templateVersions.getTemplateVersionPresets(client, { templateversion: version }, { signal })
+  })
+  const [preset, setPreset] = useState<string | undefined>()
+  const choosePreset = (id: string): void => {
+    const chosen = presets?.find((each) => each.id === id)
+    setPreset(chosen?.id)
+    if (chosen !== undefined) form.setAll(valuesOf(chosen))
+  }
+
+  const submit = async (): Promise<void> => {
+    const made = await workspaces.createWorkspace(client, {
+      user: owner.id,
+      body: {
+        name,
+        ...(version === template.active_version_id ? { template_id: template.id } : { template_version_id: version }),
+        ...(preset === undefined ? {} : { template_version_preset_id: preset }),
+        rich_parameter_values: form.build()
+      }
+    })
+    void queryClient.invalidateQueries({ queryKey: ["workspaces"] })
+    await navigate({ to: "/@{$owner}/$workspace", params: { owner: made.owner_name, workspace: made.name } })
+  }
+
+  return (
+    <Form onSubmit={submit}>
+      <Section title={createText.general}>
+        <div className="create-fields">
+          <Field label={createText.name} name="name" hint={createText.nameHint}>
+            <div className="input-group">
+              <NameInput value={name} onChange={setName} />
+              <IconButton
+                size="small"
+                className="input-aside"
+                label={createText.suggest}
+                icon={<Dices />}
+                onClick={() => setName(nameIdea())}
+              />
+            </div>
+          </Field>
+          {may.others ? (
+            <Field label={createText.owner} hint={createText.ownerHint}>
+              <Owner organization={template.organization_id} owner={owner} onChange={setOwner} />
+            </Field>
+          ) : null}
+          {presets === undefined || presets === null || presets.length === 0 ? null : (
+            <Field label={createText.preset}>
+              <Combobox
+                label={createText.preset}
+                value={preset ?? ""}
+                onChange={choosePreset}
+                choices={[
+                  { value: "", label: createText.noPreset },
+                  ...presets.map(({ default: isDefault, description, icon, id, name }) => ({
+                    value: id,
+                    label: isDefault ? `${name} (${createText.presetDefault})` : name,
+                    hint: description === "" ? undefined : description,
+                    icon: <Avatar name={name} src={icon} size={16} isThing />
+                  }))
+                ]}
+              />
+            </Field>
+          )}
+        </div>
+      </Section>
+      {accounts.length === 0 ? null : <ExternalAccounts accounts={accounts} connect={connect} />}
+      <Section title={createText.parameters}>
+        <div className="create-fields">
+          {form.isLost ? <Callout kind="warning" title={createText.lost} /> : null}
+          {form.diagnostics.map(({ detail, severity, summary }) => (
+            <Callout key={`${summary} ${detail}`} kind={severity} title={summary}>
+              {detail}
+            </Callout>
+          ))}
+          {form.error !== undefined ? (
+            <ErrorState error={form.error} onRetry={form.retry} />
+          ) : form.isPending ? (
+            <SkeletonLines count={5} />
+          ) : form.parameters.length === 0 ? (
+            <p className="muted">{createText.noParameters}</p>
+          ) : (
+            form.parameters.map((parameter) => (
+              <ParameterField
+                key={parameter.name}
+                parameter={parameter}
+                value={valueOf(parameter, form.values)}
+                onChange={(value) => form.set(parameter.name, value)}
+              />
+            ))
+          )}
+        </div>
+      </Section>
+      <Submit isReady={!form.isPending && form.isValid && !isMissing && name !== ""} isChecking={form.isChecking} />
+    </Form>
+  )
+}
+
+const NameInput = ({ onChange, value }: { readonly value: string; readonly onChange: (value: string) => void }) => (
+  <Input value={value} maxLength={32} spellCheck={false} autoFocus onChange={(event) => onChange(event.target.value)} />
+)
+
+const Submit = ({ isChecking, isReady }: { readonly isReady: boolean; readonly isChecking: boolean }) => (
+  <div className="create-submit">
+    <span className="faint" role="status">
+      {isChecking ? createText.checking : ""}
+    </span>
+    <Button type="submit" kind="primary" isBusy={useFormBusy()} disabled={!isReady}>
+      {createText.create}
+    </Button>
+  </div>
+)
+
+interface OwnerProps {
+  readonly organization: string
+  readonly owner: { readonly id: string; readonly username: string }
+  readonly onChange: (owner: { readonly id: string; readonly username: string }) => void
+}
+
+const shownOwners = 20
+
+const Owner = ({ onChange, organization, owner }: OwnerProps) => {
+  const [typed, setTyped] = useState("")
+  const { data = [], isFetching } = useQuery({
+    queryKey: ["available-owners", organization, typed],
+    queryFn: ({ signal }) =>
+      workspaceSettings.listAvailableOwners(client, { organization, user: "me", q: typed, limit: shownOwners }, { signal }),
+    placeholderData: (before) => before
+  })
+  const all = data.some(({ id }) => id === owner.id) ? data : [{ ...owner, avatar_url: "", name: "" }, ...data]
+  return (
+    <Combobox
+      label={createText.owner}
+      value={owner.id}
+      onSearch={setTyped}
+      isLoading={isFetching && data.length === 0}
+      onChange={(id) => {
+        const chosen = all.find((each) => each.id === id)
+        if (chosen !== undefined) onChange({ id: chosen.id, username: chosen.username })
+      }}
+      choices={all.map(({ avatar_url, id, name, username }) => ({
+        value: id,
+        label: username,
+        hint: name === "" ? undefined : name,
+        icon: <Avatar name={name || username} src={avatar_url} size={18} />
+      }))}
+    />
+  )
+}

@@ -1,0 +1,62 @@
+/** The accounts elsewhere that a template needs, connected without leaving the form. */
+import * as templateVersions from "@atelier/client/templateVersions"
+import { useQuery } from "@tanstack/react-query"
+import { CircleCheck, ExternalLink } from "lucide-react"
+import { useState } from "react"
+import { client } from "../../app/client.js"
+import { isWebAddress } from "../../app/config.js"
+import { createText } from "../../texts/create.js"
+import { Avatar } from "../../ui/Avatar.js"
+import { Button } from "../../ui/Button.js"
+import { Section } from "../../ui/Page.js"
+import "./ExternalAccounts.css"
+
+const askAgain = 2_000
+
+/** Reads which accounts a version needs; again and again while the user is connecting one. */
+export const useExternalAccounts = (version: string | undefined) => {
+  const [isConnecting, setConnecting] = useState(false)
+  const { data = [] } = useQuery({
+    queryKey: ["template-versions", version, "external-auth"],
+    queryFn: ({ signal }) => templateVersions.getTemplateVersionExternalAuth(client, { templateversion: version ?? "" }, { signal }),
+    enabled: version !== undefined,
+    refetchInterval: isConnecting ? askAgain : false,
+    refetchOnWindowFocus: "always"
+  })
+  return {
+    accounts: data,
+    connect: () => setConnecting(true),
+    isMissing: data.some(({ authenticated, optional }) => !authenticated && optional !== true)
+  }
+}
+
+export const ExternalAccounts = ({ accounts, connect }: Pick<ReturnType<typeof useExternalAccounts>, "accounts" | "connect">) => (
+  <Section title={createText.externalAuth} description={createText.externalAuthHint}>
+    <ul className="accounts">
+      {accounts.map(({ authenticate_url, authenticated, display_icon, display_name, id, optional }) => (
+        <li key={id} className="account">
+          <Avatar name={display_name || id} src={display_icon} size={24} isThing />
+          <span className="truncate account-name">
+            {display_name || id} {optional === true ? <span className="faint">{createText.optional}</span> : null}
+          </span>
+          {authenticated ? (
+            <span className="account-connected">
+              <CircleCheck aria-hidden /> {createText.connected}
+            </span>
+          ) : (
+            <Button
+              icon={<ExternalLink />}
+              onClick={() => {
+                if (!isWebAddress(authenticate_url)) return
+                connect()
+                open(authenticate_url, "_blank", "width=900,height=600")
+              }}
+            >
+              {createText.connect(display_name || id)}
+            </Button>
+          )}
+        </li>
+      ))}
+    </ul>
+  </Section>
+)

@@ -1,0 +1,102 @@
+/** The templates that a workspace can be made from. */
+import type { Template } from "@atelier/client"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { LayoutTemplate, SearchX } from "lucide-react"
+import { useState } from "react"
+import { useOrganization, useOrganizations } from "../../app/session.js"
+import { createText } from "../../texts/create.js"
+import { workspacesText } from "../../texts/workspaces.js"
+import { Avatar } from "../../ui/Avatar.js"
+import { Badge } from "../../ui/Badge.js"
+import { Input } from "../../ui/Field.js"
+import { Page, PageHeader } from "../../ui/Page.js"
+import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
+import { duration } from "../../ui/Time.js"
+import { templatesQuery } from "./templates.js"
+import "./Gallery.css"
+
+const holds = (template: Template, words: string): boolean =>
+  [template.name, template.display_name, template.description, template.organization_display_name].some((text) =>
+    text.toLowerCase().includes(words)
+  )
+
+export const Gallery = () => {
+  const { data, error, isPending, refetch } = useQuery(templatesQuery)
+  const [typed, setTyped] = useState("")
+  const organization = useOrganization()
+  const hasOthers = useOrganizations().length > 1
+  const shown = (data ?? [])
+    .filter(({ deprecated, organization_id }) => !deprecated && (organization === undefined || organization_id === organization.id))
+    .filter((template) => holds(template, typed.trim().toLowerCase()))
+    .toSorted((one, other) => other.active_user_count - one.active_user_count || one.name.localeCompare(other.name))
+  return (
+    <Page width="medium">
+      <PageHeader
+        title={createText.gallery}
+        description={createText.galleryHint}
+        crumbs={[{ label: workspacesText.title, link: { to: "/workspaces" } }]}
+      />
+      {error !== null ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : isPending ? (
+        <div className="gallery" aria-hidden>
+          {Array.from({ length: 6 }, (_, index) => (
+            <div key={index} className="gallery-card">
+              <Skeleton width={40} height={40} />
+              <SkeletonLines count={3} />
+            </div>
+          ))}
+        </div>
+      ) : data.length === 0 ? (
+        <Empty icon={<LayoutTemplate />} title={createText.noTemplates}>
+          {createText.noTemplatesHint}
+        </Empty>
+      ) : (
+        <>
+          <Input
+            className="gallery-search"
+            type="search"
+            aria-label={createText.search}
+            placeholder={createText.search}
+            value={typed}
+            autoFocus
+            onChange={(event) => setTyped(event.target.value)}
+          />
+          {shown.length === 0 ? <Empty icon={<SearchX />} title={createText.noMatch} /> : null}
+          <ul className="gallery">
+            {shown.map((template) => (
+              <li key={template.id}>
+                <Card template={template} hasOthers={hasOthers} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Page>
+  )
+}
+
+const Card = ({ hasOthers, template }: { readonly template: Template; readonly hasOthers: boolean }) => {
+  const { active_user_count, build_time_stats, description, display_name, icon, name, organization_display_name, organization_name } =
+    template
+  const median = build_time_stats.start.P50
+  return (
+    <Link
+      className="gallery-card"
+      to="/templates/$organization/$template/workspace"
+      params={{ organization: organization_name, template: name }}
+    >
+      <div className="gallery-head">
+        <Avatar name={display_name || name} src={icon} size={40} isThing />
+        {hasOthers ? <Badge>{organization_display_name || organization_name}</Badge> : null}
+      </div>
+      <div className="gallery-name">{display_name || name}</div>
+      <p className="gallery-text">{description}</p>
+      <div className="gallery-foot">
+        {createText.popular(active_user_count)}
+        {median === null || median === 0 ? null : <> · {createText.buildTime(duration(median))}</>}
+      </div>
+    </Link>
+  )
+}

@@ -1,0 +1,300 @@
+/** An agent: what it offers, what it measures, and what it logs. */
+import type { Workspace, WorkspaceAgent, WorkspaceAgentLog, WorkspaceAgentMetadata, WorkspaceApp } from "@atelier/client"
+import * as agents from "@atelier/client/agents"
+import * as regions from "@atelier/client/regions"
+import { useQuery } from "@tanstack/react-query"
+import { AppWindow, Cable, ChevronDown, SquareTerminal } from "lucide-react"
+import { useRef, useState } from "react"
+import { client } from "../../../app/client.js"
+import { config, isWebAddress, serverPage } from "../../../app/config.js"
+import { useGrowing, useLive } from "../../../app/live.js"
+import { workspaceText } from "../../../texts/workspace.js"
+import { Avatar } from "../../../ui/Avatar.js"
+import { Badge, Status, StatusDot, type Tone } from "../../../ui/Badge.js"
+import { Button, ButtonAnchor } from "../../../ui/Button.js"
+import { Code } from "../../../ui/Code.js"
+import { Input, Select } from "../../../ui/Field.js"
+import { Log } from "../../../ui/Log.js"
+import { Popover } from "../../../ui/Popover.js"
+import { Tooltip } from "../../../ui/Tooltip.js"
+import "./AgentCard.css"
+
+interface Props {
+  readonly agent: WorkspaceAgent
+  readonly workspace: Workspace
+}
+
+const toneOf = ({ lifecycle_state, status }: WorkspaceAgent): Tone => {
+  if (status === "connecting") return "blue"
+  if (status !== "connected") return "red"
+  if (lifecycle_state === "ready") return "green"
+  return ["created", "starting", "shutting_down"].includes(lifecycle_state) ? "blue" : "amber"
+}
+
+const stateOf = ({ lifecycle_state, status }: WorkspaceAgent): string =>
+  status === "connected" ? workspaceText.lifecycles[lifecycle_state] : workspaceText.agentStates[status]
+
+export const AgentCard = ({ agent, workspace }: Props) => {
+  const { apps, display_apps, latency = {}, name, scripts, status } = agent
+  const isConnected = status === "connected"
+  const tone = toneOf(agent)
+  const preferred = Object.values(latency).find((each) => each.preferred)
+  const shown = apps.filter(({ hidden }) => !hidden)
+  return (
+    <section className="section agent">
+      <div className="agent-head">
+        <h2 className="truncate agent-name">{name}</h2>
+        <Status tone={tone} isMoving={tone === "blue"}>
+          {stateOf(agent)}
+        </Status>
+        <span className="agent-facts faint">
+          {[agent.operating_system, agent.architecture, agent.version].filter((each) => each !== "").join(" · ")}
+          {preferred === undefined ? null : <Badge>{workspaceText.latency(preferred.latency_ms)}</Badge>}
+        </span>
+      </div>
+      <div className="agent-apps">
+        {display_apps.includes("web_terminal") ? (
+          <ButtonAnchor
+            kind={isConnected ? "primary" : "secondary"}
+            icon={<SquareTerminal />}
+            href={serverPage(`/@${workspace.owner_name}/${workspace.name}.${name}/terminal`)}
+            target="_blank"
+            rel="noreferrer"
+            aria-disabled={!isConnected || undefined}
+          >
+            {workspaceText.terminal}
+          </ButtonAnchor>
+        ) : null}
+        {shown.map((app) => (
+          <AppButton key={app.id} app={app} agent={agent} workspace={workspace} />
+        ))}
+        {display_apps.includes("port_forwarding_helper") && isConnected ? <Ports agent={agent} workspace={workspace} /> : null}
+        {display_apps.includes("ssh_helper") ? <Ssh agent={agent} workspace={workspace} /> : null}
+      </div>
+      {isConnected ? <Metadata agent={agent} /> : null}
+      {scripts.length === 0 ? null : (
+        <ul className="agent-scripts" aria-label={workspaceText.scripts}>
+          {scripts.map(({ cron, display_name, exit_code, id, status }) => (
+            <li key={id}>
+              <StatusDot tone={status === undefined ? "grey" : status === "ok" ? "green" : "red"} />
+              <span className="truncate">{display_name}</span>
+              {cron === "" ? null : <span className="faint mono">{cron}</span>}
+              {exit_code === undefined || exit_code === 0 ? null : <Badge tone="red">exit {exit_code}</Badge>}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Logs agent={agent} workspace={workspace} />
+    </section>
+  )
+}
+
+/** Where an app is opened; undefined for one that has no address here. */
+const addressOf = (
+  app: WorkspaceApp,
+  { name }: WorkspaceAgent,
+  { name: workspace, owner_name }: Workspace,
+  host: string | undefined
+): string | undefined => {
+  if (app.external)
+    return app.url !== undefined && /^[a-z][a-z0-9+.-]*:/i.test(app.url) && !/^(?:javascript|data|vbscript):/i.test(app.url)
+      ? app.url
+      : undefined
+  if (app.command !== undefined && app.command !== "") {
+    return serverPage(`/@${owner_name}/${workspace}.${name}/terminal?command=${encodeURIComponent(app.command)}`)
+  }
+  if (app.subdomain && app.subdomain_name !== undefined && host !== undefined && host !== "") {
+    return `${location.protocol}//${host.replace("*", app.subdomain_name)}/`
+  }
+  return serverPage(`/@${owner_name}/${workspace}.${name}/apps/${encodeURIComponent(app.slug)}/`)
+}
+
+const appTones: Readonly<Record<WorkspaceApp["health"], Tone | undefined>> = {
+  disabled: undefined,
+  healthy: undefined,
+  initializing: "blue",
+  unhealthy: "amber"
+}
+
+const AppButton = ({ agent, app, workspace }: Props & { readonly app: WorkspaceApp }) => {
+  const host = useAppHost()
+  const address = addressOf(app, agent, workspace, host)
+  const label = app.display_name === undefined || app.display_name === "" ? app.slug : app.display_name
+  const tone = appTones[app.health]
+  const isReady = address !== undefined && (app.external || agent.status === "connected")
+  const button = (
+    <ButtonAnchor
+      icon={app.icon === undefined || app.icon === "" ? <AppWindow /> : <Avatar name={label} src={app.icon} size={16} isThing />}
+      href={isReady ? address : undefined}
+      target={app.external && !isWebAddress(address ?? "") ? "_self" : "_blank"}
+      rel="noreferrer"
+      aria-disabled={!isReady || undefined}
+    >
+      {label}
+      {tone === undefined ? null : <StatusDot tone={tone} isMoving={tone === "blue"} />}
+    </ButtonAnchor>
+  )
+  return app.tooltip === undefined || app.tooltip === "" ? button : <Tooltip label={app.tooltip}>{button}</Tooltip>
+}
+
+/** The pattern of the hosts of apps; empty where there are none. */
+const useAppHost = (): string | undefined =>
+  useQuery({
+    queryKey: ["app-host"],
+    queryFn: async ({ signal }) => (await regions.getAppHost(client, { signal })).host,
+    staleTime: Infinity
+  }).data
+
+const Ssh = ({ agent: { name: agent }, workspace: { name, owner_name } }: Props) => (
+  <Popover align="start" label={workspaceText.ssh} trigger={<Button icon={<Cable />}>SSH</Button>}>
+    <div className="agent-panel">
+      <h3>{workspaceText.ssh}</h3>
+      <Code text={`atelier login ${new URL(config.api, `${location.origin}/`).href}`} />
+      <Code text={`atelier ssh ${owner_name}/${name}.${agent}`} />
+    </div>
+  </Popover>
+)
+
+const Ports = ({ agent, workspace }: Props) => {
+  const [isOpen, setOpen] = useState(false)
+  const [port, setPort] = useState("")
+  const host = useAppHost()
+  const { data } = useQuery({
+    queryKey: ["ports", agent.id],
+    queryFn: ({ signal }) => agents.listListeningPorts(client, { workspaceagent: agent.id }, { signal }),
+    enabled: isOpen,
+    refetchInterval: 3_000
+  })
+  if (host === undefined || host === "") return null
+  const address = (number: number | string): string =>
+    `${location.protocol}//${host.replace("*", `${number}--${agent.name}--${workspace.name}--${workspace.owner_name}`)}/`
+  const ports = data?.ports ?? []
+  return (
+    <Popover
+      align="start"
+      label={workspaceText.ports}
+      isOpen={isOpen}
+      onOpenChange={setOpen}
+      trigger={
+        <Button>
+          {workspaceText.ports} <ChevronDown aria-hidden />
+        </Button>
+      }
+    >
+      <div className="agent-panel">
+        <h3>{workspaceText.ports}</h3>
+        {ports.length === 0 ? <p className="muted">{workspaceText.noPorts}</p> : null}
+        <ul>
+          {ports.map(({ port, process_name }) => (
+            <li key={port}>
+              <a className="agent-port" href={address(port)} target="_blank" rel="noreferrer">
+                <span className="mono">{port}</span>
+                <span className="truncate faint">{process_name}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+        <form
+          className="agent-open"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (/^\d{1,5}$/.test(port)) open(address(port), "_blank", "noreferrer")
+          }}
+        >
+          <Input
+            type="number"
+            min={1}
+            max={65_535}
+            aria-label={workspaceText.portNumber}
+            placeholder={workspaceText.portNumber}
+            value={port}
+            onChange={(event) => setPort(event.target.value)}
+          />
+          <Button type="submit">{workspaceText.openPort}</Button>
+        </form>
+      </div>
+    </Popover>
+  )
+}
+
+const staleAfter = 3
+
+const Metadata = ({ agent: { id } }: Pick<Props, "agent">) => {
+  const [values, setValues] = useState<ReadonlyArray<WorkspaceAgentMetadata>>([])
+  useLive({
+    of: ["metadata", id],
+    open: (signal) => agents.watchAgentMetadata(client, { workspaceagent: id }, { signal }),
+    onValue: setValues
+  })
+  if (values.length === 0) return null
+  return (
+    <dl className="agent-metadata" aria-label={workspaceText.metadata}>
+      {values.map(({ description: { display_name, interval, key }, result: { age, error, value } }) => (
+        <div key={key} className="agent-value" data-stale={age > interval * staleAfter || undefined}>
+          <dt className="truncate">{display_name}</dt>
+          <dd className={`truncate mono ${error === "" ? "" : "agent-error"}`} title={error === "" ? value.trim() : error}>
+            {error === "" ? value.trim() || "–" : error}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Logs = ({ agent, workspace }: Props) => {
+  const { id, lifecycle_state, log_sources, logs_length, name } = agent
+  const [isOpen, setOpen] = useState(["starting", "start_error", "start_timeout"].includes(lifecycle_state))
+  return (
+    <details className="agent-logs" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {workspaceText.logs}
+        {logs_length === 0 ? <span className="faint"> · {workspaceText.noLogs}</span> : null}
+      </summary>
+      {isOpen ? <AgentLog key={id} id={id} sources={log_sources} fileName={`${workspace.name}-${name}.log`} /> : null}
+    </details>
+  )
+}
+
+interface AgentLogProps {
+  readonly id: string
+  readonly sources: WorkspaceAgent["log_sources"]
+  readonly fileName: string
+}
+
+const AgentLog = ({ fileName, id, sources }: AgentLogProps) => {
+  const [lines, add] = useGrowing<WorkspaceAgentLog>()
+  const [source, setSource] = useState("")
+  const last = useRef(-1)
+  const { state } = useLive({
+    of: ["agent log", id],
+    open: (signal) => agents.followAgentLogs(client, { workspaceagent: id }, { signal }),
+    onValue: (batch) => {
+      const fresh = batch.filter((each) => each.id > last.current)
+      last.current = fresh.at(-1)?.id ?? last.current
+      add(fresh)
+    }
+  })
+  const shown = source === "" ? lines : lines.filter(({ source_id }) => source_id === source)
+  return (
+    <div className="agent-log">
+      {sources.length < 2 ? null : (
+        <Select
+          aria-label={workspaceText.source}
+          value={source}
+          onChange={(event) => setSource(event.target.value)}
+          choices={[
+            { value: "", label: workspaceText.allSources },
+            ...sources.map(({ display_name, id }) => ({ value: id, label: display_name }))
+          ]}
+        />
+      )}
+      <Log
+        label={workspaceText.logs}
+        lines={shown.map(({ created_at, id, level, output }) => ({ id, text: output, at: created_at, level }))}
+        fileName={fileName}
+        isLive={state === "live"}
+        height={320}
+      />
+    </div>
+  )
+}

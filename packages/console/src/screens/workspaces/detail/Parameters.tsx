@@ -1,0 +1,86 @@
+/** The parameters of a workspace, which a new build applies. */
+import type { Workspace } from "@atelier/client"
+import * as builds from "@atelier/client/builds"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { client } from "../../../app/client.js"
+import { createText } from "../../../texts/create.js"
+import { settingsText } from "../../../texts/workspace.js"
+import { Callout } from "../../../ui/Callout.js"
+import { Form, FormActions } from "../../../ui/Form.js"
+import { Section } from "../../../ui/Page.js"
+import { ErrorState, SkeletonLines } from "../../../ui/States.js"
+import { notify } from "../../../ui/Toast.js"
+import { ParameterField } from "../../create/ParameterField.js"
+import { useParameterForm, valueOf, type Values } from "../../create/parameterForm.js"
+import { isBuilding } from "../state.js"
+import { SaveButton } from "./Settings.js"
+import { useWorkspaceQuery } from "./workspace.js"
+import "../../create/CreateWorkspace.css"
+
+export const Parameters = () => {
+  const { data: workspace } = useWorkspaceQuery()
+  const build = workspace?.latest_build.id ?? ""
+  const { data, error, refetch } = useQuery({
+    queryKey: ["builds", build, "parameters"],
+    queryFn: ({ signal }) => builds.getWorkspaceBuildParameters(client, { workspacebuild: build }, { signal }),
+    enabled: workspace !== undefined
+  })
+  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (workspace === undefined || data === undefined) return <SkeletonLines count={5} />
+  return <Loaded key={build} workspace={workspace} initial={Object.fromEntries(data.map(({ name, value }) => [name, value]))} />
+}
+
+const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonly initial: Values }) => {
+  const { id, latest_build, name, owner_id, owner_name } = workspace
+  const navigate = useNavigate()
+  const form = useParameterForm({ version: latest_build.template_version_id, owner: owner_id, initial })
+  const isRunning = latest_build.status === "running"
+  const submit = async (): Promise<void> => {
+    const rich_parameter_values = form.build()
+    await builds.createWorkspaceBuild(client, {
+      workspace: id,
+      body: isRunning
+        ? { transition: "stop", reason: "dashboard", on_success: { transition: "start", rich_parameter_values } }
+        : { transition: "start", reason: "dashboard", rich_parameter_values }
+    })
+    notify(settingsText.applied)
+    await navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })
+  }
+  return (
+    <Section title={settingsText.parametersTitle} description={settingsText.parametersHint}>
+      <Form onSubmit={submit}>
+        {form.isLost ? <Callout kind="warning" title={createText.lost} /> : null}
+        {form.diagnostics.map(({ detail, severity, summary }) => (
+          <Callout key={`${summary} ${detail}`} kind={severity} title={summary}>
+            {detail}
+          </Callout>
+        ))}
+        {form.error !== undefined ? (
+          <ErrorState error={form.error} onRetry={form.retry} />
+        ) : form.isPending ? (
+          <SkeletonLines count={5} />
+        ) : form.parameters.length === 0 ? (
+          <p className="muted">{createText.noParameters}</p>
+        ) : (
+          form.parameters.map((parameter) => (
+            <ParameterField
+              key={parameter.name}
+              parameter={parameter}
+              value={valueOf(parameter, form.values)}
+              isDisabled={!parameter.mutable}
+              onChange={(value) => form.set(parameter.name, value)}
+            />
+          ))
+        )}
+        {form.parameters.length === 0 ? null : (
+          <FormActions>
+            <SaveButton isDisabled={!form.isValid || isBuilding(latest_build)}>
+              {isRunning ? settingsText.apply : settingsText.applyStopped}
+            </SaveButton>
+          </FormActions>
+        )}
+      </Form>
+    </Section>
+  )
+}

@@ -1,0 +1,35 @@
+/** One workspace, live. */
+import type { Workspace } from "@atelier/client"
+import * as workspaces from "@atelier/client/workspaces"
+import { queryOptions, useQuery } from "@tanstack/react-query"
+import { getRouteApi } from "@tanstack/react-router"
+import { client } from "../../../app/client.js"
+import { useLive } from "../../../app/live.js"
+import { queryClient } from "../../../app/queries.js"
+
+const route = getRouteApi("/@{$owner}/$workspace")
+
+export const workspaceQuery = (owner: string, name: string) =>
+  queryOptions({
+    queryKey: ["workspaces", "one", owner, name],
+    queryFn: ({ signal }) => workspaces.getWorkspaceByName(client, { user: owner, workspacename: name }, { signal })
+  })
+
+export const useWorkspaceQuery = () => {
+  const { owner, workspace } = route.useParams()
+  return useQuery(workspaceQuery(owner, workspace))
+}
+
+/** Keeps the workspace as the server sends it. */
+export const useWatchedWorkspace = () => {
+  const { owner, workspace: name } = route.useParams()
+  const query = workspaceQuery(owner, name)
+  const result = useQuery(query)
+  const id = result.data?.id
+  useLive({
+    of: ["workspace", id ?? ""],
+    open: id === undefined ? undefined : (signal) => workspaces.watchWorkspace(client, { workspace: id }, { signal }),
+    onValue: (workspace: Workspace) => queryClient.setQueryData(query.queryKey, workspace)
+  })
+  return result
+}
