@@ -83,13 +83,21 @@ it("reset-password sets a password that is strong enough, while no server has th
   expect(await next.stop()).toBe(0)
 })
 
-it("backup copies the database of a running server, and restore makes another one of it", async () => {
-  const [from = "", to = "", copy = ""] = ["copied.db", "restored.db", "copy"].map((name) => join(directory, name))
-  const server = await Server.start({ port: 0, database: `sqlite:${from}`, workspacesDirectory: join(directory, "copied") })
-  expect(await ended(["backup", copy, "--database", `sqlite:${from}`])).toMatchObject({ code: 0, error: "" })
+it.each([
+  ["SQLite", async (name: string) => `sqlite:${join(directory, name)}.db`],
+  ["PostgreSQL", () => lastingEmptyDatabaseUrl()]
+] as const)("backup copies the database of a running server, and restore makes another one of it: %s", async (kind, database) => {
+  const [from, to, copy] = [await database("copied"), await database("restored"), join(directory, `copy-${kind}`)]
+  const server = await Server.start({ port: 0, database: from, workspacesDirectory: join(directory, `copied-${kind}`) })
+  expect(await ended(["backup", copy, "--database", from])).toMatchObject({ code: 0, error: "" })
   expect(await server.stop()).toBe(0)
-  expect(await ended(["restore", copy, "--database", `sqlite:${to}`])).toMatchObject({ code: 0, error: "" })
-  expect((await ended(["doctor", "--database", `sqlite:${to}`])).out).toMatch(/ok +database +\S+: it is up to date/)
+  expect(await ended(["restore", copy, "--database", to])).toMatchObject({ code: 0, error: "" })
+  expect((await ended(["doctor", "--database", to])).out).toMatch(/ok +database +\S.*: it is up to date/)
+  const again = await ended(["restore", copy, "--database", to])
+  expect(again).toMatchObject({ code: 1, error: expect.stringMatching(/the file exists|the database is not empty/) })
+})
+
+it("backup without a file is refused", async () => {
   expect(await ended(["backup"])).toMatchObject({ code: 2, error: expect.stringContaining("The file is missing: backup FILE") })
 })
 
