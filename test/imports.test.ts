@@ -31,7 +31,6 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "jose",
       "nodemailer",
       "pprof-format",
-      "sshpk",
       "tar-stream",
       "yaml",
       "yauzl",
@@ -113,8 +112,6 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "jose",
       "openid-client",
       "ssh2",
-      "@xterm/addon-fit",
-      "@xterm/xterm",
       "@atelier/client",
       "@atelier/core",
       "@atelier/node",
@@ -275,4 +272,15 @@ describe("imports", () => {
     )
     expect(whole.map((file) => relative(root, file))).toStrictEqual([])
   })
+})
+
+it("programs of packages have names of their own, so that all can be installed beside each other", () => {
+  const bins = Object.keys(boundaries).flatMap((name) => {
+    const { bin = {} }: { readonly bin?: Readonly<Record<string, string>> } = JSON.parse(
+      readFileSync(join(root, "packages", name, "package.json"), "utf8")
+    )
+    return Object.keys(bin)
+  })
+  expect(bins.toSorted()).toStrictEqual([...new Set(bins)].toSorted())
+  expect(bins).toContain("atelier")
 })

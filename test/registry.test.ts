@@ -24,7 +24,9 @@ const npmProgram = async (): Promise<string> => {
 }
 
 const program = `
+import { once } from "node:events"
 import { createServer } from "node:http"
+import { connect, createServer as createSocketServer } from "node:net"
 import { Atelier } from "@atelier/http"
 import { Sqlite } from "@atelier/storage-sqlite"
 
@@ -39,6 +41,12 @@ server.listen(0, "127.0.0.1", async () => {
   if (address === null || typeof address === "string") throw new Error("no port")
   console.log((await fetch(\`http://127.0.0.1:\${address.port}/healthz\`)).status)
   server.close()
+  const ssh = createSocketServer(atelier.ssh).listen(0, "127.0.0.1")
+  await once(ssh, "listening")
+  const place = ssh.address()
+  if (place === null || typeof place === "string") throw new Error("no port")
+  await once(connect(place.port, "127.0.0.1").resume(), "close")
+  ssh.close()
   await atelier.dispose()
 })
 `
@@ -143,7 +151,10 @@ describe("a project that installs the library", () => {
     // What its install script compiles takes a minute and is the same here
     await cp(join(root, "node_modules/better-sqlite3/build"), join(project, "node_modules/better-sqlite3/build"), { recursive: true })
     await writeFile(join(project, "main.js"), program)
-    expect((await run(process.execPath, ["main.js"], { cwd: project })).stdout).toBe("200\n")
+    const { stdout } = await run(process.execPath, ["main.js"], { cwd: project })
+    expect(stdout).toMatch(/^200\n/)
+    // The gateway is not used by most
+    expect(stdout).toContain("SSH for clients needs the package ssh2: npm install ssh2")
   })
 })
 

@@ -100,7 +100,7 @@ const parts = [
   },
   { name: "ssh", of: /[\\/]http[\\/]dist[\\/]ssh[\\/]/, module: "./server.js", from: "packages/http/dist/ssh/server.js" },
   { name: "answer", of: /[\\/]mcp[\\/]dist[\\/]index\.js$/, module: "./answer.js", from: "packages/mcp/dist/answer.js" },
-  ...["asn1js", "nodemailer", "sshpk"].map((name) => ({ name, of: /[\\/]packages[\\/]node[\\/]/, module: name, from: name }))
+  ...["asn1js", "nodemailer"].map((name) => ({ name, of: /[\\/]packages[\\/]node[\\/]/, module: name, from: name }))
 ]
 
 /** What an agent without connections of SSH does not use, which is as much code as a fifth of it. */
@@ -225,18 +225,14 @@ const own = join(root, "packages/atelier/dist/own")
 const copiedWhole = [
   ["packages/http/browser", "http/browser"],
   ["packages/templates/starters", "templates/starters"],
-  ["packages/templates/modules", "templates/modules"],
-  ...["LICENSE", "lib/xterm.mjs", "css/xterm.css"].map((path) => [`node_modules/@xterm/xterm/${path}`, `xterm/${path}`]),
-  ...["LICENSE", "lib/addon-fit.mjs"].map((path) => [`node_modules/@xterm/addon-fit/${path}`, `addon-fit/${path}`])
+  ["packages/templates/modules", "templates/modules"]
 ]
 
 /** Packages whose folder the program finds by their manifest. What it says of modules would be of no use here. */
 const manifests = [
   ["packages/cli", "cli"],
   ["packages/http", "http"],
-  ["packages/templates", "templates"],
-  ["node_modules/@xterm/xterm", "xterm"],
-  ["node_modules/@xterm/addon-fit", "addon-fit"]
+  ["packages/templates", "templates"]
 ]
 
 const copyOwnFiles = async () => {

@@ -6,9 +6,7 @@ import { fileURLToPath } from "node:url"
 const places = {
   "@atelier/agent/main": "own/agent/program.js",
   "@atelier/http/package.json": "own/http/package.json",
-  "@atelier/templates/package.json": "own/templates/package.json",
-  "@xterm/xterm/package.json": "own/xterm/package.json",
-  "@xterm/addon-fit/package.json": "own/addon-fit/package.json"
+  "@atelier/templates/package.json": "own/templates/package.json"
 }
 
 /** Node's `createRequire`, which finds these files beside the program at `base`. */

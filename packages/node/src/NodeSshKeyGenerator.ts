@@ -1,39 +1,71 @@
 import { SshKeyGenerator } from "@atelier/core/identity"
 import { Effect, Layer, Redacted } from "effect"
-import { generateKeyPair, type KeyObject } from "node:crypto"
+import { generateKeyPair, type JsonWebKey, type KeyObject, randomBytes } from "node:crypto"
 import { promisify } from "node:util"
-import type sshpk from "sshpk"
 
-/** Loaded with the first key. */
-const loadLibrary = async () => (await import("sshpk")).default
+type Algorithm = "ed25519" | "ecdsa" | "rsa4096"
 
 const generate = promisify(generateKeyPair)
 
-const keyPair = (algorithm: "ed25519" | "ecdsa" | "rsa4096"): Promise<{ readonly privateKey: KeyObject }> =>
+const keyPair = (algorithm: Algorithm): Promise<{ readonly privateKey: KeyObject }> =>
   algorithm === "ed25519"
     ? generate("ed25519")
     : algorithm === "ecdsa"
       ? generate("ec", { namedCurve: "P-256" })
       : generate("rsa", { modulusLength: 4096 })
 
-/** The stored parts of a key. The library would calculate the public part of an Ed25519 key by itself, for 15 ms of the event loop. */
-const parsed = async (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObject): Promise<sshpk.PrivateKey> => {
-  const { parsePrivateKey, PrivateKey } = await loadLibrary()
-  if (algorithm !== "ed25519") return parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem")
-  const { d = "", x = "" } = privateKey.export({ format: "jwk" })
-  return new PrivateKey({
-    type: "ed25519",
-    parts: [
-      { name: "A", data: Buffer.from(x, "base64url") },
-      { name: "k", data: Buffer.from(d, "base64url") }
-    ]
-  })
+const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** The type `string` of SSH: a length, and so many bytes. RFC 4251 §5. */
+const string = (value: Buffer | string): Buffer => {
+  const bytes = Buffer.from(value)
+  return Buffer.concat([uint32(bytes.length), bytes])
+}
+
+/** The type `mpint` of a positive number: a first byte of zero keeps it positive. RFC 4251 §5. */
+const mpint = (value: Buffer): Buffer => string((value[0] ?? 0) < 0x80 ? value : Buffer.concat([Buffer.alloc(1), value]))
+
+const partsOf = (key: JsonWebKey) => (name: "d" | "e" | "n" | "x" | "y") => Buffer.from(key[name] ?? "", "base64url")
+
+/** A public key as SSH sends it, with its type. RFC 4253 §6.6, RFC 5656 §3.1, RFC 8709 §4. */
+const publicKey = (algorithm: Algorithm, key: JsonWebKey): { readonly type: string; readonly blob: Buffer } => {
+  const part = partsOf(key)
+  const of = (type: string, ...parts: ReadonlyArray<Buffer>) => ({ type, blob: Buffer.concat([string(type), ...parts]) })
+  if (algorithm === "ed25519") return of("ssh-ed25519", string(part("x")))
+  if (algorithm === "rsa4096") return of("ssh-rsa", mpint(part("e")), mpint(part("n")))
+  return of("ecdsa-sha2-nistp256", string("nistp256"), string(Buffer.concat([Buffer.from([4]), part("x"), part("y")])))
+}
+
+/** An Ed25519 key without a password in the one form of it that OpenSSH reads: openssh-key-v1, of OpenSSH's PROTOCOL.key. */
+const opensshPrivateKey = (key: JsonWebKey): string => {
+  const part = partsOf(key)
+  const { blob, type } = publicKey("ed25519", key)
+  // The same number twice tells readers that they have decrypted it
+  const check = randomBytes(4)
+  const comment = ""
+  const section = [check, check, string(type), string(part("x")), string(Buffer.concat([part("d"), part("x")])), string(comment)]
+  const length = Buffer.concat(section).length
+  const padding = Buffer.from(Array.from({ length: (8 - (length % 8)) % 8 }, (_, index) => index + 1))
+  const none = [string("none"), string("none"), string("")]
+  const whole = Buffer.concat([
+    Buffer.from("openssh-key-v1\0"),
+    ...none,
+    uint32(1),
+    string(blob),
+    string(Buffer.concat([...section, padding]))
+  ])
+  const lines = whole.toString("base64").match(/.{1,70}/g) ?? []
+  return ["-----BEGIN OPENSSH PRIVATE KEY-----", ...lines, "-----END OPENSSH PRIVATE KEY-----", ""].join("\n")
 }
 
 /** The form git and OpenSSH have read for longest, by algorithm. */
-const exported = (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObject, key: sshpk.PrivateKey): string =>
+const exported = (algorithm: Algorithm, privateKey: KeyObject, key: JsonWebKey): string =>
   algorithm === "ed25519"
-    ? key.toString("openssh")
+    ? opensshPrivateKey(key)
     : privateKey.export({ type: algorithm === "ecdsa" ? "sec1" : "pkcs1", format: "pem" }).toString()
 
 /** On Node's key generation, off the event loop; one at a time, as an RSA key takes one of its few threads for seconds. */
@@ -44,10 +76,12 @@ export const layer = Layer.sync(SshKeyGenerator, () => {
       turn.withPermits(1)(
         Effect.promise(async () => {
           const { privateKey } = await keyPair(algorithm)
-          const pair = await parsed(algorithm, privateKey)
-          pair.comment = ""
-          const [type = "", key = ""] = pair.toPublic().toString("ssh").split(" ")
-          return { public_key: `${type} ${key}\n`, private_key: Redacted.make(exported(algorithm, privateKey, pair)) }
+          const key = privateKey.export({ format: "jwk" })
+          const { blob, type } = publicKey(algorithm, key)
+          return {
+            public_key: `${type} ${blob.toString("base64")}\n`,
+            private_key: Redacted.make(exported(algorithm, privateKey, key))
+          }
         })
       )
   }

@@ -31,8 +31,11 @@ export interface SshGateway {
   readonly serve: (socket: Socket) => void
 }
 
-/** Loads the library with the first connection: most deployments have no gateway. */
-const loaded = Effect.promise(() => import("./server.js"))
+/** Loads the library with the first connection: most deployments have no gateway, so a host installs it for one. */
+const loaded = Effect.tryPromise({
+  try: () => import("./server.js"),
+  catch: (cause) => new Error("SSH for clients needs the package ssh2: npm install ssh2", { cause })
+})
 
 /** Counts connections until they are logged in. */
 const makeEntrances = (isLimited: boolean) => {
@@ -121,7 +124,12 @@ export const make = Effect.gen(function* () {
     }).pipe(
       Effect.scoped,
       Effect.ensuring(Effect.sync(leave)),
-      Effect.catchAllCause((cause) => Effect.logError("an SSH connection failed", cause))
+      Effect.catchAllCause((cause) =>
+        Effect.zipRight(
+          Effect.sync(() => socket.destroy()),
+          Effect.logError("an SSH connection failed", cause)
+        )
+      )
     )
 
   return {

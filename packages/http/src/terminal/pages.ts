@@ -31,16 +31,14 @@ const style = `html,body{height:100%;margin:0;background:#000}
 
 const script = { contentType: "text/javascript; charset=utf-8" }
 
-/** The files below `/terminal`, from the packages that have them. */
+/** The files below `/terminal`. The build copies those of the library, of which hosts need nothing else. */
 const fileOf = () => {
-  const { resolve } = createRequire(import.meta.url)
-  const folderOf = (name: string) => dirname(resolve(`${name}/package.json`))
-  const xterm = folderOf("@xterm/xterm")
+  const browser = join(dirname(createRequire(import.meta.url).resolve("@atelier/http/package.json")), "browser")
   return {
-    "terminal.js": { ...script, path: join(folderOf("@atelier/http"), "browser", "terminal.js") },
-    "xterm.mjs": { ...script, path: join(xterm, "lib", "xterm.mjs") },
-    "addon-fit.mjs": { ...script, path: join(folderOf("@xterm/addon-fit"), "lib", "addon-fit.mjs") },
-    "xterm.css": { contentType: "text/css; charset=utf-8", path: join(xterm, "css", "xterm.css") }
+    "terminal.js": { ...script, path: join(browser, "terminal.js") },
+    "xterm.mjs": { ...script, path: join(browser, "xterm", "xterm.mjs") },
+    "addon-fit.mjs": { ...script, path: join(browser, "xterm", "addon-fit.mjs") },
+    "xterm.css": { contentType: "text/css; charset=utf-8", path: join(browser, "xterm", "xterm.css") }
   }
 }
 
