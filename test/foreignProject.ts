@@ -67,11 +67,7 @@ export const installPacked = async (folder: string, workspaces: ReadonlyArray<st
     const target = join(modules, manifest.name)
     await mkdir(target, { recursive: true })
     await run("tar", ["-xzf", join(folder, tarballOf(manifest)), "--strip-components=1", "-C", target])
-    for (const [name, path] of Object.entries(manifest.bin ?? {})) {
-      // The command line is a part of the program of the same name, and a package of its own
-      if (manifest.name !== name && [...manifests.values()].some((other) => other.name === name)) continue
-      await symlink(join(target, path), join(modules, ".bin", name))
-    }
+    for (const [name, path] of Object.entries(manifest.bin ?? {})) await symlink(join(target, path), join(modules, ".bin", name))
     for (const name of needsOf(manifest)) if (!own.includes(name)) await install(name, placeOf(name, place))
   }
 }

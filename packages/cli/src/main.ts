@@ -8,4 +8,7 @@ if (major < least[0] || (major === least[0] && minor < least[1])) {
   process.exit(1)
 }
 const { run } = await import("./run.js")
-process.exit(await run(process.argv.slice(2)))
+// The package `atelier` has a program of the shorter name, which has these commands too
+const own = "atelier-cli"
+const isOwn = process.argv[1]?.replace(/^.*[\\/]/, "") === own
+process.exit(await run(process.argv.slice(2), isOwn ? { name: own } : {}))

@@ -58,10 +58,10 @@ export const manual = (): string => {
   return [
     "# The command line",
     "",
-    "The program `atelier` works with workspaces from a terminal. The package `@atelier/cli` is this program alone; the package `atelier` adds the server.",
+    "The program `atelier` works with workspaces from a terminal. The package `atelier` has it beside the server. The package `@atelier/cli` is the command line alone, and its program is `atelier-cli`, so that both can be installed.",
     "",
     "```sh",
-    "npm install --global @atelier/cli",
+    "npm install --global atelier",
     "atelier login https://dev.example.com",
     "atelier create first --template shell",
     "atelier ssh first",
