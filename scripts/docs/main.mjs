@@ -1,7 +1,7 @@
 // Builds the pages of docs/ as a static site in dist/docs: `npm run docs`. Links that lead nowhere fail the build.
 // With `--serve` it then serves the site at http://127.0.0.1:4173, until it is interrupted.
 import { spawnSync } from "node:child_process"
-import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -45,6 +45,8 @@ cpSync(join(root, "docs"), pages, { recursive: true })
 rmSync(site, { recursive: true, force: true })
 run("build")
 rmSync(pages, { recursive: true })
+// The first page has a picture as soon as there is one
+if (existsSync(join(root, "docs/screenshots"))) cpSync(join(root, "docs/screenshots"), join(site, "screenshots"), { recursive: true })
 const broken = [...new Set(brokenLinks())]
 if (broken.length > 0) {
   process.stderr.write(`Links that lead nowhere:\n${broken.join("\n")}\n`)
