@@ -58,7 +58,7 @@ export const manual = (): string => {
   return [
     "# The command line",
     "",
-    "The program `atelier` works with workspaces from a terminal. The package `atelier` has it beside the server. The package `@atelier/cli` has the command line without a server. Its program is `atelier-cli`, so both packages can be installed.",
+    "The program `atelier` works with workspaces from a terminal. The package `atelier` contains it and the server. The package `@atelier/cli` contains the command line without a server, under the name `atelier-cli`. Both packages can be installed.",
     "",
     "```sh",
     "npm install --global atelier",

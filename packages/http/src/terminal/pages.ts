@@ -31,7 +31,7 @@ const style = `html,body{height:100%;margin:0;background:#000}
 
 const script = { contentType: "text/javascript; charset=utf-8" }
 
-/** The files below `/terminal`. The build copies those of the library, of which hosts need nothing else. */
+/** The files below `/terminal`. The build copies those of the library, because hosts need nothing else of it. */
 const fileOf = () => {
   const browser = join(dirname(createRequire(import.meta.url).resolve("@atelier/http/package.json")), "browser")
   return {
