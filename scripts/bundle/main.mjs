@@ -15,6 +15,7 @@ import { execFileSync } from "node:child_process"
 import { chmod, copyFile, cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { libraryFolders, licencesOf } from "./licences.mjs"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -202,27 +203,15 @@ const bundle = async ({ from, options, to }) => {
 }
 
 const writeLicences = async (to, inputs) => {
-  const folders = Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
-  await writeFile(join(root, `${to.replace(/[cm]?js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
-}
-
-/** What the libraries inside a bundle ask to be passed on with it. */
-const licencesOf = async (folders) => {
-  const texts = await Promise.all(
-    folders.map(async (folder) => {
-      const { license, name, version } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"))
-      const files = (await readdir(join(root, folder))).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
-      const own = await Promise.all(files.map((file) => readFile(join(root, folder, file), "utf8")))
-      return [`${name} ${version} (${license})`, ...own.map((text) => text.trim())].join("\n\n")
-    })
-  )
-  return `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`
+  const folders = libraryFolders(Object.keys(inputs)).map((folder) => join(root, folder))
+  await writeFile(join(root, `${to.replace(/[cm]?js$/, "LICENSES.txt")}`), await licencesOf(folders))
 }
 
 /** The folder with the files of packages that the server has beside it. `ownFiles.mjs` finds them. */
 const own = join(root, "packages/atelier/dist/own")
 
 const copiedWhole = [
+  ["packages/console/dist/site", "console/dist/site"],
   ["packages/http/browser", "http/browser"],
   ["packages/templates/starters", "templates/starters"],
   ["packages/templates/modules", "templates/modules"]
@@ -231,6 +220,7 @@ const copiedWhole = [
 /** Packages whose folder the program finds by their manifest. What it says of modules would be of no use here. */
 const manifests = [
   ["packages/cli", "cli"],
+  ["packages/console", "console"],
   ["packages/http", "http"],
   ["packages/templates", "templates"]
 ]

@@ -49,6 +49,8 @@ export interface Options {
   readonly engines: ReadonlyArray<EngineName>
   /** Whether there are tools for clients of the Model Context Protocol. */
   readonly mcp: boolean
+  /** Whether there is the web console. */
+  readonly console: boolean
   /** What the program makes for the files that no option places elsewhere. */
   readonly dataDirectory: string
   readonly workspacesDirectory: string
@@ -375,6 +377,7 @@ export const parseOptions = (
     database: store,
     engines: enginesOf(configuration),
     mcp: own(configuration, "mcp-disable") !== true,
+    console: own(configuration, "console-disable") !== true,
     dataDirectory,
     workspacesDirectory,
     kubernetes: {

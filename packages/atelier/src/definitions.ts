@@ -38,6 +38,13 @@ export const ownDefinitions = {
     group: program,
     yaml: "mcpDisable"
   },
+  "console-disable": {
+    name: "Console Disable",
+    type: "bool",
+    description: "Do not serve the web console; the pages to sign in on stay.",
+    group: program,
+    yaml: "consoleDisable"
+  },
   "ssh-address": {
     name: "SSH Address",
     type: "string",

@@ -153,6 +153,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     accessUrl,
     storage: await storageOf(options),
     provisioner: enginesOf(options, agentProgram),
+    ...(options.console ? {} : { console: false as const }),
     ...(options.mcp ? { mcp: mcpServer() } : {}),
     starterTemplates: starterTemplates(),
     templateBuilder: builderParts(),

@@ -64,8 +64,8 @@ import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { optionsSchema } from "./assembly/optionsSchema.js"
 import { externalAuthPages } from "./externalAuth/externalAuthPages.js"
+import { consolePages } from "./pages/consolePages.js"
 import { loginPages } from "./pages/loginPages.js"
-import { lostPage } from "./pages/lostPage.js"
 import { RelayServer } from "./relay/RelayServer.js"
 import { relayRoutes } from "./relay/routes.js"
 import { replicaPages } from "./replicas/pages.js"
@@ -235,7 +235,7 @@ const served = (options: Options, ending: Ending.Ending) =>
         ...(yield* replicaPages)
       ]
       yield* Effect.provideService(relayMesh, Worker.Beginning, mayBegin.await)
-      const { application, owns } = yield* HttpApplication.make(routes, implementations, pages, yield* lostPage(options))
+      const { application, owns } = yield* HttpApplication.make(routes, implementations, pages, yield* consolePages(options))
       yield* ending.comesTo("background work")
       const { quiet, ...listener } = yield* NodeListener.make(application, {
         owns,

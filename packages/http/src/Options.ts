@@ -1,3 +1,4 @@
+import type { AppearanceOptions, ConsoleOptions } from "./pages/ConsoleOptions.js"
 import type { PageOptions } from "./pages/PageOptions.js"
 import type { Stored } from "@atelier/core"
 import type { Configuration, Entitlements, OptionInputs, Release, TrialAnswer, TrialRequest } from "@atelier/core/deployment"
@@ -31,6 +32,13 @@ export interface Options {
    * and sign out are off then, and the terminal's is not.
    */
   readonly pages?: false | PageOptions
+  /**
+   * The web console; `false` turns it off. It is at the root of the service's mount unless a path is given, and on wherever the pages to sign in are.
+   * A host with users of its own turns it on by an object.
+   */
+  readonly console?: false | ConsoleOptions
+  /** The name, the logo and the colours that pages and the console show, unless the deployment's owner has set others. */
+  readonly appearance?: AppearanceOptions
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
   readonly storage: Layer.Layer<Stored, unknown>
   /**

@@ -60,6 +60,8 @@ export const settings: HttpSettings = {
   basePath: "",
   mount: "",
   login: "/login",
+  console: undefined,
+  appearance: { name: "", logo: "", accent: undefined },
   trustedProxies: { origins: [], headers: ["X-Forwarded-For"] },
   cookies: { secure: false, sameSite: "lax", hostPrefix: false },
   rateLimit: { api: 512, disableAll: false },

@@ -8,6 +8,7 @@ import { Clock, Layer, Logger, Schema, type Tracer } from "effect"
 import { type Names, namesOf } from "../wire/Brand.js"
 import type { McpServer } from "../mcp/McpServer.js"
 import type { Options } from "../Options.js"
+import type { AppearanceOptions, ConsoleOptions, NavigationEntry } from "../pages/ConsoleOptions.js"
 import type { PageOptions, PageReplacement } from "../pages/PageOptions.js"
 
 const { declared, FilledText, having, layer, method, object, Time } = HostOptions
@@ -29,6 +30,42 @@ const pages = object<PageOptions>({
   requestError: replacement()
 })
 
+const Path = declared(
+  (input): input is string => typeof input === "string" && /^(?:\/[\w.~-]+)*\/?$/.test(input) && !/\/\.{1,2}(?:\/|$)/.test(input),
+  "a path that begins with a slash, of letters, digits and -._~"
+)
+
+/** No script's address: it would run as the console. */
+const Address = declared(
+  (input): input is string => typeof input === "string" && /^(?:\/(?!\/)|https?:\/\/)/i.test(input),
+  "a path that begins with a slash, or an http or https URL"
+)
+
+const Picture = declared(
+  (input): input is string => typeof input === "string" && /^(?:\/(?!\/)|data:image\/)/i.test(input),
+  "a path that begins with a slash, or a data: address of a picture"
+)
+
+const Colour = declared(
+  (input): input is string => typeof input === "string" && /^#[0-9a-f]{6}$/i.test(input),
+  "a colour of # and six hexadecimal digits"
+)
+
+const consoleOptions = object<ConsoleOptions>({
+  path: Path,
+  navigation: Schema.Array(object<NavigationEntry>({ label: FilledText, address: Address, icon: Picture }, ["label", "address"])),
+  folder: FilledText
+})
+
+const appearance = object<AppearanceOptions>({
+  name: FilledText,
+  logo: declared(
+    (input): input is string => typeof input === "string" && /^(?:\/(?!\/)|data:image\/|https?:\/\/)/i.test(input),
+    "a path that begins with a slash, a data: address of a picture, or an http or https URL"
+  ),
+  accent: object<NonNullable<AppearanceOptions["accent"]>>({ light: Colour, dark: Colour }, ["light", "dark"])
+})
+
 const names = object<Partial<Names>>(
   Object.fromEntries(Object.keys(namesOf()).map((name) => [name, FilledText])) as { readonly [Name in keyof Names]-?: typeof FilledText }
 )
@@ -44,6 +81,8 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
     ),
     authenticate: method("a function that returns the user of a request, or null"),
     pages: Schema.Union(Schema.Literal(false), pages),
+    console: Schema.Union(Schema.Literal(false), consoleOptions),
+    appearance,
     storage: layer(
       "a layer: Sqlite.layer({ filename }) of @atelier/storage-sqlite, or Postgres.layer({ url }) of @atelier/storage-postgres"
     ),

@@ -1,6 +1,7 @@
 import { type Configuration, isSet, type Options as InForce } from "@atelier/core/deployment"
 import { Duration } from "effect"
 import type { Options } from "../Options.js"
+import { consoleOf } from "../pages/ConsoleOptions.js"
 import { loginAddress } from "../pages/PageOptions.js"
 import { version } from "../programs/version.js"
 import type { HttpSettings } from "../server/request/Settings.js"
@@ -22,6 +23,8 @@ export const settingsOf = (host: Options, options: InForce, configuration: Confi
     basePath: parseBasePath(host.basePath ?? accessUrl.pathname),
     mount,
     login: loginAddress(host, mount),
+    console: consoleOf(host, mount),
+    appearance: { name: host.appearance?.name ?? "", logo: host.appearance?.logo ?? "", accent: host.appearance?.accent },
     trustedProxies: {
       origins: options.proxyTrustedOrigins,
       headers: options.proxyTrustedHeaders.length === 0 ? ["X-Forwarded-For"] : options.proxyTrustedHeaders

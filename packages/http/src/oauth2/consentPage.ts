@@ -84,6 +84,6 @@ export const requestErrorPage = (
   page(settings, brand, {
     title: text.errorTitle,
     status,
-    content: `<p role="alert">${escaped(message)}</p>
+    content: `<p class="error" role="alert">${escaped(message)}</p>
 <p><a href="${escaped(settings.accessUrl)}">${text.backToService}</a></p>`
   })

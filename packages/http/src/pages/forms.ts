@@ -32,7 +32,7 @@ export const inputOf = ({ autocomplete, label, name, optional = false, type, val
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${escaped(value)}"${optional ? "" : " required"}>`
 
 export const noticeOf = (notice: string | undefined, isError = true): string =>
-  notice === undefined ? "" : `<p${isError ? ' class="error" role="alert"' : ' role="status"'}>${escaped(notice)}</p>\n`
+  notice === undefined ? "" : `<p${isError ? ' class="error" role="alert"' : ' class="notice" role="status"'}>${escaped(notice)}</p>\n`
 
 /** A field that holds a secret. */
 export const secretOf = (form: Parameters, name: string) => Redacted.make(form.get(name) ?? "")

@@ -12,8 +12,9 @@ const drawings: Readonly<Record<string, string>> = {
   terminal: '<rect x="2.5" y="4" width="19" height="16" rx="2"/><path d="m6.5 9 3 3-3 3M12 15h5"/>'
 }
 
-/** The picture of the pages. */
-export const favicon: string = drawing('<path d="M4 20V10l8-6 8 6v10z"/><path d="m9 11 2.5 2.5L9 16m4 0h3"/>')
+/** The product's mark, which the console has as a file. */
+export const favicon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#5046d8"/><path d="M8.5 23 15 8.6a1.1 1.1 0 0 1 2 0L23.5 23" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="16" cy="20.5" r="2.2" fill="#fff"/></svg>'
 
 /** The picture of a name: its own, or its first letter. The name has letters, digits and hyphens. */
 export const iconOf = (name: string): string =>

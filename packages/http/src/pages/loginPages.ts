@@ -1,6 +1,7 @@
 /** The pages of the deployment: those on which users set it up, sign in and sign out, its home, and the icons. */
 import { Effect } from "effect"
 import type { Page } from "../server/pipeline/HttpApplication.js"
+import { Settings } from "../server/request/Settings.js"
 import { formPages } from "./forms.js"
 import { homePage } from "./homePage.js"
 import { iconPages } from "./iconPages.js"
@@ -16,16 +17,15 @@ import { tokenPage } from "./tokenPage.js"
 export const loginPages = (options: HostPages) =>
   Effect.gen(function* () {
     const replaced = pagesOf(options)
-    if (replaced === undefined) return []
+    const { console: place } = yield* Settings
+    // Templates name icons of the service, which the console shows
+    if (replaced === undefined) return place === undefined ? [] : iconPages(yield* Settings)
     const forms = yield* formPages
-    const root: Page = {
-      method: "GET",
-      path: "/",
-      handler: replaced.home === undefined ? yield* homePage(forms) : replacement(replaced.home, undefined),
-      isCommon: true
-    }
+    const home = replaced.home === undefined ? homePage(forms) : replacement(replaced.home, undefined)
+    const root: ReadonlyArray<Page> =
+      replaced.home === undefined && place?.path === "" ? [] : [{ method: "GET", path: "/", handler: home, isCommon: true }]
     return [
-      root,
+      ...root,
       ...(yield* signInPages(forms, replaced.login)),
       ...(yield* setupPages(forms, replaced.setup)),
       ...(yield* resetPages(forms, replaced.resetPassword)),

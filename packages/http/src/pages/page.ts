@@ -6,27 +6,89 @@ import type { HttpSettings } from "../server/request/Settings.js"
 import { dataAddress, favicon } from "./icons.js"
 import { text } from "./text.js"
 
-const style = `:root{color-scheme:light dark;--line:light-dark(#c6c9d0,#4a4f59);--action:light-dark(#1d4ed8,#93b4ff);--on-action:light-dark(#fff,#10182b)}
-*{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;font:1rem/1.5 system-ui,sans-serif;background:light-dark(#f3f4f7,#14161a);color:light-dark(#1b1e24,#eceef2)}
-main{width:100%;max-width:26rem;padding:2rem 1.5rem;border:1px solid var(--line);border-radius:.75rem;background:light-dark(#fff,#1d2026)}
-h1{margin:0 0 1rem;font-size:1.375rem;line-height:1.3;overflow-wrap:anywhere}
-h2{margin:1.5rem 0 .5rem;font-size:1.125rem}
+/** The console's colours, for light and for dark ground: docs/console-design.md. Without a script, pages follow the system's choice. */
+const colours = {
+  canvas: ["#f7f8fa", "#0b0c0f"],
+  surface: ["#ffffff", "#111317"],
+  line: ["#e5e8ed", "#22262d"],
+  control: ["#8a93a3", "#6b7383"],
+  hover: ["#f2f4f7", "#1a1d23"],
+  text: ["#15181e", "#eceef2"],
+  "text-2": ["#4d5563", "#a9b0bd"],
+  red: ["#b42825", "#ff8b86"],
+  "red-soft": ["#fdebea", "#331718"],
+  green: ["#17703f", "#58c98f"],
+  "green-soft": ["#e3f5ea", "#10271b"]
+} as const
+
+const ownAccent = { light: "#5046d8", dark: "#635bec" }
+const ownAccentText = { light: "#4a40cf", dark: "#a9a5ff" }
+
+const rules = `*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:flex;flex-direction:column;align-items:center;justify-content:center;padding:24px 16px;background:var(--canvas);color:var(--text);font:400 14px/20px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif;-webkit-font-smoothing:antialiased;overflow-wrap:anywhere}
+.brand{display:flex;align-items:center;gap:8px;width:100%;max-width:400px;margin:0 0 16px;font-weight:600}
+.brand img{width:24px;height:24px;flex:none;object-fit:contain}
+main{width:100%;max-width:400px;padding:24px;border:1px solid var(--line);border-radius:10px;background:var(--surface);box-shadow:0 1px 2px rgb(16 24 40/6%)}
+h1{margin:0 0 12px;font-size:20px;line-height:28px;font-weight:600}
+h2{margin:24px 0 8px;font-size:14px;font-weight:600}
+p{margin:0 0 12px;color:var(--text-2)}
+ul{margin:0 0 12px;padding:0 0 0 20px}
+li{margin:4px 0}
 main>:last-child{margin-bottom:0}
-p,li{overflow-wrap:anywhere}
-.icon{display:block;width:3rem;height:3rem;margin:0 0 1rem;object-fit:contain}
-label{display:block;margin:1rem 0 .25rem}
-input:not([type=hidden]),textarea{width:100%;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem;font:inherit;background:transparent;color:inherit}
-textarea{resize:none;font-family:ui-monospace,monospace}
-.error{padding:.5rem .75rem;border-left:.25rem solid light-dark(#b42318,#ff8a7a)}
-.actions{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0 0}
-button,.button{flex:1 1 8rem;padding:.625rem 1rem;border:1px solid var(--action);border-radius:.5rem;font:inherit;text-align:center;text-decoration:none;cursor:pointer}
-button{background:var(--action);color:var(--on-action)}
-.button,a{color:var(--action)}
-:focus-visible{outline:3px solid var(--action);outline-offset:2px}
+.icon{display:block;width:40px;height:40px;margin:0 0 12px;object-fit:contain}
+label{display:block;margin:12px 0 4px;font-size:13px;font-weight:500}
+input:not([type=hidden]),textarea{width:100%;min-height:36px;padding:7px 10px;border:1px solid var(--control);border-radius:6px;font:inherit;background:var(--surface);color:inherit}
+textarea{resize:none;font-family:ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;font-size:13px}
+.error,.notice{padding:8px 12px;border-radius:6px;background:var(--red-soft);color:var(--red)}
+.notice{background:var(--green-soft);color:var(--green)}
+.actions{display:flex;flex-wrap:wrap;gap:8px;margin:20px 0 16px}
+form>.actions:last-child{margin-bottom:0}
+form+p,form+.actions,.actions+.actions{margin-top:16px}
+button,.button{display:flex;flex:1 1 120px;align-items:center;justify-content:center;min-height:36px;padding:6px 14px;border:1px solid var(--control);border-radius:6px;background:var(--surface);color:var(--text);font:inherit;font-weight:500;text-align:center;text-decoration:none;cursor:pointer}
+.button:hover{background:var(--hover)}
+button{border-color:var(--accent);background:var(--accent);color:var(--on-accent)}
+button:hover{filter:brightness(1.08)}
+a:not(.button){color:var(--accent-text);text-underline-offset:2px}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+@media (max-width:480px){input:not([type=hidden]),textarea{font-size:16px}main{padding:20px 16px}}
 `
 
-const styleHash = createHash("sha256").update(style).digest("base64")
+/** White or black, whichever is read better on a colour (WCAG 2, relative luminance). */
+const readableOn = (colour: string): string => {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff"
+}
+
+const styleOf = (accent: PageBrand["accent"]): string => {
+  const { dark, light } = accent ?? ownAccent
+  const pairs: ReadonlyArray<readonly [name: string, pair: readonly [light: string, dark: string]]> = [
+    ...Object.entries(colours),
+    ["accent", [light, dark]],
+    ["accent-text", accent === undefined ? [ownAccentText.light, ownAccentText.dark] : [light, dark]],
+    ["on-accent", [readableOn(light), readableOn(dark)]]
+  ]
+  return `:root{color-scheme:light dark;${pairs.map(([name, [light, dark]]) => `--${name}:light-dark(${light},${dark})`).join(";")}}\n${rules}`
+}
+
+interface Style {
+  readonly content: string
+  readonly hash: string
+}
+
+const styles = new Map<string, Style>()
+
+/** The style of a deployment, which has one accent. */
+const styleFor = (accent: PageBrand["accent"]): Style => {
+  const key = accent === undefined ? "" : `${accent.light} ${accent.dark}`
+  const known = styles.get(key)
+  if (known !== undefined) return known
+  const content = styleOf(accent)
+  const made = { content, hash: createHash("sha256").update(content).digest("base64") }
+  styles.set(key, made)
+  return made
+}
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
 
@@ -41,15 +103,18 @@ export interface PageBrand {
   readonly logo: string
   /** Where the documentation is; empty for none. */
   readonly documentation: string
+  /** The colour of what can be pressed; undefined for the product's own. */
+  readonly accent?: { readonly light: string; readonly dark: string } | undefined
 }
 
-/** The origin that a logo is loaded from, as a source of a policy; empty for this service's own. */
-const logoSource = (logo: string): string => (/^https?:/i.test(logo) && URL.canParse(logo) ? ` ${new URL(logo).origin}` : "")
+/** The origin that a logo is loaded from; undefined for this service's own. */
+export const originOf = (logo: string): string | undefined =>
+  /^https?:/i.test(logo) && URL.canParse(logo) ? new URL(logo).origin : undefined
 
 /** A page. `content` is HTML; `formAction` is where its form may lead to, in addition to this service. */
 export const page = (
   settings: Pick<HttpSettings, "strictTransportSecurity">,
-  { logo, name }: Pick<PageBrand, "logo" | "name">,
+  { accent, logo, name }: Pick<PageBrand, "accent" | "logo" | "name">,
   {
     content,
     formAction,
@@ -57,10 +122,11 @@ export const page = (
     title
   }: { readonly title: string; readonly content: string; readonly status?: number; readonly formAction?: string }
 ): HttpServerResponse.HttpServerResponse => {
+  const style = styleFor(accent)
   const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${styleHash}'`,
-    `img-src 'self' data:${logoSource(logo)}`,
+    `style-src 'sha256-${style.hash}'`,
+    `img-src ${["'self'", "data:", originOf(logo) ?? []].flat().join(" ")}`,
     "base-uri 'none'",
     `form-action ${formAction === undefined ? "'none'" : `'self' ${formAction}`.trim()}`,
     "frame-ancestors 'none'"
@@ -73,11 +139,12 @@ export const page = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <link rel="icon" href="${dataAddress(favicon)}">
-<style>${style}</style>
+<style>${style.content}</style>
 </head>
 <body>
+<header class="brand"><img src="${logo === "" ? dataAddress(favicon) : escaped(logo)}" alt=""><span>${escaped(name)}</span></header>
 <main>
-${logo === "" ? "" : `<img class="icon" src="${escaped(logo)}" alt="${escaped(name)}">\n`}<h1>${escaped(title)}</h1>
+<h1>${escaped(title)}</h1>
 ${content}
 </main>
 </body>

@@ -24,9 +24,10 @@ import { withQuery } from "../server/codec/withQuery.js"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-const style = `html,body{height:100%;margin:0;background:#000}
-#terminal{position:absolute;inset:.25rem}
-#notice{position:absolute;z-index:10;right:.5rem;top:.5rem;margin:0;padding:.25rem .5rem;font:1rem system-ui,sans-serif;background:#ffd;color:#000}
+/** The console's dark colours, in either theme: programs in a terminal expect them. */
+const style = `html,body{height:100%;margin:0;background:#0b0c0f}
+#terminal{position:absolute;inset:8px}
+#notice{position:absolute;z-index:10;right:12px;top:12px;margin:0;padding:6px 12px;border:1px solid #343a45;border-radius:6px;font:13px/18px system-ui,sans-serif;background:#171a1f;color:#eceef2}
 `
 
 const script = { contentType: "text/javascript; charset=utf-8" }

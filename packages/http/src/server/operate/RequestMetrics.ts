@@ -43,6 +43,9 @@ export interface Counted {
 /** The path of apps in workspaces, which has a name of the user's own in each part. */
 export const appPath = "/@{user}/{workspace}/apps/{app}"
 
+/** The path of the web console, whose files and screens are counted as one. */
+export const consolePath = "/{console}"
+
 interface PathSeries {
   readonly running: Measure.Series
   readonly latency: Measure.Series

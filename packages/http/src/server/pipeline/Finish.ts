@@ -87,7 +87,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     if (response.body._tag === "Empty" && response.status !== 204 && response.status !== 304) headers["content-length"] = "0"
     if (leavesUnread(request, response.status)) headers["connection"] = "close"
     if (unstoredPaths.test(info.path)) Object.assign(headers, { "cache-control": "no-store", pragma: "no-cache" })
-    if (response.headers["vary"] === undefined) headers["vary"] = "Origin, Cookie"
+    if (response.headers["vary"] === undefined && !info.shared) headers["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
       headers["www-authenticate"] = challenge(request, info, { realm: names.realm, refused, resourceMetadata })
     }
@@ -113,6 +113,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     const { origin } = request.headers
     if (origin !== undefined && !isPreflight) Object.assign(headers, originHeaders(settings.cors, info.path, origin))
 
+    if (info.shared) return withHeaders(response, headers)
     const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : (info.csrfToken ?? Csrf.newToken())
     const isPlain = cookies.hostPrefix && cookieOf(request, names.sessionCookie) !== undefined
     if (isPlain) headers["set-cookie"] = `${names.sessionCookie}=; Max-Age=-1; Path=/`

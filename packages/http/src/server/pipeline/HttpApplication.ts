@@ -10,6 +10,7 @@ import { type Answer, type Implementation, makeRoutes, patternOf, type Routes } 
 import type { Route } from "../../contract/Route.js"
 import { Settings } from "../request/Settings.js"
 import { targetReader } from "../request/Target.js"
+import { nothing, type Unrouted } from "./Unrouted.js"
 
 /** Answers one request, whatever it is. */
 export type HttpApplication = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
@@ -45,13 +46,13 @@ type Needed<Groups extends Implementations<string>> = Effect.Effect.Context<Awai
  * The interface as an application: endpoints whose groups are implemented, some pages, and what happens to every request.
  *
  * A group's implementation is loaded at the first request to one of its endpoints: the schemas of all endpoints took a third of a start, and
- * a deployment never asks for many of them. `lost` is what browsers see at an address that has no page.
+ * a deployment never asks for many of them. `unrouted` answers at paths that no route has.
  */
 export const make = <const Groups extends Implementations<string>>(
   endpoints: ReadonlyArray<Route>,
   groups: Groups,
   pages: ReadonlyArray<Page> = [],
-  lost?: Effect.Effect<HttpServerResponse.HttpServerResponse>
+  unrouted: Unrouted = nothing
 ) =>
   Effect.gen(function* () {
     const services = yield* Effect.context<Needed<Groups>>()
@@ -81,8 +82,8 @@ export const make = <const Groups extends Implementations<string>>(
       })
     const { basePath } = yield* Settings
     const routes = makeRoutes([...endpoints, ...pages.map(routeOf)])
-    const application: HttpApplication = yield* makePipeline(routes, answerOf, lost)
-    return { application, owns: ownerOf(routes, basePath, pages) } satisfies Made
+    const application: HttpApplication = yield* makePipeline(routes, answerOf, unrouted)
+    return { application, owns: ownerOf(routes, basePath, pages, unrouted) } satisfies Made
   })
 
 const routeOf = ({ method, path }: Page): Route => ({
@@ -100,13 +101,14 @@ const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${m
 export const isolated = (application: HttpApplication): HttpApplication =>
   Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
 
-const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>): Made["owns"] => {
+const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>, unrouted: Unrouted): Made["owns"] => {
   const targetOf = targetReader(basePath, routes.isOwn)
   const common = new Set<string>(pages.filter(({ isCommon }) => isCommon === true).map(({ path }) => path))
   const isBelow = (url: string): boolean => url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`)
   return (url, originalUrl = url) => {
     if (parseAppPath(url, basePath) !== undefined) return true
     const { path } = targetOf(url)
-    return routes.isOwn(path) && (!common.has(path) || basePath === "" || isBelow(originalUrl))
+    const isCommon = common.has(path) || !routes.isOwn(path)
+    return (routes.isOwn(path) || unrouted.owns(path)) && (!isCommon || basePath === "" || isBelow(originalUrl))
   }
 }

@@ -20,7 +20,7 @@ import { UserCredentials } from "../credentials/Credentials.js"
 import { HostSessions } from "../credentials/HostSessions.js"
 import { TrustedSessions } from "../credentials/TrustedSessions.js"
 import { licenseWarnings } from "../operate/LicenseWarnings.js"
-import { appPath, requestMetrics } from "../operate/RequestMetrics.js"
+import { appPath, consolePath, requestMetrics } from "../operate/RequestMetrics.js"
 import { StoreFaults } from "../operate/StoreFaults.js"
 import { type AppPath, noApp } from "../request/appPath.js"
 import { clientAddressOf } from "../request/ClientAddress.js"
@@ -40,6 +40,7 @@ import { finisher } from "./Finish.js"
 import { identification } from "./identification.js"
 import { isTooLong, refusalByHead, refuseUrl } from "./headRefusals.js"
 import type { Answer, Routes } from "./Routes.js"
+import type { Unrouted } from "./Unrouted.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -50,7 +51,7 @@ const ofPrograms = /^\/(?:api|scim|derp|internal|oauth2|\.well-known)(?:\/|$)/
 
 /** Whether an address that has no page is asked for by a browser, for a user to see. */
 const isForUser = ({ headers, method }: Request, path: string): boolean =>
-  method === "GET" && /\btext\/html\b/i.test(headers["accept"] ?? "") && !ofPrograms.test(path)
+  (method === "GET" || method === "HEAD") && /\btext\/html\b/i.test(headers["accept"] ?? "") && !ofPrograms.test(path)
 
 /** The session that a browser has for apps alone. */
 const appCookieOf = (request: Request, { address }: AppPath, names: HttpSettings["names"]): string | undefined =>
@@ -64,11 +65,11 @@ const preflight = ({ headers, method }: Request, path: string, cors: HttpSetting
   return HttpServerResponse.empty({ status: 200, headers: preflightHeaders(cors, { path, origin, method: preflighted, headers: asked }) })
 }
 
-/** The whole interface. `answerOf` returns what answers a route, or loads it first. `lost` is what browsers see at an address without a page. */
+/** The whole interface. `answerOf` returns what answers a route, or loads it first. `unrouted` answers at paths that no route has. */
 export const make = (
   routes: Routes,
   answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>,
-  lost?: Effect.Effect<Response>
+  unrouted: Unrouted
 ) =>
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -108,7 +109,9 @@ export const make = (
       const app = named === noApp ? undefined : named
       const isServed = visiting === undefined || isTerminal(target.path)
       const found = isUnread || named !== undefined ? undefined : isServed ? routeOf(request.method, target) : refusePath(target.path)
-      const pattern = named !== undefined ? appPath : found !== undefined && "route" in found ? found.route.pattern : undefined
+      const isLost = found !== undefined && !("route" in found) && found.status === 404 && visiting === undefined
+      const ofConsole = isLost && unrouted.owns(target.path) ? consolePath : undefined
+      const pattern = named !== undefined ? appPath : found !== undefined && "route" in found ? found.route.pattern : ofConsole
       const info: RequestInfo = {
         id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
         ip: visit?.ip ?? clientAddress(peer, request.headers),
@@ -120,6 +123,7 @@ export const make = (
         quota: undefined,
         unlimited: false,
         csrfToken: undefined,
+        shared: false,
         refused: undefined,
         checks: enableAuthzRecordings ? makeRecording() : undefined,
         params: {},
@@ -140,17 +144,28 @@ export const make = (
       if (redirected !== undefined) return Effect.succeed(respond(redirected))
       const preflighted = isAppHost ? undefined : preflight(request, target.path, settings.cors)
       if (preflighted !== undefined) return Effect.succeed(respond(preflighted))
-      const isLost = found !== undefined && !("route" in found) && found.status === 404
-      if (lost !== undefined && isLost && visit === undefined && isForUser(request, target.path)) return Effect.map(lost, respond)
-      const identified = identify(request, info, app)
+      const file = isLost ? unrouted.file(request, target.path) : undefined
+      if (file !== undefined) {
+        info.shared = true
+        return Effect.map(
+          Effect.catchAllCause(file, (cause) => failed(request, info, cause)),
+          respond
+        )
+      }
+      const shown = isLost && isForUser(request, target.path) ? unrouted.page : undefined
+      const identified = shown === undefined || unrouted.isPersonal(target.path) ? identify(request, info, app, shown !== undefined) : undefined
       if (answerByApp !== undefined && app !== undefined) return answerByApp(request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
+      const answer = (): App =>
+        shown === undefined
+          ? answerByRoute(request, target, info, found, services)
+          : shown(request, info, target.path)
       const answered =
         identified === undefined
-          ? Effect.suspend(() => answerByRoute(request, target, info, found, services))
+          ? Effect.suspend(answer)
           : Effect.flatMap(identified, (user) => {
               info.user = user
-              return answerByRoute(request, target, info, found, services)
+              return answer()
             })
       return Effect.map(
         Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),

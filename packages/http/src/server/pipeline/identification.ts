@@ -9,7 +9,7 @@ import type { TrustedSessions } from "../credentials/TrustedSessions.js"
 import type { AppPath } from "../request/appPath.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 
-/** Whose users a host names, beside apps: the interface, and the pages that a host with users of its own has. */
+/** Whose users a host names, beside apps and pages that no route has: the interface, and the pages that a host with users of its own has. */
 const hostPaths = /^\/(?:(?:api|oauth2|external-auth|gitauth)\/|@[^/]+\/[^/]+\/terminal\/?$)/
 
 /** Finds the users of requests: among the service's own sessions and tokens, and at the host where it has users of its own. */
@@ -22,7 +22,8 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
   const identify = (
     request: HttpServerRequest.HttpServerRequest,
     info: RequestInfo,
-    app: AppPath | undefined
+    app: AppPath | undefined,
+    isPage = false
   ): Effect.Effect<RequestInfo["user"]> | undefined => {
     const { credential, id, ip, path, userAgent } = info
     const own = trusted(request, { ip, userAgent, requestId: id })
@@ -37,7 +38,7 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
           dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
         )
       )
-    return host !== undefined && (app !== undefined || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
+    return host !== undefined && (app !== undefined || isPage || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
   }
 
   return { isOwn, identify }

@@ -32,6 +32,8 @@ export interface RequestInfo {
   unlimited: boolean
   /** The token against forged forms that the response sets, where the browser has none. */
   csrfToken: string | undefined
+  /** Whether the answer is the same for all callers, so that caches may share it. */
+  shared: boolean
   /** Why the authentication of the route refused the request. */
   refused: Unauthenticated | Forbidden | undefined
   /** The permission checks that the response lists; undefined where the deployment lists none. */
@@ -57,6 +59,7 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     quota: undefined,
     unlimited: false,
     csrfToken: undefined,
+    shared: false,
     refused: undefined,
     checks: undefined,
     params: {},

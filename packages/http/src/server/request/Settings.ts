@@ -1,7 +1,20 @@
+import type { ConsoleAccent, ConsoleLink, Site } from "@atelier/console"
 import { Context } from "effect"
 import type { Names } from "../../wire/Brand.js"
 import type { CorsSettings } from "./Cors.js"
 import type { Options as RateLimits } from "./RateLimiter.js"
+
+/** Where the web console is, and what it is made of. */
+export interface ConsolePlace {
+  /** Its path in our own space; empty or beginning with a slash, without one at its end. */
+  readonly path: string
+  /** Its path as browsers see it, with a slash at its end. */
+  readonly base: string
+  /** The folder of its files. */
+  readonly folder: string
+  readonly site: Site
+  readonly navigation: ReadonlyArray<ConsoleLink>
+}
 
 /** How the interface is served. */
 export interface HttpSettings {
@@ -16,6 +29,15 @@ export interface HttpSettings {
   readonly mount: string
   /** Where a browser signs in: a path of this service, or the host's page. Undefined where there is no page for it. */
   readonly login: string | undefined
+  /** Undefined where there is no console. */
+  readonly console: ConsolePlace | undefined
+  /** What people see unless the deployment's owner has set something else; empty for the product's own. */
+  readonly appearance: {
+    readonly name: string
+    readonly logo: string
+    /** Undefined for the product's own colours. */
+    readonly accent: ConsoleAccent | undefined
+  }
   /** The proxies whose forwarding headers are believed. deployment.md §3.2. */
   readonly trustedProxies: {
     /** Networks in CIDR notation whose forwarding headers are believed. */

@@ -1,0 +1,25 @@
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type { Effect } from "effect"
+import type { RequestInfo } from "../request/CurrentRequest.js"
+
+/** What answers requests for paths that no route has. Paths are those of our own space, as they are routed. */
+export interface Unrouted {
+  /** Whether the path is the service's, and not the host's to answer. */
+  readonly owns: (path: string) => boolean
+  /** Answers a request for a file, whose answer is the same for every caller. Undefined for a path that has none. */
+  readonly file: (request: HttpServerRequest.HttpServerRequest, path: string) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
+  /** Whether a path's page depends on its user, who is to be known first. */
+  readonly isPersonal: (path: string) => boolean
+  /** What a browser sees; undefined where programs and browsers get the same. */
+  readonly page:
+    | ((
+        request: HttpServerRequest.HttpServerRequest,
+        info: RequestInfo,
+        path: string
+      ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>)
+    | undefined
+}
+
+/** Leaves all such requests to their refusal. */
+export const nothing: Unrouted = { owns: () => false, file: () => undefined, isPersonal: () => false, page: undefined }
