@@ -50,7 +50,11 @@ const inputsHash = () => {
     join(root, "package-lock.json"),
     fileURLToPath(import.meta.url)
   ]
-  for (const path of sources) hash.update(`${relative(root, path)}\0`).update(readFileSync(path)).update("\0")
+  for (const path of sources)
+    hash
+      .update(`${relative(root, path)}\0`)
+      .update(readFileSync(path))
+      .update("\0")
   return hash.digest("base64url")
 }
 
@@ -75,7 +79,9 @@ const describe = async (path) => {
   const encodings = []
   if (!compressed.has(extension)) {
     const small = (bytes) => bytes.length < content.length * 0.9
-    const br = await brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } })
+    const br = await brotli(content, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+    })
     const gz = await gzipped(content, { level: 9 })
     if (small(br)) await writeFile(`${path}.br`, br).then(() => encodings.push("br"))
     if (small(gz)) await writeFile(`${path}.gz`, gz).then(() => encodings.push("gzip"))
@@ -117,7 +123,8 @@ if (builtOf() !== inputs) {
   await writeFile(join(site, "LICENSES.txt"), await licencesOf(libraryFolders(modules.map((id) => id.replace(/^\0|\?.*$/g, "")))))
   const routes = await routesOf(createServer)
   const files = []
-  for (const path of filesOf(site)) if (relative(site, path) !== manifest && relative(site, path) !== "index.html") files.push(await describe(path))
+  for (const path of filesOf(site))
+    if (relative(site, path) !== manifest && relative(site, path) !== "index.html") files.push(await describe(path))
   // Last, so that what is interrupted is made again
   await writeFile(list, `${JSON.stringify({ inputs, routes, files }, null, 1)}\n`)
 }

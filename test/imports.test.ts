@@ -113,6 +113,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "openid-client",
       "ssh2",
       "@atelier/client",
+      "@atelier/console",
       "@atelier/core",
       "@atelier/node",
       "@atelier/agent-protocol"

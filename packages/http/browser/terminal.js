@@ -12,7 +12,12 @@ const delays = [500, 1000, 2000, 5000, 10_000]
 /** WebSocket close codes (RFC 6455 §7.4.1): the program has ended, or the right to the terminal. */
 const closed = { ended: 1000, refused: 1008 }
 
-const terminal = new Terminal({ cursorBlink: true, fontFamily: "ui-monospace, monospace", screenReaderMode: true, theme: { background: "#0b0c0f", foreground: "#eceef2", cursor: "#a9a5ff" } })
+const terminal = new Terminal({
+  cursorBlink: true,
+  fontFamily: "ui-monospace, monospace",
+  screenReaderMode: true,
+  theme: { background: "#0b0c0f", foreground: "#eceef2", cursor: "#a9a5ff" }
+})
 const fit = new FitAddon()
 terminal.loadAddon(fit)
 terminal.open(document.querySelector("#terminal"))

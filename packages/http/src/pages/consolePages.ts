@@ -20,7 +20,7 @@ import { type HostConsole, wantsConsole } from "./ConsoleOptions.js"
 import { lostPage } from "./lostPage.js"
 import { originOf } from "./page.js"
 import { pageHeaders } from "./pageHeaders.js"
-import { pagesOf, seeOther } from "./PageOptions.js"
+import { seeOther } from "./PageOptions.js"
 import { text } from "./text.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -51,7 +51,11 @@ const filesOf = ({ folder, site }: ConsolePlace) =>
         return content === undefined
           ? Effect.succeed(HttpServerResponse.empty({ status: answer.status, headers: { ...headers, ...answer.headers } }))
           : Effect.map(content, (bytes) =>
-              HttpServerResponse.uint8Array(bytes, { status: answer.status, headers: own, ...(contentType === undefined ? {} : { contentType }) })
+              HttpServerResponse.uint8Array(bytes, {
+                status: answer.status,
+                headers: own,
+                ...(contentType === undefined ? {} : { contentType })
+              })
             )
       }
     }
@@ -105,7 +109,7 @@ const documentPage = (place: ConsolePlace) =>
 export const consolePages = (options: HostConsole) =>
   Effect.gen(function* () {
     const settings = yield* Settings
-    const { console: place, login, mount } = settings
+    const { console: place, login } = settings
     const lost = yield* lostPage(options)
     if (place === undefined) {
       if (wantsConsole(options)) yield* Effect.logWarning("the web console is not served: its files have not been built")

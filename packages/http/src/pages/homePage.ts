@@ -10,7 +10,8 @@ import { text } from "./text.js"
 /** Where a user goes on after signing in. Programs get JSON. */
 export const homePage = ({ mount, served, settings }: FormPages) =>
   served(({ brand, info, request }) => {
-    if (!/\btext\/html\b/i.test(request.headers["accept"] ?? "")) return Effect.succeed(refuse(new NotFound({ message: "Route not found." })))
+    if (!/\btext\/html\b/i.test(request.headers["accept"] ?? ""))
+      return Effect.succeed(refuse(new NotFound({ message: "Route not found." })))
     if (info.user?._tag !== "Right") return Effect.succeed(seeOther(`${mount}/login`))
     if (settings.console !== undefined) return Effect.succeed(seeOther(settings.console.base))
     const links: ReadonlyArray<readonly [address: string, label: string]> = [

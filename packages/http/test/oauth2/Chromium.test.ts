@@ -29,6 +29,7 @@ describe.skipIf(chromiumPath === undefined).each([
     oidc.accounts.set("ada", anAccount({ email: "ada@example.com", email_verified: true, preferred_username: "ada" }))
     server = await startServer(sqlite, {
       accessUrl: base,
+      console: false,
       empty: true,
       mailer,
       options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: oidc.issuer }

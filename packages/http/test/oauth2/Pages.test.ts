@@ -186,7 +186,7 @@ describeInterface(
       expect([answer.status, answer.body]).toStrictEqual([404, { message: "Route not found." }])
     })
   },
-  { mailer: Layer.succeed(Mailer, { isConfigured: true, send: () => Effect.void }) }
+  { console: false, mailer: Layer.succeed(Mailer, { isConfigured: true, send: () => Effect.void }) }
 )
 
 describeInterface(

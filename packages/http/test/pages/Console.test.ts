@@ -198,15 +198,26 @@ describeInterface(
         const { headers, status, text } = await get("/assets/app-1.js", { "accept-encoding": accepted })
         expect([accepted, status, headers.get("content-encoding")]).toStrictEqual([accepted, 200, coding])
         if (coding === null) expect(text).toBe(script)
-        expect([headers.get("cache-control"), headers.get("vary")]).toStrictEqual(["public, max-age=31536000, immutable", "Accept-Encoding"])
+        expect([headers.get("cache-control"), headers.get("vary")]).toStrictEqual([
+          "public, max-age=31536000, immutable",
+          "Accept-Encoding"
+        ])
         expect(headers.get("x-content-type-options")).toBe("nosniff")
       }
       const { headers, text } = await get("/mark.svg")
-      expect([text, headers.get("cache-control"), headers.get("content-type")]).toStrictEqual([picture, "public, no-cache", "image/svg+xml"])
+      expect([text, headers.get("cache-control"), headers.get("content-type")]).toStrictEqual([
+        picture,
+        "public, no-cache",
+        "image/svg+xml"
+      ])
     })
 
     it("are not sent again to a client that has them", async () => {
-      const etags = await Promise.all(["br", "gzip", ""].map(async (accepted) => (await get("/assets/app-1.js", { "accept-encoding": accepted })).headers.get("etag") ?? ""))
+      const etags = await Promise.all(
+        ["br", "gzip", ""].map(
+          async (accepted) => (await get("/assets/app-1.js", { "accept-encoding": accepted })).headers.get("etag") ?? ""
+        )
+      )
       expect(new Set(etags).size).toBe(3)
       const again = await get("/assets/app-1.js", { "accept-encoding": "br", "if-none-match": `"x", W/${etags[0]}` })
       expect([again.status, again.text]).toStrictEqual([304, ""])

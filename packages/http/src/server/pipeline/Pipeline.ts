@@ -66,11 +66,7 @@ const preflight = ({ headers, method }: Request, path: string, cors: HttpSetting
 }
 
 /** The whole interface. `answerOf` returns what answers a route, or loads it first. `unrouted` answers at paths that no route has. */
-export const make = (
-  routes: Routes,
-  answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>,
-  unrouted: Unrouted
-) =>
+export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>, unrouted: Unrouted) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const limiter = yield* RateLimiter
@@ -153,13 +149,12 @@ export const make = (
         )
       }
       const shown = isLost && isForUser(request, target.path) ? unrouted.page : undefined
-      const identified = shown === undefined || unrouted.isPersonal(target.path) ? identify(request, info, app, shown !== undefined) : undefined
+      const identified =
+        shown === undefined || unrouted.isPersonal(target.path) ? identify(request, info, app, shown !== undefined) : undefined
       if (answerByApp !== undefined && app !== undefined) return answerByApp(request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
       const answer = (): App =>
-        shown === undefined
-          ? answerByRoute(request, target, info, found, services)
-          : shown(request, info, target.path)
+        shown === undefined ? answerByRoute(request, target, info, found, services) : shown(request, info, target.path)
       const answered =
         identified === undefined
           ? Effect.suspend(answer)

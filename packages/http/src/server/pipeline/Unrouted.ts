@@ -8,7 +8,10 @@ export interface Unrouted {
   /** Whether the path is the service's, and not the host's to answer. */
   readonly owns: (path: string) => boolean
   /** Answers a request for a file, whose answer is the same for every caller. Undefined for a path that has none. */
-  readonly file: (request: HttpServerRequest.HttpServerRequest, path: string) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
+  readonly file: (
+    request: HttpServerRequest.HttpServerRequest,
+    path: string
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
   /** Whether a path's page depends on its user, who is to be known first. */
   readonly isPersonal: (path: string) => boolean
   /** What a browser sees; undefined where programs and browsers get the same. */

@@ -1,0 +1,145 @@
+/** The console in a real browser, over the real service: one server and one browser for a file, and a window for each role. */
+import { type Browser, type BrowserContext, type ConsoleMessage, type Page } from "playwright-core"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { afterAll, afterEach, beforeAll, describe, expect } from "vitest"
+import { folder, listPath } from "../src/index.js"
+import { chromiumPath, expectAccessible, startChromium } from "../../../test/outside/chromium.js"
+import { type Person, type ServerOptions, startServer, type TestServer } from "../../../test/http/server.js"
+import { type Database, databasesOf } from "../../../test/store/databases.js"
+
+/** Who looks at the console. `nobody` has an account, and belongs to no organization. */
+export type Role = "owner" | "member" | "auditor" | "template-admin" | "nobody"
+
+/** A window of one person, without what other windows have stored. */
+export interface Window {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Goes to an address of the console, and waits for its heading. */
+  readonly go: (path: string) => Promise<void>
+}
+
+export interface ConsoleTest {
+  readonly server: TestServer
+  /** Where browsers find the service, without a slash at its end. */
+  readonly base: string
+  /** The person of a role; the same one each time. */
+  readonly person: (role: Role) => Promise<Person>
+  /** A new window, signed in unless no role is given. */
+  readonly open: (role?: Role) => Promise<Window>
+  /** What windows have complained of. A test that provokes a complaint takes it out. */
+  readonly complaints: Array<string>
+}
+
+const isBuilt = existsSync(fileURLToPath(new URL(listPath, folder)))
+
+if (!isBuilt) process.stderr.write("The console has not been built (npm run build): its tests in a browser are skipped.\n")
+
+/** Whether there is a browser, and a console for it. */
+export const canBrowse = chromiumPath !== undefined && isBuilt
+
+const fieldsOf = (role: Exclude<Role, "owner">) => ({
+  username: role,
+  email: `${role}@example.com`,
+  name: role.replace("-", " ").replace(/^./, (first) => first.toUpperCase()),
+  rbac_roles: role === "auditor" || role === "template-admin" ? [role] : []
+})
+
+/** A refusal of the interface is an answer that the screens show. The browser notes it too. */
+const isRefusal = (message: ConsoleMessage): boolean =>
+  /^Failed to load resource: .* status of 4\d\d/.test(message.text()) && message.location().url.includes("/api/")
+
+/** Starts a server and a browser. */
+export const startConsole = async (
+  storage: Database[1],
+  options: ServerOptions = {}
+): Promise<ConsoleTest & { readonly close: () => Promise<void> }> => {
+  const { accessUrl: base = "http://atelier.test" } = options
+  const server = await startServer(storage, options)
+  const browser: Browser = await startChromium({ [new URL(base).hostname]: new URL(server.url).host })
+  const complaints: Array<string> = []
+  const people = new Map<Role, Promise<Person>>()
+
+  const person = (role: Role): Promise<Person> => {
+    if (role === "owner") return Promise.resolve(server.owner())
+    const known = people.get(role) ?? (role === "nobody" ? server.aPerson({ fields: fieldsOf(role) }) : server.aMember(fieldsOf(role)))
+    people.set(role, known)
+    return known
+  }
+
+  const open = async (role?: Role): Promise<Window> => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
+    if (role !== undefined) {
+      const { token } = await person(role)
+      await context.addCookies([{ name: "service_session_token", value: token, url: base, httpOnly: true, sameSite: "Lax" }])
+    }
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    page.on("console", (message) => {
+      if (message.type() === "error" && !isRefusal(message)) complaints.push(`${page.url()}: ${message.text()}`)
+    })
+    page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`))
+    page.on("request", (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${base}/`) && !/^(?:data|blob|about):/.test(url)) complaints.push(`${page.url()}: a request to ${url}`)
+    })
+    const go = async (path: string): Promise<void> => {
+      await page.goto(`${base}${path}`)
+      await page.getByRole("heading", { level: 1 }).first().waitFor()
+    }
+    return { page, context, go }
+  }
+
+  return {
+    server,
+    base,
+    person,
+    open,
+    complaints,
+    close: async () => {
+      await browser.close()
+      await server.close()
+    }
+  }
+}
+
+/** A suite over the console, on the database that its name decides. A window that complains fails its test. */
+export const describeConsole = (name: string, define: (console: () => ConsoleTest) => void, options: ServerOptions = {}): void =>
+  describe.skipIf(!canBrowse).each(databasesOf(name))(`${name} on %s`, (_, storage) => {
+    let running: (ConsoleTest & { readonly close: () => Promise<void> }) | undefined
+    beforeAll(async () => {
+      running = await startConsole(storage, options)
+    })
+    afterEach(() => {
+      expect(running?.complaints.splice(0)).toStrictEqual([])
+    })
+    afterAll(() => running?.close())
+    define(() => {
+      if (running === undefined) throw new Error("the server has not started")
+      return running
+    })
+  })
+
+/** The widths that every screen works at. */
+export const widths = [1440, 768, 320] as const
+
+/** Expects that nothing of a screen lies outside of its width, at each of the widths. */
+export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    const overflowing = await page.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll("main")]
+        .filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+        .map(({ clientWidth, scrollWidth, tagName }) => `${tagName.toLowerCase()}: ${scrollWidth} of ${clientWidth}`)
+    )
+    expect([page.url(), width, overflowing]).toStrictEqual([page.url(), width, []])
+  }
+  await page.setViewportSize({ width: widths[0], height: 900 })
+}
+
+/** Expects what holds for every screen: no barrier in either theme, and no sideways scroll. */
+export const expectWellMade = async (page: Page): Promise<void> => {
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: "light" })
+  await expectNoSidewaysScroll(page)
+}
