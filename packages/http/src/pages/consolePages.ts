@@ -20,7 +20,7 @@ import { type HostConsole, wantsConsole } from "./ConsoleOptions.js"
 import { lostPage } from "./lostPage.js"
 import { originOf } from "./page.js"
 import { pageHeaders } from "./pageHeaders.js"
-import { seeOther } from "./PageOptions.js"
+import { queryOf, seeOther } from "./PageOptions.js"
 import { text } from "./text.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -151,7 +151,7 @@ export const consolePages = (options: HostConsole) =>
         }
         if (own !== undefined) return show(request, info, isKnown)
         // Links in messages lead to the service, wherever its console is
-        if (isKnown) return Effect.succeed(seeOther(`${place.base}${request.url.replace(/^\/+/, "")}`))
+        if (isKnown) return Effect.succeed(seeOther(withQuery(`${place.base}${path.slice(1)}`, queryOf(request))))
         return lost ?? show(request, info, false)
       }
     } satisfies Unrouted

@@ -51,7 +51,13 @@ const getOf =
 const ofOwner = (server: () => TestServer) => ({ ...html, cookie: `service_session_token=${server().owner().token}` })
 
 const settingsIn = (page: string): Record<string, unknown> =>
-  JSON.parse((/content="([^"]*)"/.exec(page)?.[1] ?? "").replaceAll("&quot;", '"').replaceAll("&amp;", "&").replaceAll("&lt;", "<"))
+  JSON.parse(
+    (/content="([^"]*)"/.exec(page)?.[1] ?? "")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&amp;", "&")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+  )
 
 const answered = ({ headers, status }: Awaited<ReturnType<Get>>) => [status, headers.get("location")]
 
