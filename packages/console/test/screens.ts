@@ -1,5 +1,17 @@
 /** The screens that pictures are made of, with their addresses: one line for each. */
-export const screens: ReadonlyArray<readonly [name: string, path: string]> = [["workspaces", "/workspaces"]]
+export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
+  ["workspaces", "/workspaces"],
+  ["not-found", "/settings/none"],
+  ["account", "/settings/account"],
+  ["security", "/settings/security"],
+  ["tokens", "/settings/tokens"],
+  ["new-token", "/settings/tokens/new"],
+  ["ssh-keys", "/settings/ssh-keys"],
+  ["external-auth", "/settings/external-auth"],
+  ["notifications", "/settings/notifications"],
+  ["appearance", "/settings/appearance"],
+  ["schedule", "/settings/schedule"]
+]
 
 /** Pages that the server makes, and whether they need a session. */
 export const serverPages: ReadonlyArray<readonly [name: string, path: string, isSignedIn: boolean]> = [

@@ -1,9 +1,10 @@
 /** What the palette searches: one line for each area. */
+import { useAccountCommands } from "../screens/account/commands.js"
 import { useCreateCommands } from "../screens/create/commands.js"
 import { useWorkspaceCommands } from "../screens/workspaces/commands.js"
 import type { Command } from "./area.js"
 
 /** Hooks are called in the same order each time. */
-const areas = [useWorkspaceCommands, useCreateCommands]
+const areas = [useWorkspaceCommands, useCreateCommands, useAccountCommands]
 
 export const useAreaCommands = (typed: string): ReadonlyArray<Command> => areas.flatMap((useCommands) => useCommands(typed))

@@ -1,10 +1,11 @@
 /** The addresses of all areas, one line for each. Loads no screen, and nothing that needs a browser: the build lists the addresses with it. */
 import { createRouter } from "@tanstack/react-router"
+import { accountRoutes } from "../screens/account/routes.js"
 import { createRoutes } from "../screens/create/routes.js"
 import { workspaceRoutes } from "../screens/workspaces/routes.js"
 import { rootRoute } from "./root.js"
 
-export const routeTree = rootRoute.addChildren([...workspaceRoutes, ...createRoutes])
+export const routeTree = rootRoute.addChildren([...workspaceRoutes, ...createRoutes, ...accountRoutes])
 
 /** The patterns of all addresses, such as `/workspaces` and `/@{$owner}/$workspace`. */
 export const patterns = (): ReadonlyArray<string> => Object.keys(createRouter({ routeTree, isServer: true }).routesByPath)

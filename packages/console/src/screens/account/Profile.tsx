@@ -1,0 +1,61 @@
+import * as users from "@atelier/client/users"
+import { client } from "../../app/client.js"
+import { queryClient } from "../../app/queries.js"
+import { useMe } from "../../app/session.js"
+import { accountText, loginNames, profileText } from "../../texts/account.js"
+import { Button } from "../../ui/Button.js"
+import { Field, Input } from "../../ui/Field.js"
+import { Form, FormActions } from "../../ui/Form.js"
+import { PropertyList, Section } from "../../ui/Page.js"
+import { Time } from "../../ui/Time.js"
+import { notify } from "../../ui/Toast.js"
+import { SettingsFrame } from "./SettingsFrame.js"
+import { textIn } from "./textIn.js"
+
+/** Who the user is. */
+export const Profile = () => {
+  const { avatar_url = "", created_at, email, login_type, name = "", roles, username } = useMe()
+
+  const save = async (form: FormData): Promise<void> => {
+    const body = { username: textIn(form, "username"), name: textIn(form, "name"), avatar_url: textIn(form, "avatar_url") }
+    await users.updateProfile(client, { user: "me", body })
+    await queryClient.invalidateQueries({ queryKey: ["me"] })
+    notify(accountText.saved)
+  }
+
+  return (
+    <SettingsFrame title={accountText.profile}>
+      <Section title={profileText.title} description={profileText.description}>
+        <Form className="account-form" onSubmit={save}>
+          <Field label={profileText.username} name="username" hint={profileText.usernameHint}>
+            <Input defaultValue={username} autoComplete="username" spellCheck={false} />
+          </Field>
+          <Field label={profileText.name} name="name" isOptional>
+            <Input defaultValue={name} autoComplete="name" />
+          </Field>
+          <Field label={profileText.avatar} name="avatar_url" hint={profileText.avatarHint} isOptional>
+            <Input defaultValue={avatar_url} inputMode="url" spellCheck={false} />
+          </Field>
+          <FormActions>
+            <Button type="submit" kind="primary">
+              {accountText.save}
+            </Button>
+          </FormActions>
+        </Form>
+      </Section>
+      <Section title={profileText.facts}>
+        <PropertyList
+          properties={[
+            { label: profileText.email, value: email },
+            { label: profileText.login, value: loginNames[login_type] ?? login_type },
+            { label: profileText.created, value: <Time at={created_at} /> },
+            {
+              label: profileText.roles,
+              value: roles.map(({ display_name, name }) => display_name || name).join(", ") || profileText.noRoles
+            }
+          ]}
+        />
+      </Section>
+    </SettingsFrame>
+  )
+}

@@ -1,0 +1,168 @@
+import type { UserSshKey } from "@atelier/client"
+import * as gitSshKeys from "@atelier/client/gitSshKeys"
+import * as sshKeys from "@atelier/client/sshKeys"
+import { useQuery } from "@tanstack/react-query"
+import { KeyRound } from "lucide-react"
+import { useState } from "react"
+import { client } from "../../app/client.js"
+import { queryClient } from "../../app/queries.js"
+import { accountText, sshText } from "../../texts/account.js"
+import { Button } from "../../ui/Button.js"
+import { Code } from "../../ui/Code.js"
+import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
+import { Field, Input, TextArea } from "../../ui/Field.js"
+import { Form, FormActions } from "../../ui/Form.js"
+import { Section } from "../../ui/Page.js"
+import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Time } from "../../ui/Time.js"
+import { notify } from "../../ui/Toast.js"
+import { SettingsFrame } from "./SettingsFrame.js"
+import { textIn } from "./textIn.js"
+
+const gitKey = ["git-ssh-key"]
+const clientKeys = ["ssh-keys"]
+
+/** The key that workspaces use for git, and the keys of the user's computers. */
+export const SshKeys = () => (
+  <SettingsFrame title={accountText.sshKeys}>
+    <GitKeySection />
+    <ClientKeysSection />
+  </SettingsFrame>
+)
+
+const GitKeySection = () => {
+  const [isAsked, setAsked] = useState(false)
+  const { data, error, refetch } = useQuery({
+    queryKey: gitKey,
+    queryFn: ({ signal }) => gitSshKeys.getGitSshKey(client, { user: "me" }, { signal })
+  })
+
+  const content = () => {
+    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (data === undefined) return <SkeletonLines />
+    return (
+      <>
+        <Code text={data.public_key.trim()} isWrapped />
+        <p className="faint account-note">
+          {sshText.created} <Time at={data.updated_at} />
+        </p>
+      </>
+    )
+  }
+
+  return (
+    <Section
+      title={sshText.git}
+      description={sshText.gitDescription}
+      actions={<Button onClick={() => setAsked(true)}>{sshText.regenerate}</Button>}
+    >
+      {content()}
+      <ConfirmDialog
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        title={sshText.regenerateTitle}
+        description={sshText.regenerateHint}
+        action={sshText.regenerate}
+        isDangerous
+        onConfirm={async () => {
+          const made = await gitSshKeys.regenerateGitSshKey(client, { user: "me" })
+          queryClient.setQueryData(gitKey, made)
+          notify(sshText.regenerated)
+        }}
+      />
+    </Section>
+  )
+}
+
+const ClientKeysSection = () => {
+  const [isAdding, setAdding] = useState(false)
+  const [asked, setAsked] = useState<UserSshKey | undefined>()
+  const { data, error, refetch } = useQuery({
+    queryKey: clientKeys,
+    queryFn: ({ signal }) => sshKeys.listSshKeys(client, { user: "me" }, { signal })
+  })
+
+  const add = async (form: FormData): Promise<void> => {
+    const name = textIn(form, "name")
+    const body = { public_key: textIn(form, "public_key"), ...(name === "" ? {} : { name }) }
+    await sshKeys.addSshKey(client, { user: "me", body })
+    await queryClient.invalidateQueries({ queryKey: clientKeys })
+    setAdding(false)
+    notify(sshText.added)
+  }
+
+  const content = () => {
+    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (data === undefined)
+      return (
+        <div className="section-body">
+          <SkeletonLines />
+        </div>
+      )
+    if (data.length === 0)
+      return (
+        <Empty icon={<KeyRound />} title={sshText.empty}>
+          {sshText.emptyHint}
+        </Empty>
+      )
+    return (
+      <ul className="account-list">
+        {data.map((key) => (
+          <li key={key.id}>
+            <div className="account-what">
+              <div>{key.name}</div>
+              <div className="mono">{key.fingerprint}</div>
+            </div>
+            <span className="faint">
+              {sshText.lastUsed} <Time at={key.last_used_at} />
+            </span>
+            <Button onClick={() => setAsked(key)} aria-label={`${sshText.delete} ${key.name}`}>
+              {sshText.delete}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    )
+  }
+
+  return (
+    <Section
+      title={sshText.clients}
+      description={sshText.clientsDescription}
+      actions={<Button onClick={() => setAdding(true)}>{sshText.add}</Button>}
+      isFlush
+    >
+      {content()}
+      <Dialog isOpen={isAdding} onClose={() => setAdding(false)} title={sshText.addTitle} size="medium">
+        <Form onSubmit={add}>
+          <Field label={sshText.publicKey} name="public_key" hint={sshText.publicKeyHint}>
+            <TextArea className="mono" spellCheck={false} autoFocus />
+          </Field>
+          <Field label={sshText.name} name="name" hint={sshText.nameHint} isOptional>
+            <Input />
+          </Field>
+          <FormActions>
+            <Button onClick={() => setAdding(false)}>{accountText.cancel}</Button>
+            <Button type="submit" kind="primary">
+              {sshText.add}
+            </Button>
+          </FormActions>
+        </Form>
+      </Dialog>
+      <ConfirmDialog
+        isOpen={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={sshText.deleteTitle(asked?.name ?? "")}
+        description={sshText.deleteHint}
+        action={sshText.delete}
+        isDangerous
+        onConfirm={async () => {
+          if (asked === undefined) return
+          await sshKeys.deleteSshKey(client, { user: "me", sshkey: asked.id })
+          await queryClient.invalidateQueries({ queryKey: clientKeys })
+          notify(sshText.deleted)
+        }}
+      />
+    </Section>
+  )
+}

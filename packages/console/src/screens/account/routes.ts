@@ -1,0 +1,65 @@
+/** The addresses of the user's own account. */
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
+import { rootRoute } from "../../app/root.js"
+
+export interface NotificationSearch {
+  /** The event that a message's link asks to switch off. */
+  readonly disabled?: string
+}
+
+export const accountRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings",
+    beforeLoad: () => {
+      throw redirect({ to: "/settings/account", replace: true })
+    }
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/account",
+    component: lazyRouteComponent(() => import("./Profile.js"), "Profile")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/security",
+    component: lazyRouteComponent(() => import("./Security.js"), "Security")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/tokens",
+    component: lazyRouteComponent(() => import("./Tokens.js"), "Tokens")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/tokens/new",
+    component: lazyRouteComponent(() => import("./NewToken.js"), "NewToken")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/ssh-keys",
+    component: lazyRouteComponent(() => import("./SshKeys.js"), "SshKeys")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/external-auth",
+    component: lazyRouteComponent(() => import("./ExternalAuth.js"), "ExternalAuth")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/notifications",
+    validateSearch: ({ disabled }: Readonly<Record<string, unknown>>): NotificationSearch =>
+      typeof disabled === "string" && disabled !== "" ? { disabled } : {},
+    component: lazyRouteComponent(() => import("./Notifications.js"), "Notifications")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/appearance",
+    component: lazyRouteComponent(() => import("./Appearance.js"), "Appearance")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/schedule",
+    component: lazyRouteComponent(() => import("./Schedule.js"), "Schedule")
+  })
+] as const

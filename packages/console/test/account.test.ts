@@ -1,0 +1,126 @@
+/** The user's own account, as its owner sees and changes it. */
+import { expect, it } from "vitest"
+import { ownerPassword } from "../../../test/http/server.js"
+import { describeConsole, expectWellMade } from "./browser.js"
+
+const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqfD5pQ0oQy6bqQ2yS6n1dDPCs7B1Wq8oA0P5tq1pGm ada@laptop"
+
+describeConsole("the settings of a user", (console) => {
+  it("show each part, without a barrier and without a sideways scroll", async () => {
+    const { open } = console()
+    const { context, go, page } = await open("member")
+    for (const [path, heading] of [
+      ["/settings", "Profile"],
+      ["/settings/security", "Password"],
+      ["/settings/tokens", "You have no tokens"],
+      ["/settings/tokens/new", "New token"],
+      ["/settings/ssh-keys", "Key for git"],
+      ["/settings/external-auth", "This deployment is connected to no other service"],
+      ["/settings/notifications", "Workspace Events"],
+      ["/settings/appearance", "Theme"],
+      ["/settings/schedule", "Quiet hours"]
+    ] as const) {
+      await go(path)
+      await page.getByRole("heading", { level: 2, name: heading, exact: true }).waitFor()
+      await expectWellMade(page)
+    }
+    await context.close()
+  })
+
+  it("change the profile, and say what is wrong with it", async () => {
+    const { open, server } = console()
+    const { context, go, page } = await open("member")
+    await go("/settings/account")
+    await page.getByLabel("Username").fill("not a name!")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("alert").first().waitFor()
+    expect(await page.getByLabel("Username").getAttribute("aria-invalid")).toBe("true")
+    await page.getByLabel("Username").fill("member")
+    await page.getByLabel("Name optional").fill('<img src="x" onerror="alert(1)">')
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").waitFor()
+    const { token } = await console().person("member")
+    expect((await server.call("GET", "/users/me", { token })).body).toMatchObject({ name: '<img src="x" onerror="alert(1)">' })
+    await context.close()
+  })
+
+  it("make a token within limits, show it once, and delete it", async () => {
+    const { open, server } = console()
+    const { context, go, page } = await open("owner")
+    await go("/settings/tokens/new")
+    await page.getByLabel("Name", { exact: false }).first().fill("laptop")
+    await page.getByLabel("Lifetime").selectOption("7")
+    await page.getByRole("combobox", { name: "Scopes" }).click()
+    await page.getByRole("option", { name: "user:read", exact: true }).click()
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: "Create token" }).click()
+    await page.getByRole("heading", { level: 1, name: "Your new token" }).waitFor()
+    await expectWellMade(page)
+    const token = (await page.locator("pre").textContent()) ?? ""
+    expect((await server.call("GET", "/users/me", { token })).status).toBe(200)
+    expect((await server.call("POST", "/users/me/keys/tokens", { token, body: {} })).status).toBe(403)
+
+    await page.getByRole("link", { name: "Back to the tokens" }).click()
+    const row = page.getByRole("row", { name: /laptop/ })
+    await row.waitFor()
+    expect(await page.content()).not.toContain(token)
+    await row.getByRole("button", { name: "Actions for laptop" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText("laptop is deleted").waitFor()
+    expect((await server.call("GET", "/users/me", { token })).status).toBe(401)
+    await context.close()
+  })
+
+  it("hold keys of computers, and refuse what is no key", async () => {
+    const { open } = console()
+    const { context, go, page } = await open("owner")
+    await go("/settings/ssh-keys")
+    await page.getByRole("button", { name: "Add key" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Public key").fill("no key")
+    await dialog.getByRole("button", { name: "Add key" }).click()
+    await dialog.getByRole("alert").first().waitFor()
+    await dialog.getByLabel("Public key").fill(publicKey)
+    await dialog.getByRole("button", { name: "Add key" }).click()
+    await page.getByText("ada@laptop").waitFor()
+    await page.getByRole("button", { name: "Delete ada@laptop" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText("Key deleted").waitFor()
+    await context.close()
+  })
+
+  it("switch notifications of an event off by a message's link", async () => {
+    const { open, server } = console()
+    const { token } = server.owner()
+    const templates = (await server.call("GET", "/notifications/templates/system", { token })).body as ReadonlyArray<{
+      readonly id: string
+      readonly name: string
+    }>
+    const { id = "", name = "" } = templates.find((template) => template.name === "Workspace Deleted") ?? {}
+    const { context, go, page } = await open("owner")
+    await go(`/settings/notifications?disabled=${id}`)
+    await page.getByRole("button", { name: "Stop them" }).click()
+    await page.getByText("Saved").waitFor()
+    expect(await page.getByRole("switch", { name }).isChecked()).toBe(false)
+    await context.close()
+  })
+
+  it("change the password, which ends other sessions", async () => {
+    const { open } = console()
+    const { context, go, page } = await open("owner")
+    await go("/settings/security")
+    await page.getByLabel("Current password").fill("wrong")
+    await page.getByLabel("New password", { exact: true }).fill("AnotherSecurePassword!")
+    await page.getByLabel("New password again").fill("Different")
+    await page.getByRole("button", { name: "Change password" }).click()
+    await page.getByText("The two new passwords differ.").waitFor()
+    await page.getByLabel("New password again").fill("AnotherSecurePassword!")
+    await page.getByRole("button", { name: "Change password" }).click()
+    await page.getByRole("alert").first().waitFor()
+    await page.getByLabel("Current password").fill(ownerPassword)
+    await page.getByRole("button", { name: "Change password" }).click()
+    await page.getByText("Password changed").waitFor()
+    await context.close()
+  })
+})
