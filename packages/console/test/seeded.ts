@@ -2,20 +2,14 @@
 import { ownerPassword, type ServerOptions } from "../../../test/http/server.js"
 import { testEngines } from "../../../test/outside/engine.js"
 import { aTemplate } from "../../../test/http/templates.js"
+import { anApp } from "../../../test/records/resources.js"
 import { aBuild, aWorkspace } from "../../../test/http/workspaceCalls.js"
 import type { ConsoleTest } from "./browser.js"
 
 /** What a server needs to be seeded. */
 export const seededOptions: ServerOptions = { provisioner: testEngines }
 
-const agent = (
-  name: string,
-  apps: ReadonlyArray<{ readonly slug: string; readonly display_name: string; readonly icon: string }> = []
-) => ({
-  name,
-  display_apps: ["web_terminal", "vscode"] as const,
-  apps: apps.map((app) => ({ ...app, url: "http://localhost:8080" }))
-})
+const editor = anApp({ slug: "editor", display_name: "Editor", icon: "/icon/code.svg" })
 
 const people = [
   ["ada", "Ada Lovelace"],
@@ -37,7 +31,7 @@ export const seed = async ({ person, server }: ConsoleTest): Promise<void> => {
         { name: "size", display_name: "Size", type: "number", default_value: "2", mutable: true },
         { name: "region", display_name: "Region", default_value: "eu", mutable: true }
       ],
-      started: [{ name: "machine", agents: [agent("main", [{ slug: "editor", display_name: "Editor", icon: "/icon/code.svg" }])] }],
+      started: [{ name: "machine", agents: [{ name: "main", apps: [editor] }] }],
       logs: ["Reading the template", "\u001b[32mPlan: 3 to add\u001b[0m", "Apply complete"]
     },
     { name: "node", display_name: "Node.js", description: "Node.js with git and an editor.", icon: "/icon/nodejs.svg" }
@@ -45,7 +39,7 @@ export const seed = async ({ person, server }: ConsoleTest): Promise<void> => {
   const shell = await aTemplate(
     server,
     {
-      started: [{ name: "machine", agents: [agent("main"), agent("tests")] }],
+      started: [{ name: "machine", agents: [{ name: "main" }, { name: "tests" }] }],
       fails_by: "broken",
       parameters: [{ name: "broken", default_value: "", mutable: true }]
     },
