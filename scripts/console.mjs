@@ -45,7 +45,7 @@ const inputsHash = () => {
   const hash = createHash("sha256")
   const sources = [
     ...["src", "public"].flatMap((name) => filesOf(join(folder, name))),
-    ...["index.html", "package.json", "vite.config.ts"].map((name) => join(folder, name)),
+    ...["index.html", "package.json", "tsconfig.json", "vite.config.ts"].map((name) => join(folder, name)),
     ...filesOf(join(root, "packages/client/src")),
     join(root, "package-lock.json"),
     fileURLToPath(import.meta.url)
