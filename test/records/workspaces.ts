@@ -62,6 +62,7 @@ export const storedVersion = (
       source_example_id: null,
       has_ai_task: false,
       has_external_agent: false,
+      engine: null,
       workspace_tags: {},
       ...fields
     }

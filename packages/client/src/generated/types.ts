@@ -2002,6 +2002,7 @@ export interface TemplateVersion {
   readonly readme: string
   readonly archived: boolean
   readonly has_external_agent: boolean
+  readonly engine?: string
   readonly created_by: MinimalUser
   readonly job: ProvisionerJob
   readonly matched_provisioners?: MatchedProvisioners

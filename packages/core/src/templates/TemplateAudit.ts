@@ -79,6 +79,7 @@ const versionAudit = auditedResource<TemplateVersion>({
     archived: audited,
     source_example_id: ignored,
     has_ai_task: ignored,
+    engine: ignored,
     has_external_agent: ignored,
     workspace_tags: ignored
   }

@@ -14,19 +14,51 @@ export const containerEngines: ReadonlyArray<string> = ["docker", "kubernetes"]
 /** A line of its own at the left: what is indented belongs to another key. */
 const engineLine = /^engine:[ \t]*(["']?)([a-z][a-z0-9-]*)\1[ \t]*(?:#.*)?\r?$/m
 
+/** A piece of YAML in flow style: space, a comment, a quoted text, an indicator, or a plain text up to the next indicator. YAML 1.2.2 §7. */
+const flowToken = /\s+|#.*|"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*'|[[\]{},:]|[^\s[\]{},:"'][^[\]{},:\n]*/gy
+
+/**
+ * Whether a mapping in flow style, or one of a list of them, has the key `container`. The mapping or the list begins at this place of the text, as in
+ * `agents: [{ name: main, container: { … } }]`.
+ */
+const flowHasContainer = (text: string, from: number): boolean => {
+  const open: Array<string> = []
+  let before = ""
+  let isKey = false
+  flowToken.lastIndex = from
+  for (let token = flowToken.exec(text); token !== null; token = flowToken.exec(text)) {
+    const [piece] = token
+    if (/^[\s#]/.test(piece)) continue
+    if (piece === ":" && isKey) return true
+    isKey = false
+    if (piece === "[" || piece === "{") open.push(piece)
+    else if (piece === "]" || piece === "}") open.pop()
+    else isKey = /^(["']?)container\1\s*$/.test(piece) && /^\[?\{$/.test(open.join("")) && (before === "{" || before === ",")
+    if (open.length === 0) return false
+    before = piece
+  }
+  return false
+}
+
 /** What a line adds to a list: the columns of its dash and of what follows it; the latter is missing if the line has nothing more. */
 const listItem = /^( *)-(?:( +)(?=[^\s#])|[ \t]*(?:#.*)?$)/
 
 /**
- * Whether an agent has the key `container`, in lines of their own. A value over several lines is indented deeper than the key of its agent (YAML 1.2.2
+ * Whether an agent has the key `container`. A value over several lines is indented deeper than the key of its agent (YAML 1.2.2
  * §8.1), so no line of a script is taken for one.
  */
 const hasContainer = (text: string): boolean => {
+  const flow = /^agents:[ \t]*(?=[[{])/m.exec(text)
+  if (flow !== null) return flowHasContainer(text, flow.index + flow[0].length)
   const lines = text.split(/\r?\n/)
+  const plain = lines.join("\n")
   const start = lines.findIndex((line) => /^agents:[ \t]*(?:#.*)?$/.test(line))
+  let offset = start < 0 ? 0 : lines.slice(0, start + 1).join("\n").length + 1
   let dash: number | undefined
   let column: number | undefined
   for (const line of start < 0 ? [] : lines.slice(start + 1)) {
+    const begin = offset
+    offset += line.length + 1
     const indentation = line.search(/[^ ]/)
     if (/^[ \t]*(?:#.*)?$/.test(line)) continue
     if (/^[^ -]/.test(line)) return false
@@ -39,6 +71,7 @@ const hasContainer = (text: string): boolean => {
       column ??= indentation
       if (indentation !== column) continue
     }
+    if (line[column] === "{" && flowHasContainer(plain, begin + column)) return true
     if (/^(["']?)container\1[ \t]*:(?:[ \t]|$)/.test(line.slice(column))) return true
   }
   return false

@@ -220,6 +220,10 @@ describe("the engine of a template", () => {
       "agents:\n- name: a\n  apps:\n  - slug: b\n-\n  name: c\n  container: {image: d}\n",
       ["docker", "kubernetes"]
     ],
+    ["with agents in flow style", "agents: [{ name: a, 'container': { image: b } }]\n", ["docker", "kubernetes"]],
+    ["with an agent in flow style", "agents:\n  - { name: a, # one\n      container : {image: b} }\n", ["docker", "kubernetes"]],
+    ["whose flow style has the word elsewhere", 'agents: [{ name: container, env: { container: "a, container: b" } }]\n', ["local"]],
+    ["whose flow style never ends", 'agents: [{ name: "a, container: b', ["local"]],
     ["whose script has the word", "agents:\n- name: a\n  startup_script: |\n    container:\n      image: b\n", ["local"]],
     ["whose files have the word", "agents:\n- name: a\nfiles:\n- path: a\n  content: |\n    container: b\n", ["local"]]
   ])("is known for a template %s", (_, yaml, engines) => {

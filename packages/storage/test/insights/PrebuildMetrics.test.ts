@@ -46,6 +46,7 @@ const aPreset = (versionId: Uuid.Uuid, name: string) =>
       presets: [{ ...preset, prebuild_policy: noPrebuildPolicy }],
       has_ai_task: false,
       has_external_agent: false,
+      engine: null,
       updated_at: yield* Timestamp.now
     })
     return id

@@ -78,10 +78,16 @@ const plan = (exchange: JobExchange, isBuild: boolean, asked: PlanInput): Effect
   })
 
 /** The source of a job, as its runner sees it. */
-export const sourceOf = (exchange: JobExchange, { type }: TakenJob, repeatableOfBuilds: ReadonlySet<Phase>): OpenSource => {
+export const sourceOf = (
+  exchange: JobExchange,
+  { type }: TakenJob,
+  repeatableOfBuilds: ReadonlySet<Phase>,
+  engine: string | undefined
+): OpenSource => {
   const isBuild = type === "workspace_build"
   return {
     size: 0,
+    engine,
     repeatable: isBuild ? repeatableOfBuilds : new Set(["parse", "plan"]),
     modules: Effect.map(Deferred.await(exchange.result), (made) => made.modules),
     // An owner who cannot afford the build is told by the daemon, which ends the job then

@@ -52,6 +52,14 @@ interface Worker {
   readonly work: DaemonWork
   /** Phases of its builds that another daemon may begin again. */
   readonly repeatable: ReadonlySet<Phase>
+  /** The names of its engines; undefined if it has not told them. */
+  readonly engines: ReadonlySet<string> | undefined
+}
+
+/** The engine with which a daemon opens a source: the only one that it has, or the only one of those that the source is for. */
+const engineOf = ({ engines }: Worker, able: ReadonlyArray<string> | undefined): string | undefined => {
+  const fitting = [...(engines ?? [])].filter((name) => able?.includes(name) ?? true)
+  return fitting.length === 1 ? fitting[0] : undefined
 }
 
 /** The methods of {@link RemoteJobs}. */
@@ -79,14 +87,16 @@ const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const modules = yield* ModuleArchiveRepository
 
-  const begin = (job: TakenJob, { repeatable, work }: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
+  const begin = (job: TakenJob, worker: Worker): Effect.Effect<RemoteJob, never, Scope.Scope> =>
     Effect.gen(function* () {
+      const { repeatable, work } = worker
       const exchange = yield* makeExchange
       const { cost, ended, input, judged, parsed, result } = exchange
       let heardAt = yield* Clock.currentTimeMillis
       let isCanceled = false
 
-      const source = sourceOf(exchange, job, repeatable)
+      const able = Option.getOrUndefined(sources.opinionOf(job.file_id))?.engines
+      const source = sourceOf(exchange, job, repeatable, engineOf(worker, able))
       const open = (_: Uuid, log: LogSink) =>
         Effect.sync(() => {
           exchange.write = log

@@ -24,6 +24,8 @@ export interface OpenSource extends Omit<ProvisionerSession, "modules">, Pick<En
   readonly charged?: (charge: Charge) => Effect.Effect<void>
   /** Bytes of the source, and of the modules that it was opened with. */
   readonly size: number
+  /** The name of the engine; undefined where the daemon that works on the source does not tell. */
+  readonly engine: string | undefined
 }
 
 /** What the engines of a process say of a source. */
@@ -130,6 +132,7 @@ const make = Effect.gen(function* () {
       return {
         ...session,
         repeatable: engine.repeatable,
+        engine: engine.name,
         size: source.length + (downloaded?.length ?? 0),
         modules: Effect.flatMap(
           session.modules ?? Effect.succeedNone,

@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const storePlans = (version: AuthoredVersion, start: Plan, stop: Plan, downloaded: Option.Option<FileId>) =>
+  const storePlans = (version: AuthoredVersion, engine: string | undefined, start: Plan, stop: Plan, downloaded: Option.Option<FileId>) =>
     Effect.gen(function* () {
       const presets = yield* Effect.forEach(start.presets, (preset) =>
         Effect.map(ids.next, (id): TemplateVersionPreset => ({
@@ -75,6 +75,7 @@ const make = Effect.gen(function* () {
         parameters: start.parameters,
         presets,
         has_ai_task: start.has_ai_task,
+        engine: engine ?? null,
         has_external_agent: start.has_external_agent,
         updated_at: yield* Timestamp.now
       })
@@ -117,7 +118,7 @@ const make = Effect.gen(function* () {
         if (unknown.length > 0) return yield* new ProvisionFailure({ message: unknownProviders(unknown) })
         yield* announce("Detecting ephemeral resources")
         const stop = yield* planFor(version, session, variables, "stop")
-        return storePlans(version, start, stop, yield* session.modules)
+        return storePlans(version, session.engine, start, stop, yield* session.modules)
       })
   })
 })

@@ -30,6 +30,8 @@ export const TemplateVersion = Schema.Struct({
   /** Null until the import succeeds. */
   has_ai_task: Schema.NullOr(Schema.Boolean),
   has_external_agent: Schema.NullOr(Schema.Boolean),
+  /** The name of the engine that has imported it. Null until the import succeeds, and where a daemon has not told it. */
+  engine: Schema.NullOr(Schema.String),
   /** Tags that the source gives to builds, as raw expressions; filled by the import. */
   workspace_tags: ProvisionerTags
 })

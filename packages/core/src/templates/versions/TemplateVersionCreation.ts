@@ -187,6 +187,7 @@ const make = Effect.gen(function* () {
         archived: false,
         source_example_id: request.example_id || null,
         has_ai_task: null,
+        engine: null,
         has_external_agent: null,
         workspace_tags: {}
       }

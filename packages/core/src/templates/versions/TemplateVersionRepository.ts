@@ -58,6 +58,7 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
         readonly parameters: ReadonlyArray<TemplateVersionParameter>
         readonly presets: ReadonlyArray<TemplateVersionPreset>
         readonly has_ai_task: boolean
+        readonly engine: string | null
         readonly has_external_agent: boolean
         readonly updated_at: Timestamp
       }

@@ -19,6 +19,8 @@ export const TemplateVersionView = Schema.Struct({
   readme: Schema.String,
   archived: Schema.Boolean,
   has_external_agent: Schema.Boolean,
+  /** The name of the engine that has imported it and that runs its workspaces. Absent until the import succeeds, and where a daemon has not told it. */
+  engine: Schema.optional(Schema.String),
   created_by: Schema.Struct({
     id: Uuid,
     username: Schema.String,
@@ -49,6 +51,7 @@ export const templateVersionView = (
   readme: version.readme,
   archived: version.archived,
   has_external_agent: version.has_external_agent ?? false,
+  ...present("engine", version.engine),
   created_by: {
     id: version.created_by,
     username: version.created_by_username,

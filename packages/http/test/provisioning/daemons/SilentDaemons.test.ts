@@ -47,7 +47,7 @@ const aBuild = (...repeatable: ReadonlyArray<Phase>) =>
     const { id } = yield* aWaitingJob({ organization_id, type: "workspace_build", input: { workspace_build_id } })
     const taken = yield* Effect.flatten((yield* JobClaims).take(yield* aDaemon({ organization_id })))
     const work = { running: 0, ended: () => void (work.running -= 1) }
-    const remote = yield* (yield* RemoteJobs).begin(taken, { work, repeatable: new Set(repeatable) })
+    const remote = yield* (yield* RemoteJobs).begin(taken, { work, repeatable: new Set(repeatable), engines: undefined })
     // The build is planned now
     yield* remote.input
     const job = Effect.flatMap(

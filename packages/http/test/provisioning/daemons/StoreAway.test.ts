@@ -56,6 +56,7 @@ const sources = Layer.effect(
       Effect.map(Ref.get(repeatable), (phases) => ({
         repeatable: phases,
         size: 0,
+        engine: undefined,
         modules: Effect.succeedNone,
         parse: Effect.flatMap(Ref.get(planned), Deferred.await).pipe(
           Effect.as({ variables: [], readme: "", workspace_tags: {} }),

@@ -31,7 +31,14 @@ describeServerOnEach("the values that forms are filled in with", (server, once) 
       const parameters = names.map((name) => aParameter({ name: name.replace("?", ""), ephemeral: name.endsWith("?") }))
       const updated_at = yield* Timestamp.now
       const versions = yield* TemplateVersionRepository
-      yield* versions.storePlanned(version, { parameters, presets: [], has_ai_task: false, has_external_agent: false, updated_at })
+      yield* versions.storePlanned(version, {
+        parameters,
+        presets: [],
+        has_ai_task: false,
+        has_external_agent: false,
+        engine: null,
+        updated_at
+      })
     })
 
   let builds = 1

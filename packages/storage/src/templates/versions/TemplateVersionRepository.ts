@@ -25,6 +25,7 @@ const columns = {
   source_example_id: nullable(text()),
   has_ai_task: nullable(boolean),
   has_external_agent: nullable(boolean),
+  engine: nullable(text()),
   workspace_tags: json(ProvisionerTags)
 }
 

@@ -149,11 +149,11 @@ export const versionContents = (
           )
         )
       }),
-    storePlanned: (id, { has_ai_task, has_external_agent, parameters, presets, updated_at }) =>
+    storePlanned: (id, { engine, has_ai_task, has_external_agent, parameters, presets, updated_at }) =>
       Effect.gen(function* () {
         yield* run(
           sql`UPDATE template_versions
-              SET has_ai_task = ${bool(has_ai_task)}, has_external_agent = ${bool(has_external_agent)}, updated_at = ${updated_at}
+              SET engine = ${engine}, has_ai_task = ${bool(has_ai_task)}, has_external_agent = ${bool(has_external_agent)}, updated_at = ${updated_at}
               WHERE id = ${id}`
         )
         yield* run(sql`DELETE FROM template_version_parameters WHERE template_version_id = ${id}`)
