@@ -13,7 +13,8 @@ export const ProvisionerDaemonService = service("provisionerd.ProvisionerDaemon"
   FailJob: unary(Provisioner.FailedJob, Empty),
   CompleteJob: unary(Provisioner.CompletedJob, Empty),
   UploadFile: clientStreaming(Provisioner.FileUpload, Empty),
-  DownloadFile: serverStreaming(Provisioner.FileRequest, Provisioner.FileUpload)
+  DownloadFile: serverStreaming(Provisioner.FileRequest, Provisioner.FileUpload),
+  JudgeRemains: unary(Provisioner.RemainsRequest, Provisioner.RemainsResponse)
 })
 
 export type ProvisionerDaemonHandlers<R = never> = Handlers<(typeof ProvisionerDaemonService)["methods"], R>

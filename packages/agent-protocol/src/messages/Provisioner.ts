@@ -20,6 +20,17 @@ import { Timestamp } from "./Timestamp.js"
 const provisioner = <const F extends Fields>(name: string, fields: F) => message(`provisioner.${name}`, fields)
 const provisionerd = <const F extends Fields>(name: string, fields: F) => message(`provisionerd.${name}`, fields)
 
+/** What a daemon asks of the things that it has found, by the ids in their labels. Not of the reference's protocol. */
+export const RemainsRequest = provisionerd("RemainsRequest", {
+  workspace_ids: repeated(1, string),
+  build_ids: repeated(2, string)
+})
+
+export const RemainsResponse = provisionerd("RemainsResponse", {
+  existing_workspace_ids: repeated(1, string),
+  unsuccessful_build_ids: repeated(2, string)
+})
+
 export const LogLevel = enumeration({ TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4 })
 export const WorkspaceTransition = enumeration({ START: 0, STOP: 1, DESTROY: 2 })
 export const PrebuildStage = enumeration({ NONE: 0, CREATE: 1, CLAIM: 2 })

@@ -1,6 +1,6 @@
 /** The service that daemons call over their connection. templates-and-provisioning.md §8.3. */
 import { type Protobuf, ProvisionerDaemonService, ProvisionerMessages, Router, RpcError } from "@atelier/agent-protocol"
-import { Ids, Timestamp } from "@atelier/core/platform"
+import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   agentsInState,
   type PlanInput,
@@ -25,6 +25,9 @@ const maximumJob = 4 * 1024 * 1024
 
 /** Daemons work on one job at a time; one that hoards jobs would keep others from them. */
 const maximumJobs = 16
+
+/** Ids of things that an engine has found, of which a daemon asks at once. */
+const maximumRemains = 1_000
 
 const refused = (message: string) => new RpcError({ code: 0, message })
 
@@ -287,6 +290,17 @@ export const make = (daemon: Effect.Effect.Success<ReturnType<RemoteDaemons["Typ
           return isFirst ? {} : yield* refused("The job has ended already.")
         }),
       UploadFile: moduleFiles.receive,
-      DownloadFile: moduleFiles.send
+      DownloadFile: moduleFiles.send,
+      JudgeRemains: ({ build_ids, workspace_ids }) =>
+        Effect.gen(function* () {
+          if (build_ids.length + workspace_ids.length > maximumRemains)
+            return yield* refused(`A daemon asks for at most ${maximumRemains} ids at once.`)
+          const known = (ids: ReadonlyArray<string>) => ids.flatMap((id) => Uuid.parse(id) ?? [])
+          const { existing, unsuccessful } = yield* Effect.mapError(
+            daemon.remains({ builds: known(build_ids), workspaces: known(workspace_ids) }),
+            ({ message }) => refused(message)
+          )
+          return { existing_workspace_ids: [...existing], unsuccessful_build_ids: [...unsuccessful] }
+        })
     })
   })

@@ -16,6 +16,7 @@ import { type Engine, type Phase, ProvisionerEngines } from "@atelier/core/provi
 import { Clock, Data, Duration, Effect, Either, Option, Random, Redacted, Stream } from "effect"
 import type { Credential, DaemonConfig } from "./DaemonConfig.js"
 import { type Acquired, run as runJob } from "./Job.js"
+import { sweeping } from "./sweep.js"
 import { apiVersion, version } from "./Version.js"
 
 /** The server does not want this daemon: nothing changes that but its operator. */
@@ -117,6 +118,7 @@ const connection = (config: DaemonConfig, stopping: Stopping, onConnected: Effec
     const session = yield* Session.make(transport, { role: "client" })
     yield* onConnected
     const client = DrpcClient.make(ProvisionerDaemonService, session)
+    yield* sweeping(client)
     const closed = Effect.zipRight(session.closed, Effect.fail(lost))
     yield* Effect.raceFirst(serve(config, client, stopping), closed)
   }).pipe(Effect.scoped)

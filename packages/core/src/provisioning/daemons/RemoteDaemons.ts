@@ -11,6 +11,7 @@ import type { Transactor } from "../../platform/store/Transactor.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import * as Worker from "../../platform/background/Worker.js"
 import { type EngineSelection, makeDaemonSelection } from "../engines/EngineSelection.js"
 import { TemplateSources } from "../engines/TemplateSources.js"
@@ -20,6 +21,7 @@ import { JobQueueRepository } from "../queue/JobQueueRepository.js"
 import { tagsContain } from "../queue/ProvisionerTags.js"
 import { noticeInterval, sayRefusals } from "../queue/WaitingJobs.js"
 import { JobClaims } from "../queue/JobClaims.js"
+import { WorkspaceBuildJobs } from "../jobs/WorkspaceBuildJobs.js"
 import { jobPosted } from "../jobs/JobEvents.js"
 import { ModuleArchives, type ModuleArchive } from "../files/ModuleArchives.js"
 import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
@@ -91,6 +93,16 @@ export interface ConnectedDaemon {
   readonly storeModules: (tar: Uint8Array) => Effect.Effect<FileId>
   /** An archive of modules of the daemon's organization; None where the daemon may not know whether there is one. */
   readonly modules: (id: FileId) => Effect.Effect<Option.Option<ModuleArchive>>
+  /** What the sweep of an engine asks, as engines of the service's own process do. Refused once the daemon's credential has ended. */
+  readonly remains: (
+    asked: Remains
+  ) => Effect.Effect<{ readonly existing: ReadonlySet<Uuid>; readonly unsuccessful: ReadonlySet<Uuid> }, Unauthenticated>
+}
+
+/** The ids that an engine has found at things it made. */
+export interface Remains {
+  readonly workspaces: ReadonlyArray<Uuid>
+  readonly builds: ReadonlyArray<Uuid>
 }
 
 /** The methods of {@link RemoteDaemons}. */
@@ -118,6 +130,7 @@ const make = Effect.gen(function* () {
   const claims = yield* JobClaims
   const remoteJobs = yield* RemoteJobs
   const modules = yield* ModuleArchives
+  const jobs = yield* WorkspaceBuildJobs
   const options = yield* DeploymentOptions
   const ids = yield* Ids
 
@@ -179,7 +192,13 @@ const make = Effect.gen(function* () {
           storeModules: modules.store,
 
           /** An archive of modules of the daemon's organization; None where the daemon may not know whether there is one. */
-          modules: (id: FileId) => modules.inOrganization(id, daemon.organization_id)
+          modules: (id: FileId) => modules.inOrganization(id, daemon.organization_id),
+
+          /** Answers only what the sweep needs: of ids that a daemon cannot guess. */
+          remains: ({ builds, workspaces }: Remains) =>
+            Effect.flatMap(admitted.isAllowed, (isAllowed) =>
+              isAllowed ? Effect.all({ existing: jobs.existing(workspaces), unsuccessful: jobs.unsuccessful(builds) }) : noCredential
+            )
         }
       })
   }

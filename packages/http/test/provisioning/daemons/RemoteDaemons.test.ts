@@ -192,6 +192,23 @@ describeAgents(
       expect(other._tag).toBe("Left")
     })
 
+    it("is told which of the things that it has found belong to no workspace", async () => {
+      const judged = (workspace_ids: ReadonlyArray<string>, build_ids: ReadonlyArray<string>) =>
+        Effect.runPromise(Effect.either(daemon.calls.JudgeRemains({ workspace_ids, build_ids })))
+      // An id that the service does not know is another service's
+      expect(await judged([unknownId, "none"], [unknownId])).toMatchObject({
+        right: { existing_workspace_ids: [unknownId], unsuccessful_build_ids: [] }
+      })
+      expect(
+        await judged(
+          Array.from({ length: 1_001 }, () => unknownId),
+          []
+        )
+      ).toMatchObject({
+        left: { message: "A daemon asks for at most 1000 ids at once." }
+      })
+    })
+
     it("gets an empty job when it ends the wait", async () => {
       const answer = await Effect.runPromise(Stream.runHead(daemon.calls.AcquireJobWithCancel(Stream.make({}))))
       expect(Option.getOrThrow(answer).job_id).toBe("")

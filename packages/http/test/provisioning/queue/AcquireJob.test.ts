@@ -17,7 +17,8 @@ const acquired = (acquire: Daemon["acquire"]) =>
     const service = yield* DaemonHandlers.make({
       acquire,
       storeModules: () => Effect.dieMessage("no modules are sent here"),
-      modules: () => Effect.succeedNone
+      modules: () => Effect.succeedNone,
+      remains: () => Effect.dieMessage("no remains are judged here")
     })
     const call = service.procedures.get("/provisionerd.ProvisionerDaemon/AcquireJob")
     if (call === undefined) return yield* Effect.dieMessage("there is no AcquireJob")
