@@ -24,8 +24,13 @@ export interface Cluster {
   readonly sweep: (exists: Known, unsuccessful: Known, age?: number) => Effect.Effect<void, ClusterError>
 }
 
-/** The cluster, or why it cannot be reached. */
-export type Clusters = Effect.Effect<Cluster, ClusterError>
+/** The cluster with one of the engine's namespaces, or why it cannot be reached. */
+export interface Clusters {
+  /** Undefined stands for the namespace of the option, or of the kubeconfig's context. */
+  readonly in: (namespace: string | undefined) => Effect.Effect<Cluster, ClusterError>
+  /** The namespaces of the engine, each once. */
+  readonly namespaces: ReadonlyArray<string | undefined>
+}
 
 interface Needs {
   readonly options: Options

@@ -90,14 +90,26 @@ export const open = ({ clusters, ids, options, prefix }: Needs): Engine["open"] 
 
   const failed = ({ message }: { readonly message: string }) => ({ message })
 
-  /** The cluster, unless the workspace is in another namespace than the engine works in now. */
-  const clusterOf = (previous: WorkspaceState | undefined): Effect.Effect<Cluster, { readonly message: string }> =>
-    Effect.flatMap(Effect.mapError(clusters, failed), (cluster) => {
+  const clusterIn = (namespace: string | undefined) => Effect.mapError(clusters.in(namespace), failed)
+
+  /** The cluster with the namespace of a workspace's organization, or where the workspace is already. It must be one that the engine works in now. */
+  const clusterOf = (previous: WorkspaceState | undefined, organization?: string): Effect.Effect<Cluster, { readonly message: string }> => {
+    const ofOrganization = organization === undefined ? undefined : options.namespaces?.[organization]
+    if (previous === undefined) return clusterIn(ofOrganization ?? options.namespace)
+    const named = clusters.namespaces.includes(previous.namespace) ? previous.namespace : options.namespace
+    return Effect.flatMap(clusterIn(named), (cluster) => {
       const { deployment, namespace } = cluster.settings
-      if (previous === undefined || (previous.namespace === namespace && previous.deployment === deployment)) return Effect.succeed(cluster)
+      if (previous.namespace === namespace && previous.deployment === deployment) return Effect.succeed(cluster)
       const where = `the namespace ${previous.namespace} of the deployment ${previous.deployment}`
       return Effect.fail({ message: `the workspace is in ${where}, and the engine works in ${namespace} of ${deployment}` })
     })
+  }
+
+  /** Nothing says in which namespace a workspace without a state has left something. */
+  const clustersOf = (previous: WorkspaceState | undefined) =>
+    previous === undefined
+      ? Effect.forEach(clusters.namespaces, clusterIn)
+      : Effect.map(clusterOf(previous), (cluster): ReadonlyArray<Cluster> => [cluster])
 
   const engine: TemplateEngine<WorkspaceState> = {
     rules: { engine: "kubernetes", containers: { allowPrivileged: options.allowPrivileged ?? false } },
@@ -112,8 +124,8 @@ export const open = ({ clusters, ids, options, prefix }: Needs): Engine["open"] 
       ),
     start: ({ agents, evaluation, metadata }, previous, report) =>
       Effect.gen(function* () {
-        const { settings: own, workspaces } = yield* clusterOf(previous)
-        const { access_url, workspace_build_id, workspace_id } = metadata
+        const { access_url, organization_id, workspace_build_id, workspace_id } = metadata
+        const { settings: own, workspaces } = yield* clusterOf(previous, organization_id)
         const url = options.agentUrl ?? access_url
         const hasFiles = evaluation.files.length > 0
         const environment = agentEnvironment(prefix, { url, hasFiles })
@@ -139,17 +151,22 @@ export const open = ({ clusters, ids, options, prefix }: Needs): Engine["open"] 
           timings
         }
       }),
-    stop: ({ access_url, workspace_build_id, workspace_id }, previous, report) =>
+    stop: ({ access_url, organization_id, workspace_build_id, workspace_id }, previous, report) =>
       Effect.gen(function* () {
-        const { settings: own, workspaces } = yield* clusterOf(previous)
+        const { settings: own, workspaces } = yield* clusterOf(previous, organization_id)
         yield* Effect.mapError(workspaces.stop(workspace_id, report), failed)
         const { deployment, namespace } = own
         const stopped = { version: 1, engine: "kubernetes", deployment, namespace, workspace_id, workspace_build_id, access_url } as const
         return { ...stopped, agents: [] }
       }),
     remove: (workspaceId, previous, report, unfinished) =>
-      Effect.flatMap(clusterOf(previous), ({ workspaces }) =>
-        Effect.mapError(workspaces.remove(workspaceId, previous !== undefined || unfinished === true, report), failed)
+      Effect.flatMap(clustersOf(previous), (found) =>
+        Effect.forEach(
+          found,
+          ({ workspaces }) =>
+            Effect.mapError(workspaces.remove(workspaceId, previous !== undefined || unfinished === true, report), failed),
+          { discard: true }
+        )
       ),
     runs: (state) =>
       clusterOf(state).pipe(

@@ -12,24 +12,32 @@ import { type Options, optionsSchema } from "./Settings.js"
 
 export type { DefaultLimits, MaximumLimits, Options, Toleration } from "./Settings.js"
 
-/** The cluster is made with the first need: a server without a workspace in it does not load its client. A failure is not kept. */
+/** A namespace's part of the cluster is made with the first need: a server without a workspace in it does not load its client. A failure is not kept. */
 const clustersOf = (options: Options): Effect.Effect<Clusters, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const lock = yield* Effect.makeSemaphore(1)
-    let made: Cluster | undefined
-    const make = Effect.gen(function* () {
-      const { makeEngineCluster } = yield* Effect.promise(() => import("./KubernetesEngine.js"))
-      const inner = yield* Scope.fork(scope, ExecutionStrategy.sequential)
-      return yield* Scope.extend(makeEngineCluster(options), inner).pipe(
-        Effect.onError((cause) => Scope.close(inner, Exit.failCause(cause)))
-      )
-    })
-    return lock.withPermits(1)(
-      Effect.suspend(() =>
-        made === undefined ? Effect.tap(make, (cluster) => Effect.sync(() => void (made = cluster))) : Effect.succeed(made)
-      )
-    )
+    const made = new Map<string | undefined, Cluster>()
+    const make = (namespace: string | undefined) =>
+      Effect.gen(function* () {
+        const { makeEngineCluster } = yield* Effect.promise(() => import("./KubernetesEngine.js"))
+        const inner = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+        const cluster = yield* Scope.extend(makeEngineCluster({ ...options, namespace }), inner).pipe(
+          Effect.onError((cause) => Scope.close(inner, Exit.failCause(cause)))
+        )
+        made.set(namespace, cluster)
+        return cluster
+      })
+    return {
+      namespaces: [...new Set([options.namespace, ...Object.values(options.namespaces ?? {})])],
+      in: (namespace) =>
+        lock.withPermits(1)(
+          Effect.suspend(() => {
+            const cluster = made.get(namespace)
+            return cluster === undefined ? make(namespace) : Effect.succeed(cluster)
+          })
+        )
+    }
   })
 
 const prefixOf = (brand: string): string =>
@@ -50,10 +58,17 @@ const make = (options: Options) =>
     const clusters = yield* clustersOf(options)
     /** Nothing is asked of the cluster by a process that has done nothing in it. */
     let isUsed = false
-    const used = Effect.zipRight(
-      Effect.sync(() => void (isUsed = true)),
-      clusters
-    )
+    const used: Clusters = {
+      ...clusters,
+      in: (namespace) =>
+        Effect.zipRight(
+          Effect.sync(() => void (isUsed = true)),
+          clusters.in(namespace)
+        )
+    }
+    /** A namespace whose account or server is away keeps no other from its turn. */
+    const inEach = (act: (cluster: Cluster) => Effect.Effect<void, ClusterError>, { in: open, namespaces }: Clusters) =>
+      Effect.forEach(namespaces, (namespace) => logged(Effect.flatMap(open(namespace), act)), { discard: true })
     const logged = Effect.catchAll((error: ClusterError) => Effect.logWarning(error.message))
     const engine: Engine = {
       name: "kubernetes",
@@ -73,16 +88,23 @@ const make = (options: Options) =>
             return all
           })
           if (found.length === 0) return
-          const { keeper, settings, workspaces } = yield* used
-          const own = found.filter(({ state }) => state.namespace === settings.namespace && state.deployment === settings.deployment)
-          yield* keeper.keep(own.flatMap(({ pods }) => pods))
-          // The server may have ended between a hand-over and its note in the cluster
-          const handedOver = own.filter(({ state }) => state.handed_over_from !== undefined)
-          yield* Effect.forEach(handedOver, ({ state }) => Effect.ignoreLogged(workspaces.adopt(state, state.agents)), { concurrency: 4 })
-        }).pipe(logged),
-      sweep: (exists, unsuccessful) => Effect.flatMap(used, (cluster) => cluster.sweep(exists, unsuccessful)).pipe(logged),
-      tellOutages: (tell) =>
-        Effect.suspend(() => (isUsed ? Effect.flatMap(clusters, ({ keeper }) => keeper.tellOutages(tell)) : Effect.void)).pipe(logged)
+          yield* inEach(
+            ({ keeper, settings, workspaces }) =>
+              Effect.gen(function* () {
+                const own = found.filter(({ state }) => state.namespace === settings.namespace && state.deployment === settings.deployment)
+                yield* keeper.keep(own.flatMap(({ pods }) => pods))
+                // The server may have ended between a hand-over and its note in the cluster
+                const handedOver = own.filter(({ state }) => state.handed_over_from !== undefined)
+                yield* Effect.forEach(handedOver, ({ state }) => Effect.ignoreLogged(workspaces.adopt(state, state.agents)), {
+                  concurrency: 4,
+                  discard: true
+                })
+              }),
+            used
+          )
+        }),
+      sweep: (exists, unsuccessful) => inEach((cluster) => cluster.sweep(exists, unsuccessful), used),
+      tellOutages: (tell) => Effect.suspend(() => (isUsed ? inEach(({ keeper }) => keeper.tellOutages(tell), clusters) : Effect.void))
     }
     return [engine]
   })

@@ -32,6 +32,11 @@ export interface Options {
   readonly context?: string | undefined
   /** The namespace of all workspaces. Default: that of the context or of the server's own Pod, or `default`. It has to exist. */
   readonly namespace?: string | undefined
+  /**
+   * Namespaces in place of `namespace` for the workspaces of organizations, by the ids of these. Each has to exist, and the account needs its rights there. A
+   * workspace stays where it was made.
+   */
+  readonly namespaces?: Readonly<Record<string, string>> | undefined
   /** Tells the objects of this engine from those of others in the same cluster. Default `default`. */
   readonly deployment?: string | undefined
   /** Where agents in Pods reach the service. Default: its access URL. */
@@ -108,6 +113,8 @@ const named = (is: RegExp, description: string): Schema.Schema<string> =>
 
 const dnsName = named(/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/, "a name of lower-case letters, digits and hyphens")
 
+const namespaceName = named(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "the name of a namespace")
+
 const webUrl = HostOptions.declared(
   (input): input is string => typeof input === "string" && URL.canParse(input) && /^https?:$/.test(new URL(input).protocol),
   "a URL that begins with http:// or https://"
@@ -116,7 +123,8 @@ const webUrl = HostOptions.declared(
 export const optionsSchema = HostOptions.object<Options>({
   kubeconfig: HostOptions.FilledText,
   context: HostOptions.FilledText,
-  namespace: named(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "the name of a namespace"),
+  namespace: namespaceName,
+  namespaces: Schema.Record({ key: Schema.String, value: namespaceName }),
   deployment: named(
     /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/,
     "a name of at most 63 letters, digits, dots, hyphens and underscores"

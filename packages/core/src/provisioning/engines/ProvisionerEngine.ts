@@ -42,6 +42,8 @@ export interface BuildMetadata {
   readonly workspace_id: Uuid
   readonly workspace_name: string
   readonly workspace_build_id: Uuid
+  /** Of the workspace. Absent without a workspace, and for a daemon in another process, which works for one organization. */
+  readonly organization_id?: Uuid | undefined
   readonly owner_id: Uuid
   readonly owner_username: string
   readonly owner_name: string

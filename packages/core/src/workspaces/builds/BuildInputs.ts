@@ -69,6 +69,7 @@ const make = Effect.gen(function* () {
       workspace_id: workspace.id,
       workspace_name: workspace.name,
       workspace_build_id: id,
+      organization_id: workspace.organization_id,
       ...(yield* owners.of(owner, workspace.organization_id)),
       template_id: template.id,
       template_name: template.name,
