@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process"
 import { createHash, randomUUID } from "node:crypto"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { readFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -62,6 +62,7 @@ describe.skipIf(process.platform !== "linux" || !isBuilt)("the runtime of an age
 const host = process.env["ATELIER_TEST_DOCKER_HOST"]
 const busybox = "/bin/busybox"
 if (host === undefined) process.stderr.write("ATELIER_TEST_DOCKER_HOST is not set: the agent is not started in containers\n")
+else if (!existsSync("/usr/bin/musl-gcc")) process.stderr.write("musl-gcc is not installed: the agent is not started beside musl\n")
 
 const docker = async (...args: ReadonlyArray<string>): Promise<string> => (await run("docker", ["-H", host ?? "", ...args])).stdout.trim()
 
@@ -90,6 +91,33 @@ const programWithLibraries = async (program: string, path: string): Promise<Read
   return Object.fromEntries(files)
 }
 
+/** The C library of Alpine and its kind, where this machine has its compiler. */
+const hasMusl = existsSync("/usr/bin/musl-gcc")
+
+/** Programs that need musl's loader: a shell that becomes another one, and `env`. */
+const muslPrograms = {
+  "bin/sh": '#include <unistd.h>\nint main(int count, char **words) { words[0] = "sh"; execv("/bin/ash", words); return 126; }\n',
+  "usr/bin/env":
+    "#include <stdio.h>\nextern char **environ;\nint main(void) { for (char **one = environ; *one; one++) puts(*one); return 0; }\n"
+}
+
+/** The files of an image whose programs are linked with musl. */
+const muslFiles = async (): Promise<Readonly<Record<string, Buffer>>> => {
+  const folder = mkdtempSync(join(tmpdir(), "musl-"))
+  const files: Record<string, Buffer> = {}
+  for (const [path, source] of Object.entries(muslPrograms)) {
+    await writeFile(join(folder, "program.c"), source)
+    await run("musl-gcc", ["-o", join(folder, "program"), join(folder, "program.c")])
+    files[path] = await readFile(join(folder, "program"))
+    const { stdout } = await run("readelf", ["-l", join(folder, "program")])
+    const loader = /interpreter: (\/[^\]]+)/.exec(stdout)?.[1] ?? ""
+    expect(loader).toContain("musl")
+    files[loader.slice(1)] = await readFile(loader)
+  }
+  rmSync(folder, { recursive: true })
+  return files
+}
+
 const hexOf = (bytes: Uint8Array = new Uint8Array(0)): string => Buffer.from(bytes).toString("hex")
 
 const users = "root:x:0:0:root:/root:/bin/sh\nann:x:1234:1234:Ann:/home/ann:/bin/sh\n"
@@ -97,7 +125,7 @@ const users = "root:x:0:0:root:/root:/bin/sh\nann:x:1234:1234:Ann:/home/ann:/bin
 describe.skipIf(host === undefined || !isBuilt || !existsSync(busybox))("an agent", () => {
   const id = randomUUID().slice(0, 8)
   const volume = `atelier-runtime-test-${id}`
-  const images = { glibc: `${volume}-glibc`, static: `${volume}-static`, empty: `${volume}-empty` }
+  const images = { glibc: `${volume}-glibc`, static: `${volume}-static`, musl: `${volume}-musl`, empty: `${volume}-empty` }
 
   beforeAll(async () => {
     const dash = await programWithLibraries("/bin/dash", "bin/sh")
@@ -105,6 +133,7 @@ describe.skipIf(host === undefined || !isBuilt || !existsSync(busybox))("an agen
     const shell = await readFile(busybox)
     await importImage(images.glibc, { ...dash, ...env, "etc/passwd": users })
     await importImage(images.static, { "bin/sh": shell, "usr/bin/env": shell, "etc/passwd": users })
+    await importImage(images.musl, { "bin/ash": shell, "etc/passwd": users, ...(hasMusl ? await muslFiles() : {}) })
     await importImage(images.empty, { "usr/bin/env": shell })
     const { tar } = await Effect.runPromise(runtimeArchive())
     const filler = await docker("create", "--label", volume, "-v", `${volume}:/opt/atelier`, images.empty, "/none")
@@ -135,6 +164,7 @@ describe.skipIf(host === undefined || !isBuilt || !existsSync(busybox))("an agen
 
   it.scopedLive.each([
     ["glibc", "1234:1234", { HOME: "/home/ann", USER: "ann", SHELL: "/bin/sh" }],
+    ...(hasMusl ? [["musl", "1234:1234", { HOME: "/home/ann", USER: "ann", SHELL: "/bin/sh" }] as const] : []),
     ["static", "1234:1234", { HOME: "/home/ann", USER: "ann", SHELL: "/bin/sh" }],
     ["static", "4321:4321", { HOME: "/", USER: "4321", SHELL: "/bin/sh" }]
   ] as const)(
