@@ -124,6 +124,7 @@ const named: Readonly<Record<string, string>> = {
   "terraform.directory": "terraform-directory",
   "terraform.controlGroup": "terraform-control-group",
   "docker.runtimeDirectory": "docker-runtime",
+  "docker.buildTimeout": "docker-build-timeout",
   "docker.agentUrl": "docker-agent-url",
   "docker.allowPrivileged": "docker-allow-privileged",
   "docker.defaults": "docker-default-limits",
@@ -183,6 +184,7 @@ const ownDuration = (
     | "shutdown-timeout"
     | `terraform-${"import" | "plan" | "apply"}-timeout`
     | "terraform-cpu-time"
+    | "docker-build-timeout"
 ): Duration.Duration => {
   const value = own(configuration, flag)
   return durationOf(typeof value === "bigint" ? value : 0n)
@@ -310,7 +312,8 @@ const dockerOf = (configuration: Configuration): DockerProvisioner.Options => {
     pidsLimit: ownNumber(configuration, "docker-pids-limit"),
     runtimeDirectory: file("docker-runtime"),
     registryConfig: file("docker-registry-config"),
-    pull: text("docker-pull")
+    pull: text("docker-pull"),
+    buildTimeout: ownDuration(configuration, "docker-build-timeout")
   }
 }
 

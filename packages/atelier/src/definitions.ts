@@ -297,7 +297,7 @@ export const ownDefinitions = {
     name: "Docker Maximum Limits",
     type: "string-array",
     description:
-      "Limits that no template may exceed, such as cpus=8,memory=16Gi,disk=100Gi,gpus=0. A container without a limit and a default has the maximum.",
+      "Limits that no template may exceed, such as cpus=8,memory=16Gi,disk=100Gi,gpus=0, and image=10Gi for images that are built. A container without a limit and a default has the maximum.",
     group: program,
     yaml: "dockerMaximumLimits"
   },
@@ -323,6 +323,14 @@ export const ownDefinitions = {
       "The file that docker login writes, with credentials of registries; without it, config.json in DOCKER_CONFIG or ~/.docker.",
     group: program,
     yaml: "dockerRegistryConfig"
+  },
+  "docker-build-timeout": {
+    name: "Docker Build Timeout",
+    type: "duration",
+    description: "How long the build of an image of a template may take with Docker.",
+    default: "1h",
+    group: program,
+    yaml: "dockerBuildTimeout"
   },
   "docker-pull": {
     name: "Docker Pull",

@@ -58,7 +58,9 @@ const metadataOf = (agents: ReadonlyArray<StartedAgent>, specs: ReadonlyArray<Co
       ["network", network],
       ["address", address],
       ["cpus", spec?.cpus?.toString()],
-      ["memory", spec?.memory === undefined ? undefined : mebibytes(spec.memory)]
+      ["memory", spec?.memory === undefined ? undefined : mebibytes(spec.memory)],
+      ["disk", spec?.disk === undefined ? undefined : mebibytes(spec.disk)],
+      ["gpus", spec?.gpus?.toString()]
     ]
     return items.flatMap(([key, value]) =>
       value === undefined || value === "" ? [] : [{ key: agents.length === 1 ? key : `${name} ${key}`, value, sensitive: false }]

@@ -28,6 +28,8 @@ export interface DefaultLimits {
 
 export interface MaximumLimits extends DefaultLimits {
   readonly gpus?: number | undefined
+  /** Bytes of an image that the engine builds. A larger one is removed, and its build fails. */
+  readonly image?: number | undefined
 }
 
 export interface Options {
@@ -60,6 +62,8 @@ export interface Options {
   readonly registryConfig?: string | undefined
   /** `always` asks the registry for a newer image at each start; `missing`, the default, only for one that the daemon does not have. */
   readonly pull?: string | undefined
+  /** How long the build of an image may take. Default 60 minutes. */
+  readonly buildTimeout?: Duration.DurationInput | undefined
   /** How long programs have to end after they were asked to. Default 30 seconds, at most 2 minutes. */
   readonly stopGrace?: Duration.DurationInput | undefined
   /** The first word of the variables that agents are given; by default the deployment's brand in upper case. */
@@ -72,7 +76,7 @@ export const defaultLimits = (texts: ReadonlyArray<string>): Either.Either<Defau
 
 /** Reads the limits that no template may exceed, as {@link defaultLimits}. */
 export const maximumLimits = (texts: ReadonlyArray<string>): Either.Either<MaximumLimits, string> =>
-  parseLimits(texts, ["cpus", "memory", "disk", "gpus"])
+  parseLimits(texts, ["cpus", "memory", "disk", "gpus", "image"])
 
 const amount = HostOptions.declared((input): input is number => typeof input === "number" && input > 0, "a number above 0")
 
@@ -91,11 +95,18 @@ const optionsSchema = HostOptions.object<Options>({
   allowPrivileged: HostOptions.Truth,
   runtimes: Schema.Array(HostOptions.FilledText),
   defaults: HostOptions.object<DefaultLimits>({ cpus: amount, memory: amount, disk: amount }),
-  maxima: HostOptions.object<MaximumLimits>({ cpus: amount, memory: amount, disk: amount, gpus: HostOptions.wholeNumber(0) }),
+  maxima: HostOptions.object<MaximumLimits>({
+    cpus: amount,
+    memory: amount,
+    disk: amount,
+    gpus: HostOptions.wholeNumber(0),
+    image: amount
+  }),
   pidsLimit: HostOptions.wholeNumber(1),
   runtimeDirectory: HostOptions.FilledText,
   registryConfig: HostOptions.FilledText,
   pull: HostOptions.declared((input): input is string => input === "missing" || input === "always", "missing or always"),
+  buildTimeout: HostOptions.Time,
   stopGrace: HostOptions.Time,
   environmentPrefix: HostOptions.FilledText
 })
@@ -145,7 +156,9 @@ const make = (options: Options) =>
       images: makeImages(daemon, {
         deployment,
         registryConfig: options.registryConfig ?? usualRegistryConfig(),
-        pull: options.pull === "always" ? "always" : "missing"
+        pull: options.pull === "always" ? "always" : "missing",
+        buildTimeout: Duration.decode(options.buildTimeout ?? "60 minutes"),
+        largestBuild: options.maxima?.image
       }),
       // A directory that cannot be read now may be there later
       runtime: makeRuntimeVolume(daemon, deployment, yield* keptFor("1 hour")(archive)),

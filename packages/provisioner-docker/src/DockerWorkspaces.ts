@@ -27,6 +27,9 @@ const imageAge = "168h"
 
 const concurrency = 4
 
+/** Ports that are asked for until one is free: of those that others hold, the daemon's containers tell most. */
+const portAttempts = 100
+
 /** Which ids of workspaces or builds the service says something of. */
 type Known = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>
 
@@ -48,9 +51,18 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
 
   /** The port that a workspace has for itself where it has the network of the daemon's machine; undefined elsewhere. */
   const portFor = (workspaceId: Uuid.Uuid): Effect.Effect<number | undefined, DaemonError> =>
-    Effect.flatMap(networks.isShared, (isShared) =>
-      isShared ? Effect.map(containers.takenPorts, (taken) => portOf(workspaceId, taken)) : Effect.succeed(undefined)
-    )
+    Effect.gen(function* () {
+      if (!(yield* networks.isShared)) return undefined
+      const taken = new Map(yield* containers.takenPorts)
+      for (let attempt = 0; attempt < portAttempts; attempt++) {
+        const port = portOf(workspaceId, taken)
+        const holder = yield* containers.reservePort(workspaceId, port)
+        if (holder === workspaceId) return port
+        // A workspace whose containers are not made yet, or another service's
+        taken.set(`${holder} ${port}`, port)
+      }
+      return yield* new DaemonError({ message: "no port of the machine's network is free for the workspace" })
+    })
 
   /** Removes volumes of a workspace without containers: all, or those whose content no stop outlives. */
   const removeVolumes = (workspaceId: Uuid.Uuid, which: "all" | "temporary") =>

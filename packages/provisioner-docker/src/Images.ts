@@ -1,7 +1,7 @@
 /** The images of containers: pulled from a registry, or built of a template's files. */
 import { Duration, Effect, Ref, Stream } from "effect"
 import type { ArchiveFile } from "@atelier/provisioner/engine"
-import type { ContainerImage } from "@atelier/provisioner/container"
+import { type ContainerImage, mebibytes } from "@atelier/provisioner/container"
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { pack, type Pack } from "tar-stream"
@@ -29,7 +29,6 @@ export type Say = (line: string) => Effect.Effect<void>
 const maximumLines = 500
 
 const pullLimit = Duration.minutes(30)
-const buildLimit = Duration.minutes(60)
 
 /** States of a layer that are worth a line; the others come many times a second. */
 const layerStates = new Set([
@@ -146,9 +145,12 @@ export interface ImageOptions {
   /** The configuration file of `docker login`. */
   readonly registryConfig: string
   readonly pull: "missing" | "always"
+  readonly buildTimeout: Duration.Duration
+  /** Bytes of an image that is built; undefined for no limit. */
+  readonly largestBuild: number | undefined
 }
 
-export const makeImages = (daemon: DockerDaemon, { deployment, pull, registryConfig }: ImageOptions) => {
+export const makeImages = (daemon: DockerDaemon, { buildTimeout, deployment, largestBuild, pull, registryConfig }: ImageOptions) => {
   const present = (reference: string): Effect.Effect<PresentImage | undefined, DaemonError> =>
     daemon
       .call(`the image ${reference} cannot be read`, (docker) => docker.getImage(reference).inspect())
@@ -203,6 +205,21 @@ export const makeImages = (daemon: DockerDaemon, { deployment, pull, registryCon
       return yield* required(reference)
     })
 
+  /** Removes an image that is larger than the operator allows, and fails. The daemon tells its size only once it is there. */
+  const refuseLarge = (tag: string): Effect.Effect<void, DaemonError> =>
+    largestBuild === undefined
+      ? Effect.void
+      : Effect.gen(function* () {
+          const { Size } = yield* daemon.call(`the image ${tag} cannot be read`, (docker) => docker.getImage(tag).inspect())
+          if (Size <= largestBuild) return
+          yield* Effect.ignoreLogged(
+            daemon.call(`the image ${tag} cannot be removed`, (docker, abortSignal) => docker.getImage(tag).remove({ abortSignal }))
+          )
+          return yield* new DaemonError({
+            message: `the image has ${mebibytes(Size)}, more than the operator's maximum of ${mebibytes(largestBuild)} (image)`
+          })
+        })
+
   const built = (
     image: BuiltImage,
     { cpus = usualCpus, memory = usualMemory, network, source }: BuildPlace,
@@ -237,12 +254,13 @@ export const makeImages = (daemon: DockerDaemon, { deployment, pull, registryCon
         "5 minutes"
       )
       yield* follow(what, messagesOf(stream), buildLine, say)
+      yield* refuseLarge(tag)
       return yield* required(tag)
     }).pipe(
       Effect.scoped,
       Effect.timeoutFail({
-        duration: buildLimit,
-        onTimeout: () => new DaemonError({ message: `the image cannot be built within ${Duration.format(buildLimit)}` })
+        duration: buildTimeout,
+        onTimeout: () => new DaemonError({ message: `the image cannot be built within ${Duration.format(buildTimeout)}` })
       })
     )
 

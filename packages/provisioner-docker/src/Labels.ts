@@ -18,7 +18,7 @@ export const labels = {
   attempt: `${prefix}/attempt`
 } as const
 
-export type Part = "agent" | "sidecar" | "volume" | "runtime" | "network" | "image"
+export type Part = "agent" | "sidecar" | "volume" | "port" | "runtime" | "network" | "image"
 
 export type Labels = Readonly<Record<string, string>>
 

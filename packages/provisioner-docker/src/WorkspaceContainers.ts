@@ -24,6 +24,12 @@ const removeAgain = Schedule.spaced("250 millis")
 /** How long the daemon may take to copy what an image has at the place of a volume. */
 const createLimit = Duration.minutes(2)
 
+/** How long a container beside an agent has to end: its agent has gone, so nothing is said to it any more. As `docker stop` does. */
+const sidecarGrace = Duration.seconds(10)
+
+/** Sidecars that are stopped at once: each may take its whole grace. */
+const stopsAtOnce = 32
+
 /** How long after a stop the daemon may take beyond the grace. */
 const stopMargin = Duration.seconds(30)
 
@@ -56,6 +62,21 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
     ),
     (found) => new Map(found.map(({ Labels: own }) => [own[labels.workspace] ?? "", Number(own[labels.port])]))
   )
+
+  /**
+   * Reserves a port of the machine's network for a workspace, by a volume of its name: the daemon makes each name once, whoever asks. Returns the workspace that
+   * has it. The volume goes with the workspace's next stop.
+   */
+  const reservePort = (workspaceId: Uuid.Uuid, port: number): Effect.Effect<string, DaemonError> => {
+    const name = `atelier-port-${port}`
+    const own = { ...ofWorkspace(workspaceId), [labels.part]: "port", [labels.keep]: "false" }
+    return ensureVolume(name, own, undefined).pipe(
+      Effect.zipRight(
+        daemon.call(`the volume ${name} cannot be read`, (docker, abortSignal) => docker.getVolume(name).inspect({ abortSignal }))
+      ),
+      Effect.map(({ Labels: found }) => found?.[labels.workspace] ?? "")
+    )
+  }
 
   const isThere = (container: string): Effect.Effect<Docker.ContainerInspectInfo | undefined, DaemonError> =>
     daemon
@@ -96,18 +117,21 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
         )
       )
 
-  /** Ends containers, those of agents before those beside them, and removes them. */
+  /**
+   * Ends containers, those of agents before those beside them, and removes them. Agents have the grace, and sidecars, all at once, at most ten seconds after
+   * them.
+   */
   const endAll = (found: ReadonlyArray<FoundContainer>, grace: Duration.Duration): Effect.Effect<void, DaemonError> =>
     Effect.gen(function* () {
       const isAgent = (container: FoundContainer) => container.labels[labels.part] === "agent"
-      const end = ({ id, isRunning }: FoundContainer) =>
-        Effect.zipRight(isRunning && !Duration.equals(grace, Duration.zero) ? stop(id, grace) : Effect.void, remove(id))
-      yield* Effect.forEach(found.filter(isAgent), end, { concurrency, discard: true })
-      yield* Effect.forEach(
-        found.filter((container) => !isAgent(container)),
-        end,
-        { concurrency, discard: true }
-      )
+      const removing = Effect.unsafeMakeSemaphore(concurrency).withPermits(1)
+      const end =
+        (within: Duration.Duration) =>
+        ({ id, isRunning }: FoundContainer) =>
+          Effect.zipRight(isRunning && !Duration.equals(within, Duration.zero) ? stop(id, within) : Effect.void, removing(remove(id)))
+      const [agents, sidecars] = [found.filter(isAgent), found.filter((container) => !isAgent(container))]
+      yield* Effect.forEach(agents, end(grace), { concurrency: stopsAtOnce, discard: true })
+      yield* Effect.forEach(sidecars, end(Duration.min(grace, sidecarGrace)), { concurrency: stopsAtOnce, discard: true })
     })
 
   /**
@@ -190,6 +214,7 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
     ofWorkspace,
     list,
     takenPorts,
+    reservePort,
     inspect: isThere,
     remove,
     endAll,

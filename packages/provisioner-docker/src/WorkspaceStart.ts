@@ -312,8 +312,10 @@ export const makeStarts = ({ containers, daemon, images, networks, options, runt
       Effect.gen(function* () {
         yield* containers.endAll(yield* containers.list({ ...containers.ours, [labels.attempt]: mark }), Duration.zero)
         if (!isFirst) return
-        const made = yield* containers.volumes({ ...containers.ofWorkspace(workspace_id), [labels.build]: workspace_build_id })
-        yield* Effect.forEach(made, (one) => containers.removeVolume(one.name), { concurrency, discard: true })
+        const own = containers.ofWorkspace(workspace_id)
+        const made = yield* containers.volumes({ ...own, [labels.build]: workspace_build_id })
+        const ports = yield* containers.volumes({ ...own, [labels.part]: "port" })
+        yield* Effect.forEach([...made, ...ports], (one) => containers.removeVolume(one.name), { concurrency, discard: true })
       }).pipe(Effect.ignoreLogged)
 
     return (isFirst: boolean) =>

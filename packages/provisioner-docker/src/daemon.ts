@@ -22,7 +22,11 @@ export const engine = DaemonEngine.make({
       value: "NAME=VALUE",
       description: "of containers whose template names none, such as memory=4Gi; may be repeated"
     },
-    "maximum-limit": { type: "texts", value: "NAME=VALUE", description: "that no template may exceed, such as cpus=8; may be repeated" },
+    "maximum-limit": {
+      type: "texts",
+      value: "NAME=VALUE",
+      description: "that no template may exceed, such as cpus=8 or image=10Gi; may be repeated"
+    },
     "pids-limit": { type: "number", value: "NUMBER", description: "processes and threads of a container; 4096 by default" },
     "allowed-runtime": { type: "texts", value: "NAME", description: "that templates may name in place of the default; may be repeated" },
     runtime: {
@@ -31,6 +35,7 @@ export const engine = DaemonEngine.make({
       description: "the agent's runtime, for containers of another architecture than this machine's"
     },
     "registry-config": { type: "file", value: "FILE", description: "that docker login writes; ~/.docker/config.json by default" },
+    "build-timeout": { type: "seconds", value: "SECONDS", description: "how long the build of an image may take; 3600 by default" },
     pull: { type: "text", value: "WHEN", description: "missing or always; missing by default" }
   },
   layer: ({ environmentPrefix, options }) => {
@@ -52,6 +57,7 @@ export const engine = DaemonEngine.make({
       runtimeDirectory: options.runtime,
       registryConfig: options["registry-config"],
       pull: options.pull,
+      buildTimeout: options["build-timeout"],
       environmentPrefix
     })
   }

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, Server, type ServerOptions } from "../../atelier/test/Server.js"
 import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
-import { daemon, docker, giveImage, left, removeAll, skipped } from "./daemon.js"
+import { daemon, docker, giveImage, left, leftWithPorts, removeAll, skipped } from "./daemon.js"
 
 const deployment = `kills-${process.pid}`
 
@@ -88,7 +88,7 @@ describe.skipIf(daemon === undefined)(`builds whose server is killed${skipped}`,
     await until(async () => (await left(deployment)).length < 3 * made.length)
     await killed()
     for (const { id } of made) await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "deleted")
-    expect(await left(deployment)).toStrictEqual([])
+    expect(await leftWithPorts(deployment)).toStrictEqual([])
     expect((await containers("status=exited")).filter((line) => line.includes(step))).toStrictEqual([])
   })
 })

@@ -44,7 +44,7 @@ describe.skipIf(daemon === undefined)(`limits of containers${skipped}`, { timeou
         `--docker-agent-url=http://127.0.0.1:${await passedOn(port)}`,
         "--docker-pids-limit=64",
         "--docker-default-limits=cpus=0.5,memory=160Mi",
-        "--docker-maximum-limits=cpus=1,memory=256Mi"
+        "--docker-maximum-limits=cpus=1,memory=256Mi,disk=1Gi,gpus=1"
       ]
     })
     client = await firstClient(server.url)
@@ -116,6 +116,8 @@ describe.skipIf(daemon === undefined)(`limits of containers${skipped}`, { timeou
       "sidecars: [{ name: db, image: test-static:1, memory: 1Gi }]",
       "the container of the agent main: the sidecar db: memory: 1024 MiB is more than the operator's maximum of 256 MiB"
     ],
+    ["disk: 2Gi", "the container of the agent main: disk: 2048 MiB is more than the operator's maximum of 1024 MiB"],
+    ["gpus: 2", "the container of the agent main: gpus: 2 is more than the operator's maximum of 1"],
     ["runtime: runsc", "runtime: the operator does not allow runsc (the option runtimes)"],
     ["privileged: true", "template.yaml:5:19: agents[0].container.privileged: is not allowed here"],
     // An expression is known when it is evaluated

@@ -1,7 +1,13 @@
 /** Ports of workspaces that have the network of the daemon's machine. */
 import { Uuid } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { parse } from "../src/DaemonAddress.js"
+import { make } from "../src/DockerDaemon.js"
+import { makeDockerWorkspaces } from "../src/DockerWorkspaces.js"
 import { portOf } from "../src/MachinePorts.js"
+import { makeWorkspaceContainers } from "../src/WorkspaceContainers.js"
+import { daemon, removeAll, skipped } from "./daemon.js"
 
 const [one, other] = ["0190a2f0-0000-7000-8000-000000000001", "0190a2f0-0000-7000-8000-000000000002"].map((id) => Uuid.Uuid.make(id)) as [
   Uuid.Uuid,
@@ -15,4 +21,24 @@ it("a workspace has the same port at each start, and never one that another has"
   expect(portOf(one, new Map([[one, port]]))).toBe(port)
   expect(portOf(other, new Map())).not.toBe(port)
   expect(portOf(one, new Map([[other, port]]))).toBe(port === 29_999 ? 20_000 : port + 1)
+})
+
+it.skipIf(daemon === undefined)(`workspaces that start at one moment get ports of their own${skipped}`, async () => {
+  const deployment = `ports-${process.pid}`
+  const port = portOf(one, new Map())
+  const ids = Array.from({ length: 200_000 }, (_, index) => Uuid.Uuid.make(`0190a2f0-0000-7000-8000-${String(index).padStart(12, "0")}`))
+  const alike = ids.filter((id) => portOf(id, new Map()) === port).slice(0, 4)
+  /** Each as a server of its own, which knows nothing of the others' starts. */
+  const portFor = (id: Uuid.Uuid) => {
+    const containers = makeWorkspaceContainers(make(Effect.runSync(parse(daemon, undefined))), deployment)
+    const needs = { containers, networks: { isShared: Effect.succeed(true) } } as unknown as Parameters<typeof makeDockerWorkspaces>[0]
+    return Effect.runPromise(makeDockerWorkspaces(needs).portFor(id))
+  }
+  try {
+    const ports = await Promise.all(alike.map(portFor))
+    expect(new Set(ports).size).toBe(4)
+    expect(await Promise.all(alike.map(portFor))).toStrictEqual(ports)
+  } finally {
+    await removeAll(deployment)
+  }
 })

@@ -20,7 +20,7 @@ import { freePort, Server } from "../../atelier/test/Server.js"
 import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
 import { aTar } from "../../../test/records/archives.js"
 import { lastingDatabaseUrl } from "../../../test/store/databases.js"
-import { daemon, docker, giveImage, left, removeAll, skipped } from "./daemon.js"
+import { daemon, docker, giveImage, left, leftWithPorts, removeAll, skipped } from "./daemon.js"
 
 const image = "atelier-test-life"
 
@@ -122,6 +122,8 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
     expect(screen).toMatch(/\/dev\/pts\/\d+\s+24 80/)
 
     const started = await workspaces.getWorkspace(client, { workspace: id })
+    const { template_active_version_id: templateversion } = started
+    expect(await templateVersions.getTemplateVersion(client, { templateversion })).toMatchObject({ engine: "docker" })
     expect(shown(started)).toMatchObject({
       container: containerOf(started),
       image: "node:22",
@@ -136,7 +138,7 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
 
     await build(client, started, "stop")
     await untilWorkspace(client, id, isStopped)
-    expect(await left(deployment, id)).toStrictEqual([`${containerOf(started)}--home`])
+    expect(await leftWithPorts(deployment, id)).toStrictEqual([`${containerOf(started)}--home`])
     await workspaces.updateWorkspace(client, { workspace: id, body: { name: "renamed" } })
     await build(client, started, "start")
     const renamed = await untilWorkspace(client, id, isRunning)
@@ -202,7 +204,7 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
         stuck.push(await cancelAt(client, await workspaceFrom(client, template, `${template.name}-one`), line))
       for (const { id, latest_build } of stuck) {
         expect(latest_build).toMatchObject({ status: "canceled", job: { status: "canceled" } })
-        expect(await left(deployment, id)).toStrictEqual([])
+        expect(await leftWithPorts(deployment, id)).toStrictEqual([])
       }
       // The daemon ends a build's step a moment after its caller has gone
       await expect.poll(() => docker("ps", "--all", "--no-trunc", "--format", "{{.Command}}"), { timeout: 30_000 }).not.toContain(step)
@@ -234,7 +236,7 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
       await claimsAndUpdates(client)
       await cancels(client, deployment)
       // What was prebuilt of the first version goes too
-      await expect.poll(() => left(deployment), { timeout: 60_000 }).toStrictEqual([])
+      await expect.poll(() => leftWithPorts(deployment), { timeout: 60_000 }).toStrictEqual([])
     } finally {
       await server.stop()
       await removeAll(deployment)

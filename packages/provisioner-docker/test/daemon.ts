@@ -34,8 +34,12 @@ const labelled = (deployment: string, kind: "ps" | "volume", filters: ReadonlyAr
     kind === "ps" ? "{{.Names}}" : "{{.Name}}"
   ).then(words)
 
-/** The containers and volumes of a deployment's workspaces; of one workspace if it is named. */
-export const left = async (deployment: string, workspace?: string): Promise<ReadonlyArray<string>> => {
+/** The containers and volumes of a deployment's workspaces; of one workspace if it is named. Ports of the machine's network that are theirs are left out. */
+export const left = async (deployment: string, workspace?: string): Promise<ReadonlyArray<string>> =>
+  (await leftWithPorts(deployment, workspace)).filter((name) => !name.startsWith("atelier-port-"))
+
+/** As {@link left}, with the volumes that reserve ports. */
+export const leftWithPorts = async (deployment: string, workspace?: string): Promise<ReadonlyArray<string>> => {
   const filter = workspace === undefined ? "label=atelier.dev/workspace-id" : `label=atelier.dev/workspace-id=${workspace}`
   return (await Promise.all([labelled(deployment, "ps", [filter]), labelled(deployment, "volume", [filter])])).flat()
 }

@@ -9,19 +9,21 @@ export interface Limits {
   readonly memory?: number | undefined
   readonly disk?: number | undefined
   readonly gpus?: number | undefined
+  /** Bytes of an image that is built; only a maximum. */
+  readonly image?: number | undefined
 }
 
 /** An operator's limits. A container without a limit in its template has the default, and without one the maximum. */
 export interface OperatorLimits {
-  readonly defaults?: Omit<Limits, "gpus"> | undefined
+  readonly defaults?: Omit<Limits, "gpus" | "image"> | undefined
   readonly maxima?: Limits | undefined
 }
 
 export const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
 /** Returns what a container asks for beyond the maxima, each as a sentence. */
-const beyond = ({ maxima = {} }: OperatorLimits, asked: Limits): ReadonlyArray<string> => {
-  const over = (name: keyof Limits, text: (amount: number) => string) => {
+const beyond = ({ maxima = {} }: OperatorLimits, asked: Omit<Limits, "image">): ReadonlyArray<string> => {
+  const over = (name: Exclude<keyof Limits, "image">, text: (amount: number) => string) => {
     const [wanted, most] = [asked[name], maxima[name]]
     const isOver = wanted !== undefined && most !== undefined && wanted > most
     return isOver ? [`${name}: ${text(wanted)} is more than the operator's maximum of ${text(most)}`] : []
@@ -62,7 +64,8 @@ const readers: Readonly<Record<keyof Limits, Values.Read<number>>> = {
   cpus: Values.cores,
   memory: Values.size,
   disk: Values.size,
-  gpus: Values.gpus
+  gpus: Values.gpus,
+  image: Values.size
 }
 
 /** Reads limits as a command line has them, such as `cpus=2` and `memory=4Gi`, or answers why they cannot be read. */
