@@ -25,6 +25,7 @@ export default defineWorkspace([
       // Only what hangs is to fail for it: a busy machine may take many times as long as a quiet one
       testTimeout: 300_000,
       hookTimeout: 300_000,
+      expect: { poll: { timeout: 60_000 } },
       // A landing does not wait for what chance decided; the summary names such a test, which is a defect to repair
       retry: process.env["CI"] === undefined ? 0 : 2
     }

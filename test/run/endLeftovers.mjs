@@ -1,8 +1,9 @@
 // Ends what a test run leaves behind, when the run is over or was killed: its end closes this program's input. Agents and Terraform are made to
-// outlive the process that starts them, and are found by a folder that the run has put into PATH, which they inherit.
-import { readdirSync, readFileSync } from "node:fs"
+// outlive the process that starts them, and are found by a folder that the run has put into PATH, which they inherit. Then it removes the run's
+// temporary files.
+import { readdirSync, readFileSync, rmSync } from "node:fs"
 
-const mark = process.argv[2] ?? ""
+const [mark = "", folder] = process.argv.slice(2)
 
 /** Whether the process was started by the run. Processes come and go during the scan, and those of other users are not ours. */
 const isOfRun = (pid) => {
@@ -37,6 +38,11 @@ const endAll = () => {
   }
 }
 
+const clear = () => {
+  endAll()
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+}
+
 process.stderr.on("error", () => undefined)
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)
-process.stdin.on("end", endAll).on("error", endAll).resume()
+process.stdin.on("end", clear).on("error", clear).resume()

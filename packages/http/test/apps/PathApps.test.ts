@@ -400,7 +400,7 @@ describeAgents(
       })
       const path = `/connectionlog?limit=10&offset=0&q=workspace_id:${agent.workspace.id}`
       const read = async () => (await server().call("GET", path, { token: owner.token })).as(Logs)
-      await expect.poll(async () => (await read()).count, { timeout: 10_000 }).toBe(3)
+      await expect.poll(async () => (await read()).count).toBe(3)
       const entries = (await read()).connection_logs.map(({ type, web_info }) => [type, web_info.status_code, web_info.user?.id])
       expect(entries.toSorted(([, one], [, other]) => Number(one) - Number(other))).toStrictEqual([
         ["workspace_app", 200, owner.user.id],
@@ -421,7 +421,7 @@ describeAgents(
       const path = `/connectionlog?limit=10&offset=0&q=workspace_id:${agent.workspace.id}`
       const Logs = Schema.Struct({ connection_logs: Schema.Array(Schema.Unknown) })
       const read = async () => (await server().call("GET", path, { token: server().owner().token })).as(Logs).connection_logs
-      await expect.poll(read, { timeout: 10_000 }).toMatchObject([
+      await expect.poll(read).toMatchObject([
         { type: "workspace_app", web_info: { slug_or_port: "terminal", status_code: 101, user: { id: server().owner().user.id } } },
         { type: "workspace_app", web_info: { slug_or_port: "terminal", status_code: 404, user: { id: stranger.user.id } } }
       ])

@@ -264,7 +264,7 @@ describeAgentInterface(
       expect(JSON.parse((await get(url, "/healthz-report")).body)).toStrictEqual({ errors: [], warnings: [] })
       const look = () => server().call("GET", `/workspaceproxies/${proxy.id}`, { token: server().owner().token })
       expect((await look()).body).toMatchObject({ path_app_url: url, wildcard_hostname: "*.east.test", derp_enabled: false })
-      await expect.poll(async () => (await look()).body, { timeout: 10_000 }).toMatchObject({ status: { status: "ok" }, healthy: true })
+      await expect.poll(async () => (await look()).body).toMatchObject({ status: { status: "ok" }, healthy: true })
       await stop()
       // A process that has ended is no sibling of another
       const registration = { access_url: url, wildcard_hostname: "", replica_id: randomUUID(), version: "v2" }

@@ -290,7 +290,7 @@ describeAgents(
       const Logs = Schema.Struct({ connection_logs: Schema.Array(Schema.Unknown), count: Schema.Number })
       const read = async () =>
         (await server().call("GET", "/connectionlog?limit=10&offset=0&q=type:tunnel", { token: owner.token })).as(Logs)
-      await expect.poll(async () => (await read()).count, { timeout: 10_000 }).toBe(2)
+      await expect.poll(async () => (await read()).count).toBe(2)
       expect((await read()).connection_logs).toMatchObject([
         { workspace_id: workspace.id, web_info: { user: { id: stranger.user.id }, status_code: 403 } },
         { workspace_id: workspace.id, web_info: { user: { id: member.user.id }, status_code: 101 } }

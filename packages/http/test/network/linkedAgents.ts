@@ -92,7 +92,7 @@ export const link = async (
     await serving
   }
   onTestFinished(close)
-  await expect.poll(() => isConnected(server, agent), { timeout: 10_000, interval: 10 }).toBe(true)
+  await expect.poll(() => isConnected(server, agent), { interval: 10 }).toBe(true)
   return { ...connection, close }
 }
 

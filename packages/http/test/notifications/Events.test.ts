@@ -22,7 +22,7 @@ const Page = Schema.Struct({
 /** Messages to a user, once there are as many. */
 const sentTo = async (userId: string, count: number): Promise<ReadonlyArray<OutgoingNotification>> => {
   const mine = () => delivered.filter(({ user_id }) => user_id === userId)
-  await vi.waitFor(() => expect(mine().map(({ template_name }) => template_name)).toHaveLength(count), { timeout: 10_000, interval: 10 })
+  await vi.waitFor(() => expect(mine().map(({ template_name }) => template_name)).toHaveLength(count), { timeout: 60_000, interval: 10 })
   return mine()
 }
 
@@ -126,10 +126,13 @@ describeServerOnEach(
       await Promise.all([send("same"), send("same"), send("same"), send("other")])
       await send("last")
       const titles = (
-        await vi.waitFor(() => {
-          expect(delivered.map(({ title }) => title)).toContain("last")
-          return delivered
-        })
+        await vi.waitFor(
+          () => {
+            expect(delivered.map(({ title }) => title)).toContain("last")
+            return delivered
+          },
+          { timeout: 60_000 }
+        )
       ).map(({ title }) => title)
       // Two where the minute changed in between
       expect([3, 4]).toContain(titles.length)
@@ -156,7 +159,9 @@ const requestPasscode = async (server: AgentServer) => {
 describeAgents("an event where no mail can be sent", (server) => {
   it("has a message for the inbox alone, and a passcode has none", async () => {
     await server().call("POST", "/notifications/test", { token: server().owner().token })
-    await vi.waitFor(async () => expect(await queued(server())).toStrictEqual([{ method: "inbox", status: "sent", attempt_count: 1 }]))
+    await vi.waitFor(async () => expect(await queued(server())).toStrictEqual([{ method: "inbox", status: "sent", attempt_count: 1 }]), {
+      timeout: 60_000
+    })
     await requestPasscode(server())
     expect(await queued(server())).toHaveLength(1)
   })
@@ -182,11 +187,13 @@ describeAgentInterface(
       await call("POST", "/notifications/custom", { token, body: { content: { title: "wakes the notifier", message: "" } } })
       await sentTo(user.id, 1)
       expect(delivered.map(({ title }) => title)).toStrictEqual(["wakes the notifier"])
-      await vi.waitFor(async () =>
-        expect((await queued(server())).slice(0, 2)).toStrictEqual([
-          { method: "inbox", status: "inhibited", attempt_count: 1 },
-          { method: "recording", status: "inhibited", attempt_count: 1 }
-        ])
+      await vi.waitFor(
+        async () =>
+          expect((await queued(server())).slice(0, 2)).toStrictEqual([
+            { method: "inbox", status: "inhibited", attempt_count: 1 },
+            { method: "recording", status: "inhibited", attempt_count: 1 }
+          ]),
+        { timeout: 60_000 }
       )
     })
   },

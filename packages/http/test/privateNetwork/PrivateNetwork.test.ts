@@ -153,7 +153,7 @@ describeAgents("an agent that the server does not trust", (server) => {
     member.reply({ ...answer, sequence: 0, flags: Flag.rst | Flag.ack })
     await result()
     server().advance("6 minutes")
-    await expect.poll(() => member.left, { timeout: 5000, interval: 20 }).toStrictEqual(member.members)
+    await expect.poll(() => member.left, { interval: 20 }).toStrictEqual(member.members)
     const again = Effect.runFork(Effect.either(Effect.scoped(dialing(server(), agent, 8080))))
     const opening = await member.segment()
     member.reply({ ...answer, destinationPort: opening.sourcePort, acknowledgment: opening.sequence + 1, flags: Flag.rst | Flag.ack })

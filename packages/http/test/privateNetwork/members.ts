@@ -56,7 +56,7 @@ const coordinate = async (server: AgentServer, agent: RunningAgent, key: string,
     }
   })
   const isMember = (): Promise<boolean> => server.run(Effect.map(Coordinator, ({ isConnected }) => isConnected(agent.id)))
-  await expect.poll(isMember, { timeout: 10_000, interval: 10 }).toBe(true)
+  await expect.poll(isMember, { interval: 10 }).toBe(true)
   return {
     connection,
     /** The ids of the members that it was told of, and of those that it was told to have gone. */

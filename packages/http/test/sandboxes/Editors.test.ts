@@ -101,7 +101,7 @@ describeAgents("editors", (server) => {
     expect(readFileSync(join(folder, "server", "ballast")).length).toBe(size)
     const local = await freePort()
     const forward = start("ssh", [...base, "-N", "-L", `${local}:${socket}`, "workspace"])
-    await expect.poll(() => received(local).catch(() => ""), { timeout: 10_000, interval: 50 }).toMatch(/^editor \d+$/)
+    await expect.poll(() => received(local).catch(() => ""), { interval: 50 }).toMatch(/^editor \d+$/)
     forward.child.kill()
     expect(await forward.ended).toMatchObject({ stderr: "" })
   })

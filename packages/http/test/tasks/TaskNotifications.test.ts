@@ -53,7 +53,7 @@ describeServer(
     /** What a user is told, once it is as much. */
     const told = async ({ user }: Person, ...expected: ReadonlyArray<string>) => {
       const found = () => delivered.filter(({ user_id }) => user_id === user.id).map(({ template_id }) => names.get(template_id))
-      await expect.poll(() => found().toSorted(), { timeout: 10_000 }).toStrictEqual(expected.toSorted())
+      await expect.poll(() => found().toSorted()).toStrictEqual(expected.toSorted())
     }
 
     it("is not told that the program works at first, but of each change after that", async () => {

@@ -103,9 +103,9 @@ export const describeScenarios = (
         const { agent_id } = await Effect.runPromise(agent.GetManifest({}))
         const state = lifecycle.toUpperCase() as AgentMessages.LifecycleState
         await Effect.runPromise(Effect.asVoid(agent.UpdateLifecycle({ lifecycle: { state } })))
-        await expect.poll(() => isConnected(agent_id), { timeout: 10_000 }).toBe(true)
+        await expect.poll(() => isConnected(agent_id)).toBe(true)
         await close()
-        await expect.poll(() => isConnected(agent_id), { timeout: 10_000 }).toBe(false)
+        await expect.poll(() => isConnected(agent_id)).toBe(false)
       }
 
       beforeAll(async () => {
@@ -124,7 +124,7 @@ export const describeScenarios = (
             ),
           report,
           hold: (isHeld) => void (isHeld ? gate.latch.unsafeClose() : gate.latch.unsafeOpen()),
-          held: () => expect.poll(() => gate.waiting, { timeout: 10_000 }).toBeGreaterThan(0),
+          held: () => expect.poll(() => gate.waiting).toBeGreaterThan(0),
           told: (text) =>
             server().store(
               Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -136,7 +136,7 @@ export const describeScenarios = (
               )
             ),
           ...(hooks === undefined ? {} : { hooks }),
-          quiet: () => expect.poll(isQuiet, { timeout: 10_000 }).toBe(true),
+          quiet: () => expect.poll(isQuiet).toBe(true),
           change: (table, id, fields) =>
             server().store(
               Effect.asVoid(

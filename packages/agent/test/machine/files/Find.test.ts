@@ -128,11 +128,11 @@ describe("a watcher", () => {
       "watched/below/deleted": "deleted",
       "watched/new": "created"
     }
-    await expect.poll(events, { interval: 5, timeout: 5000 }).toMatchObject({ ...first, "watched/new/er/file": "created" })
+    await expect.poll(events, { interval: 5 }).toMatchObject({ ...first, "watched/new/er/file": "created" })
     await call("/files", { method: "PUT", query: { path: "watched/created" }, body: "y" })
     await rename(at("watched", "new"), at("watched", "old"))
     await expect
-      .poll(events, { interval: 5, timeout: 5000 })
+      .poll(events, { interval: 5 })
       .toMatchObject({ "watched/created": "changed", "watched/new": "deleted", "watched/old": "created", "watched/old/er/file": "created" })
     expect(Object.keys(events()).filter((path) => path.includes(".draft-"))).toStrictEqual([])
     socket.close()
@@ -144,9 +144,9 @@ describe("a watcher", () => {
     const events = told(socket)
     for (const body of ["one", "two"]) await call("/files", { method: "PUT", query: { path: "single" }, body })
     await writeFile(at("unrelated"), "")
-    await expect.poll(events, { interval: 5, timeout: 5000 }).toStrictEqual({ single: "changed" })
+    await expect.poll(events, { interval: 5 }).toStrictEqual({ single: "changed" })
     await rm(at("single"))
-    await expect.poll(events, { interval: 5, timeout: 5000 }).toStrictEqual({ single: "deleted" })
+    await expect.poll(events, { interval: 5 }).toStrictEqual({ single: "deleted" })
     socket.close()
   })
 

@@ -48,7 +48,7 @@ describeAgents("a monitored agent", (server) => {
     await push(10)
     await push(85)
     await push(85)
-    await expect.poll(() => told(disk, workspace.id), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => told(disk, workspace.id)).toHaveLength(1)
     const [volumes] = await told(disk, workspace.id)
     expect(volumes?.title).toContain(workspace.name)
     expect(volumes?.content).toMatch(/\*\*\/\*\*: 80%\n.*\*\*\/home\*\*: 50%\n/s)
@@ -57,7 +57,7 @@ describeAgents("a monitored agent", (server) => {
     expect(await told(memory, workspace.id)).toStrictEqual([])
 
     await push(95)
-    await expect.poll(() => told(memory, workspace.id), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => told(memory, workspace.id)).toHaveLength(1)
     expect((await told(memory, workspace.id))[0]?.content).toContain("90%")
     expect(await told(disk, workspace.id)).toHaveLength(1)
 
@@ -67,7 +67,7 @@ describeAgents("a monitored agent", (server) => {
     server().advance("31 minutes")
     await push(10)
     await push(95)
-    await expect.poll(() => told(memory, workspace.id), { timeout: 10_000 }).toHaveLength(2)
+    await expect.poll(() => told(memory, workspace.id)).toHaveLength(2)
     expect(await told(disk, workspace.id)).toHaveLength(2)
     await connection.close()
   })

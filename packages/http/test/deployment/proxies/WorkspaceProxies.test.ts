@@ -65,9 +65,7 @@ describeAgents("a workspace proxy", (server) => {
     expect((await statusOf("east")).status).toBe("unregistered")
     const registered = await register(proxy_token)
     expect([registered.status, registered.body]).toMatchObject([201, { derp_region_id: expect.any(Number), sibling_replicas: [] }])
-    await expect
-      .poll(() => statusOf("east"), { timeout: 10_000 })
-      .toStrictEqual({ status: "ok", report: { errors: [], warnings: ["slow"] } })
+    await expect.poll(() => statusOf("east")).toStrictEqual({ status: "ok", report: { errors: [], warnings: ["slow"] } })
     const info = await server().call("GET", "/workspaceagents/connection", { token: token() })
     expect(info.body).toMatchObject({
       derp_map: {
@@ -84,12 +82,10 @@ describeAgents("a workspace proxy", (server) => {
 
     told.report = { errors: ["broken"], warnings: null }
     await register(proxy_token, { version: "v2.0.1" })
-    await expect
-      .poll(() => statusOf("east"), { timeout: 10_000 })
-      .toStrictEqual({ status: "unhealthy", report: { errors: ["broken"], warnings: [] } })
+    await expect.poll(() => statusOf("east")).toStrictEqual({ status: "unhealthy", report: { errors: ["broken"], warnings: [] } })
     told.report = { errors: [], warnings: null }
     await register(proxy_token, { access_url: "http://127.0.0.1:1" })
-    await expect.poll(async () => (await statusOf("east")).status, { timeout: 10_000 }).toBe("unreachable")
+    await expect.poll(async () => (await statusOf("east")).status).toBe("unreachable")
     await server().call("DELETE", `/workspaceproxies/${made.id}`, { token: token() })
   })
 

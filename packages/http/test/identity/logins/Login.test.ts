@@ -103,11 +103,14 @@ describeInterface("a login", (server) => {
     await logIn(server(), { email: "nobody@example.com", password: "wrong" }, { "user-agent": "unknown" })
     const ok = await logIn(server(), { email: user.email, password: ownerPassword }, { "user-agent": "test" })
     // A refused attempt is written after it was answered
-    const entries = await vi.waitFor(async () => {
-      const written = await server().run(auditEntries({ user_id: user.id }))
-      expect(written).toHaveLength(2)
-      return written
-    })
+    const entries = await vi.waitFor(
+      async () => {
+        const written = await server().run(auditEntries({ user_id: user.id }))
+        expect(written).toHaveLength(2)
+        return written
+      },
+      { timeout: 60_000 }
+    )
     expect(entries.map(({ action, status_code, user_agent }) => [action, status_code, user_agent])).toStrictEqual([
       ["login", 401, "test"],
       ["login", 201, "test"]

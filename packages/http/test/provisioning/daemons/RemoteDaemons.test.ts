@@ -71,11 +71,14 @@ describeAgents(
         "&provisioner=terraform&name=twice&name=other&version=1.18&version=1.18"
       )
       const shown = await vi
-        .waitFor(async () => {
-          const path = `/organizations/default/provisionerdaemons?tags={"site":"twice"}`
-          const [found] = (await server().call("GET", path, { token: owner() })).as(Schema.NonEmptyArray(Daemon))
-          return found
-        })
+        .waitFor(
+          async () => {
+            const path = `/organizations/default/provisionerdaemons?tags={"site":"twice"}`
+            const [found] = (await server().call("GET", path, { token: owner() })).as(Schema.NonEmptyArray(Daemon))
+            return found
+          },
+          { timeout: 60_000 }
+        )
         .finally(twice.close)
       expect(shown).toStrictEqual({ name: "twice", provisioners: ["terraform"], api_version: "1.18" })
     })
@@ -359,10 +362,13 @@ describeAgents(
 
     it("is disconnected when its key is deleted", async () => {
       const lost = await aDaemon(server().url, { [header]: await newKey("short", { site: "near" }) }, "&name=three")
-      await vi.waitFor(async () => {
-        const answer = await server().call("GET", `/organizations/default/provisionerdaemons?tags={"site":"near"}`, { token: owner() })
-        expect(answer.text).toContain("three")
-      })
+      await vi.waitFor(
+        async () => {
+          const answer = await server().call("GET", `/organizations/default/provisionerdaemons?tags={"site":"near"}`, { token: owner() })
+          expect(answer.text).toContain("three")
+        },
+        { timeout: 60_000 }
+      )
       await server().call("DELETE", "/organizations/default/provisionerkeys/short", { token: owner() })
       await lost.closed
       await lost.close()

@@ -107,12 +107,15 @@ describeInterface(
       }
       const creating = server().call("POST", "/templatebuilder/compose/template", { token: author.token, body })
       const Jobs = Schema.Array(Schema.Struct({ id: Schema.String, initiator_id: Schema.String }))
-      const job = await vi.waitFor(async () => {
-        const jobs = (await server().call("GET", "/organizations/default/provisionerjobs?status=pending", { token })).as(Jobs)
-        const own = jobs.find(({ initiator_id }) => initiator_id === author.user.id)
-        if (own === undefined) throw new Error("the import is not queued")
-        return own
-      })
+      const job = await vi.waitFor(
+        async () => {
+          const jobs = (await server().call("GET", "/organizations/default/provisionerjobs?status=pending", { token })).as(Jobs)
+          const own = jobs.find(({ initiator_id }) => initiator_id === author.user.id)
+          if (own === undefined) throw new Error("the import is not queued")
+          return own
+        },
+        { timeout: 60_000 }
+      )
       expect((await server().call("PUT", `/users/${author.user.id}/roles`, { token, body: { roles: [] } })).status).toBe(200)
       await server().run(
         Effect.gen(function* () {

@@ -100,9 +100,7 @@ describeAgents(
       const { agent, close } = await server().connect(agentToken)
       await Effect.runPromise(agent.UpdateLifecycle({ lifecycle: { state: "READY" } }))
       await Effect.runPromise(agent.UpdateStats({ stats: { connection_count: 1, rx_bytes: 10 } }))
-      await expect
-        .poll(async () => (await getWorkspace(server(), id, member)).latest_build.deadline, { timeout: 10_000 })
-        .not.toBe(before.latest_build.deadline)
+      await expect.poll(async () => (await getWorkspace(server(), id, member)).latest_build.deadline).not.toBe(before.latest_build.deadline)
       const bumped = (await getWorkspace(server(), id, member)).latest_build.deadline
       expect(Math.abs(Date.parse(bumped ?? "") - (await now()) - hour)).toBeLessThan(60_000)
       await close()

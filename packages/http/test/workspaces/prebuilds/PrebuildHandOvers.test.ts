@@ -58,7 +58,7 @@ describeAgentsOn(
       const old = lastingToken(created.id, "main")
       expect((await server().call("GET", "/workspaceagents/me/gitsshkey", { token: old })).status).toBe(401)
       const greeted = () => readdirSync(folder).filter((home) => existsSync(join(folder, home, "greeted-owner")))
-      await vi.waitFor(() => expect(greeted()).toHaveLength(1), { timeout: 10_000 })
+      await vi.waitFor(() => expect(greeted()).toHaveLength(1), { timeout: 60_000 })
 
       const entries = (await server().call("GET", "/audit?limit=20", { token: owner() })).as(Entries).audit_logs
       expect(entries).toContainEqual({ action: "create", resource_type: "workspace", status_code: 201 })
@@ -112,7 +112,7 @@ describeAgentsOn(
       await pause(false)
       const { id, latest_build } = await claimed
       expect(latest_build).toMatchObject({ build_number: 2, status: "running" })
-      await vi.waitFor(async () => expect((await prebuilt()).some((one) => one.id === id)).toBe(false))
+      await vi.waitFor(async () => expect((await prebuilt()).some((one) => one.id === id)).toBe(false), { timeout: 60_000 })
       await pause(true)
       const now = (await server().call("GET", `/workspaces/${id}`, { token: owner() })).as(Workspace)
       expect(now.latest_build).toMatchObject({ build_number: 2, status: "running" })
