@@ -38,6 +38,7 @@ if (next !== version) {
     replaceIn(path, new RegExp(`"${escaped}"`, "g"), `"${next}"`)
   for (const path of ["README.md", "docs/operating.md"])
     replaceIn(path, new RegExp(`\\batelier-${escaped}\\.tgz`, "g"), `atelier-${next}.tgz`)
+  replaceIn("deploy/Dockerfile", new RegExp(`^ARG VERSION=${escaped}$`, "gm"), `ARG VERSION=${next}`)
   replaceIn("deploy/chart/Chart.yaml", new RegExp(`^(version|appVersion): ${escaped}$`, "gm"), `$1: ${next}`)
   const { status } = spawnSync("npm", ["install", "--package-lock-only", "--ignore-scripts"], {
     cwd: root,

@@ -76,5 +76,6 @@ it("everything has one version", () => {
   const { version } = manifest("package.json")
   expect(new Set([...manifests.map((each) => each.version), agentVersion, daemonVersion])).toStrictEqual(new Set([version]))
   expect(read("deploy/chart/Chart.yaml")).toContain(`\nversion: ${version}\nappVersion: ${version}\n`)
+  expect(new Set(read("deploy/Dockerfile").match(/(?<=^ARG VERSION=).*$/gm))).toStrictEqual(new Set([version]))
   expect(read("packages/mcp/src/answer.ts")).toContain(`version: "${version}"`)
 })
