@@ -26,6 +26,13 @@ const inboxQuery = queryOptions({
 const update = (change: (before: ListInboxNotificationsResponse) => ListInboxNotificationsResponse): void =>
   void queryClient.setQueryData(inboxQuery.queryKey, (before) => (before === undefined ? before : change(before)))
 
+/** The bold parts of a message, which is Markdown; its other marks are not used. */
+const emphasized = (content: string) =>
+  content.split(/\*\*(.+?)\*\*/s).map((part, index) => {
+    const text = part.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1")
+    return index % 2 === 1 ? <strong key={index}>{text}</strong> : text
+  })
+
 /** Addresses of actions belong to the deployment: those of the console's own origin stay within it. */
 const linkOf = (address: string): string | undefined => {
   if (!isWebAddress(address)) return undefined
@@ -103,7 +110,7 @@ export const Inbox = ({ isCollapsed }: { readonly isCollapsed: boolean }) => {
                 <li key={id} className="inbox-item" data-unread={read_at === null || undefined}>
                   <div className="inbox-body">
                     <div className="inbox-title">{title}</div>
-                    <div className="inbox-content">{content}</div>
+                    <div className="inbox-content">{emphasized(content)}</div>
                     <div className="inbox-foot">
                       <Time at={created_at} />
                       {actions.map(({ label, url }) => {

@@ -1,6 +1,7 @@
 /** The command palette: every place and action, by typing. */
 import { useNavigate } from "@tanstack/react-router"
 import { Command } from "cmdk"
+import { Dialog } from "radix-ui"
 import { Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react"
 import { useState } from "react"
 import { keysText, paletteText, shellText } from "../texts/shell.js"
@@ -54,41 +55,42 @@ export const Palette = ({ onClose, onKeys }: Props) => {
     run?.()
   }
   return (
-    <Command.Dialog
-      open
-      onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}
-      label={paletteText.title}
-      overlayClassName="palette-scrim"
-      contentClassName="palette"
-      loop
-    >
-      <Command.Input className="palette-input" placeholder={paletteText.placeholder} value={typed} onValueChange={setTyped} />
-      <Command.List className="palette-list">
-        <Command.Empty className="palette-empty">{paletteText.empty}</Command.Empty>
-        {headings.map((heading) => (
-          <Command.Group key={heading} heading={heading} className="palette-group">
-            {offered
-              .filter(({ group }) => group === heading)
-              .map((command) => {
-                const { hint, icon: Icon, id, keys, keywords = [], label } = command
-                return (
-                  <Command.Item
-                    key={id}
-                    value={id}
-                    keywords={[label, ...keywords]}
-                    className="palette-item"
-                    onSelect={() => choose(command)}
-                  >
-                    {Icon === undefined ? null : <Icon aria-hidden />}
-                    <span className="truncate palette-label">{label}</span>
-                    {hint === undefined ? null : <span className="palette-hint">{hint}</span>}
-                    {keys === undefined ? null : <Keys keys={keys} />}
-                  </Command.Item>
-                )
-              })}
-          </Command.Group>
-        ))}
-      </Command.List>
-    </Command.Dialog>
+    <Dialog.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="palette-scrim" />
+        <Dialog.Content className="palette" aria-describedby={undefined}>
+          <Dialog.Title className="visually-hidden">{paletteText.title}</Dialog.Title>
+          <Command label={paletteText.title} loop>
+            <Command.Input className="palette-input" placeholder={paletteText.placeholder} value={typed} onValueChange={setTyped} />
+            <Command.List className="palette-list">
+              <Command.Empty className="palette-empty">{paletteText.empty}</Command.Empty>
+              {headings.map((heading) => (
+                <Command.Group key={heading} heading={heading} className="palette-group">
+                  {offered
+                    .filter(({ group }) => group === heading)
+                    .map((command) => {
+                      const { hint, icon: Icon, id, keys, keywords = [], label } = command
+                      return (
+                        <Command.Item
+                          key={id}
+                          value={id}
+                          keywords={[label, ...keywords]}
+                          className="palette-item"
+                          onSelect={() => choose(command)}
+                        >
+                          {Icon === undefined ? null : <Icon aria-hidden />}
+                          <span className="truncate palette-label">{label}</span>
+                          {hint === undefined ? null : <span className="palette-hint">{hint}</span>}
+                          {keys === undefined ? null : <Keys keys={keys} />}
+                        </Command.Item>
+                      )
+                    })}
+                </Command.Group>
+              ))}
+            </Command.List>
+          </Command>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
   )
 }

@@ -22,7 +22,7 @@ export const workspacesText = {
     shared_with_group: "organization/group"
   },
   views: { mine: "Mine", all: "All", running: "Running", failed: "Failed", outdated: "Outdated", label: "Views" },
-  columns: { name: "Name", status: "Status", template: "Template", owner: "Owner", used: "Last used", actions: "Actions" },
+  columns: { name: "Name", status: "Status", template: "Template", used: "Last used", actions: "Actions" },
   count: (count: number) => (count === 1 ? "1 workspace" : `${count.toLocaleString("en")} workspaces`),
   updateAvailable: "Update available",
   favorite: "Add to favorites",

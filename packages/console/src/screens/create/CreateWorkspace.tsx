@@ -153,6 +153,7 @@ const CreateForm = ({ template }: { readonly template: Template }) => {
                 key={parameter.name}
                 parameter={parameter}
                 value={valueOf(parameter, form.values)}
+                isTouched={parameter.name in form.values}
                 onChange={(value) => form.set(parameter.name, value)}
               />
             ))

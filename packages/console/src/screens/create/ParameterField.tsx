@@ -15,6 +15,8 @@ interface Props {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly isDisabled?: boolean
+  /** The user has given a value: before, nothing is said of one that is missing. */
+  readonly isTouched?: boolean
 }
 
 /** A list as it is written in a value; empty for anything else. */
@@ -28,9 +30,9 @@ const listOf = (value: string): ReadonlyArray<string> => {
 }
 
 export const ParameterField = (props: Props) => {
-  const { parameter } = props
-  const { description, diagnostics, display_name, ephemeral, form_type, mutable, name, required } = parameter
-  const errors = (diagnostics ?? []).filter(({ severity }) => severity === "error")
+  const { isTouched = true, parameter } = props
+  const { description, diagnostics, display_name, form_type, name, required } = parameter
+  const errors = (diagnostics ?? []).filter(({ extra, severity }) => severity === "error" && (isTouched || extra?.code !== "required"))
   const warnings = (diagnostics ?? []).filter(({ severity }) => severity === "warning")
   const said = (list: PreviewParameter["diagnostics"]) =>
     list.map(({ detail, summary }) => (detail === "" || detail === summary ? summary : `${summary}: ${detail}`)).join(" ")
@@ -50,17 +52,19 @@ export const ParameterField = (props: Props) => {
       hint={hint === "" || isSwitch ? undefined : <span className="param-hint">{hint}</span>}
       error={errors.length > 0 ? said(errors) : undefined}
       isOptional={!required && !isSwitch && parameter.default_value.value === ""}
-      aside={
-        <span className="param-marks">
-          {mutable || isSwitch ? null : <Badge>{createText.immutable}</Badge>}
-          {ephemeral ? <Badge tone="blue">{createText.ephemeral}</Badge> : null}
-        </span>
-      }
+      aside={isSwitch ? undefined : <Marks parameter={parameter} />}
     >
       <Control {...props} />
     </Field>
   )
 }
+
+const Marks = ({ parameter: { ephemeral, mutable } }: Pick<Props, "parameter">) => (
+  <span className="param-marks">
+    {mutable ? null : <Badge>{createText.immutable}</Badge>}
+    {ephemeral ? <Badge tone="blue">{createText.ephemeral}</Badge> : null}
+  </span>
+)
 
 const Title = ({ parameter: { display_name, icon, name } }: Pick<Props, "parameter">) => (
   <span className="param-title">
@@ -92,7 +96,12 @@ const Control = ({ isDisabled = false, onChange, parameter, value }: Props) => {
       const Box = form_type === "switch" ? Switch : Checkbox
       return (
         <Box
-          label={styling?.label ?? <Title parameter={parameter} />}
+          label={
+            <span className="param-title">
+              {styling?.label ?? <Title parameter={parameter} />}
+              <Marks parameter={parameter} />
+            </span>
+          }
           hint={description === "" ? undefined : description}
           checked={value === "true"}
           disabled={disabled}

@@ -98,7 +98,7 @@ export const WorkspaceList = () => {
   const { columns: heads } = workspacesText
   const columns: ReadonlyArray<Column<Workspace>> = [
     { id: "name", header: heads.name, width: "minmax(0, 2.2fr)", cell: (row) => <NameCell workspace={row} /> },
-    { id: "status", header: heads.status, width: "minmax(92px, 1fr)", cell: (row) => <StatusCell workspace={row} /> },
+    { id: "status", header: heads.status, width: "minmax(92px, 1fr)", from: 576, cell: (row) => <StatusCell workspace={row} /> },
     {
       id: "template",
       header: heads.template,
@@ -106,18 +106,6 @@ export const WorkspaceList = () => {
       from: 800,
       cell: ({ template_display_name, template_name }) => (
         <span className="truncate ws-template">{template_display_name || template_name}</span>
-      )
-    },
-    {
-      id: "owner",
-      header: heads.owner,
-      width: "minmax(0, 1fr)",
-      from: 960,
-      cell: ({ owner_avatar_url, owner_name }) => (
-        <span className="ws-owner">
-          <Avatar name={owner_name} src={owner_avatar_url} size={20} />
-          <span className="truncate">{owner_name}</span>
-        </span>
       )
     },
     {
@@ -134,7 +122,7 @@ export const WorkspaceList = () => {
     {
       id: "actions",
       header: <span className="visually-hidden">{heads.actions}</span>,
-      width: "72px",
+      width: "var(--ws-actions)",
       align: "end",
       cell: (row) => (
         <RowActions workspace={row} onAction={(action) => act.mutate({ workspace: row, action })} onDelete={() => setDeleting(row)} />
@@ -292,7 +280,12 @@ const NameCell = ({ workspace }: { readonly workspace: Workspace }) => {
           {outdated ? <Badge tone="accent">{workspacesText.updateAvailable}</Badge> : null}
           {shared_with.length > 0 ? <Badge>{workspacesText.shared}</Badge> : null}
         </div>
-        <div className="truncate faint ws-sub">{owner_name}</div>
+        <div className="truncate faint ws-sub">
+          <span className="ws-sub-status">
+            <StatusCell workspace={workspace} /> ·{" "}
+          </span>
+          {owner_name}
+        </div>
       </div>
     </div>
   )
@@ -346,6 +339,19 @@ const RowActions = ({ onAction, onDelete, workspace }: RowActionsProps) => {
         {dormant_at === null ? null : (
           <MenuItem icon={<Play />} onSelect={() => wake.mutate(workspace)}>
             {actionsText.wake}
+          </MenuItem>
+        )}
+        {canStart(workspace) ? (
+          <MenuItem icon={<Play />} onSelect={() => onAction("start")}>
+            {actionsText.start}
+          </MenuItem>
+        ) : (
+          <MenuItem
+            icon={<Square className="icon-solid" />}
+            isDisabled={latest_build.status !== "running"}
+            onSelect={() => onAction("stop")}
+          >
+            {actionsText.stop}
           </MenuItem>
         )}
         <MenuItem icon={<RotateCw />} isDisabled={isBusy || latest_build.status !== "running"} onSelect={() => onAction("restart")}>

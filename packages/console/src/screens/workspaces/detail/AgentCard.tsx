@@ -223,7 +223,7 @@ const Metadata = ({ agent: { id } }: Pick<Props, "agent">) => {
   const [values, setValues] = useState<ReadonlyArray<WorkspaceAgentMetadata>>([])
   useLive({
     of: ["metadata", id],
-    open: (signal) => agents.watchAgentMetadata(client, { workspaceagent: id }, { signal }),
+    open: (signal) => agents.watchAgentMetadataSocket(client, { workspaceagent: id }, { signal }),
     onValue: setValues
   })
   if (values.length === 0) return null

@@ -108,7 +108,7 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
         label={tabs.label}
         tabs={[
           { label: tabs.overview, link: { to: "/@{$owner}/$workspace", params } },
-          { label: tabs.builds, link: { to: "/@{$owner}/$workspace/builds", params } },
+          { label: tabs.builds, link: { to: "/@{$owner}/$workspace/builds", params }, hasParts: true },
           ...(may.update
             ? [
                 { label: tabs.parameters, link: { to: "/@{$owner}/$workspace/settings/parameters", params } as const },

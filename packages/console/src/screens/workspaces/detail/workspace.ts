@@ -20,7 +20,7 @@ export const useWorkspaceQuery = () => {
   return useQuery(workspaceQuery(owner, workspace))
 }
 
-/** Keeps the workspace as the server sends it. */
+/** Keeps the workspace as the server sends it, over a WebSocket: a browser opens only six other connections to a server. */
 export const useWatchedWorkspace = () => {
   const { owner, workspace: name } = route.useParams()
   const query = workspaceQuery(owner, name)
@@ -28,7 +28,7 @@ export const useWatchedWorkspace = () => {
   const id = result.data?.id
   useLive({
     of: ["workspace", id ?? ""],
-    open: id === undefined ? undefined : (signal) => workspaces.watchWorkspace(client, { workspace: id }, { signal }),
+    open: id === undefined ? undefined : (signal) => workspaces.watchWorkspaceSocket(client, { workspace: id }, { signal }),
     onValue: (workspace: Workspace) => queryClient.setQueryData(query.queryKey, workspace)
   })
   return result
