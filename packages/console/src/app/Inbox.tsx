@@ -72,10 +72,17 @@ export const Inbox = ({ isCollapsed }: { readonly isCollapsed: boolean }) => {
       align="start"
       label={inboxText.title}
       trigger={
-        <button type="button" className="bell place" aria-label={inboxText.unread(unread)}>
+        <button type="button" className="bell place">
+          <span className="visually-hidden">{inboxText.unread(unread)}</span>
           <Bell aria-hidden />
-          <span className="sidebar-label truncate">{inboxText.title}</span>
-          {unread === 0 ? null : <span className="bell-count">{isCollapsed ? "" : unread > 99 ? "99+" : unread}</span>}
+          <span className="sidebar-label truncate" aria-hidden>
+            {inboxText.title}
+          </span>
+          {unread === 0 ? null : (
+            <span className="bell-count" aria-hidden>
+              {isCollapsed ? "" : unread > 99 ? "99+" : unread}
+            </span>
+          )}
         </button>
       }
     >

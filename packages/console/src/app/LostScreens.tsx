@@ -13,6 +13,7 @@ export const NotFoundScreen = () => {
   useTitle(shellText.notFound)
   return (
     <Empty
+      isScreen
       icon={<Compass />}
       title={shellText.notFound}
       action={
@@ -28,9 +29,10 @@ export const NotFoundScreen = () => {
 
 /** Catches what a screen throws; a new version of the server has other files, which a reload brings. */
 export const CrashScreen = ({ error, reset }: ErrorComponentProps) => {
-  if (error instanceof AtelierError) return <ErrorState error={error} onRetry={reset} />
+  if (error instanceof AtelierError) return <ErrorState isScreen error={error} onRetry={reset} />
   return (
     <Empty
+      isScreen
       icon={<Bug />}
       title={errorText.crashed}
       action={

@@ -40,9 +40,9 @@ export const Palette = ({ onClose, onKeys }: Props) => {
     }))
   const own: ReadonlyArray<Offered> = [
     { id: "keys", label: keysText.title, group: actions, icon: Keyboard, keys: "?", run: onKeys },
-    { id: "light", label: shellText.light, group: theme, icon: Sun, keywords: ["theme"], run: () => chooseTheme("light") },
-    { id: "dark", label: shellText.dark, group: theme, icon: Moon, keywords: ["theme"], run: () => chooseTheme("dark") },
-    { id: "system", label: shellText.system, group: theme, icon: Monitor, keywords: ["theme"], run: () => chooseTheme("system") },
+    { id: "light", label: shellText.themeOf(shellText.light), group: theme, icon: Sun, run: () => chooseTheme("light") },
+    { id: "dark", label: shellText.themeOf(shellText.dark), group: theme, icon: Moon, run: () => chooseTheme("dark") },
+    { id: "system", label: shellText.themeOf(shellText.system), group: theme, icon: Monitor, run: () => chooseTheme("system") },
     ...(config.logout === null
       ? []
       : [{ id: "sign-out", label: shellText.signOut, group: actions, icon: LogOut, run: () => location.assign(config.logout ?? "/") }])

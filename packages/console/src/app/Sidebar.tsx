@@ -55,7 +55,7 @@ export const Sidebar = ({ isCollapsed, onCollapse, onKeys, onSearch }: Props) =>
       <Suspense>
         <OrganizationSwitch isCollapsed={isCollapsed} />
       </Suspense>
-      <button type="button" className="search-button" onClick={onSearch} aria-label={shellText.search}>
+      <button type="button" className="search-button" onClick={onSearch} aria-label={isCollapsed ? shellText.search : undefined}>
         <Search aria-hidden />
         <span className="sidebar-label truncate">{shellText.search}</span>
         <Keys keys="mod+k" />

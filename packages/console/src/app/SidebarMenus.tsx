@@ -66,9 +66,12 @@ export const UserMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
       side="top"
       label={shellText.account}
       trigger={
-        <button type="button" className="user" aria-label={shellText.signedInAs(username)}>
+        <button type="button" className="user">
+          <span className="visually-hidden">{shellText.signedInAs(username)}</span>
           <Avatar name={username} src={avatar_url} size={24} />
-          <span className="sidebar-label truncate">{name || username}</span>
+          <span className="sidebar-label truncate" aria-hidden>
+            {name || username}
+          </span>
         </button>
       }
     >

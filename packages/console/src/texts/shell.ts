@@ -12,6 +12,7 @@ export const shellText = {
   account: "Account",
   signedInAs: (name: string) => `Signed in as ${name}`,
   theme: "Theme",
+  themeOf: (name: string) => `Theme: ${name}`,
   light: "Light",
   dark: "Dark",
   system: "System",

@@ -124,7 +124,13 @@ export const Filter = ({ keys, label, onChange, placeholder, value }: Props) => 
     }
   }
 
-  useKeys({ "/": () => input.current?.focus() })
+  useKeys({
+    "/": () => {
+      // The next word follows those that there are
+      if (text !== "" && !text.endsWith(" ")) setText(`${text} `)
+      input.current?.focus()
+    }
+  })
 
   return (
     <div className="filter" onBlur={(event) => (event.currentTarget.contains(event.relatedTarget) ? undefined : setOpen(false))}>

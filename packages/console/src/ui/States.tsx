@@ -12,23 +12,31 @@ interface EmptyProps {
   readonly children?: ReactNode
   /** What to do now. */
   readonly action?: ReactNode
+  /** It is the whole screen: its title is the screen's heading. */
+  readonly isScreen?: boolean
 }
 
-export const Empty = ({ action, children, icon, title }: EmptyProps) => (
+export const Empty = ({ action, children, icon, isScreen = false, title }: EmptyProps) => (
   <div className="state">
     {icon === undefined ? null : <div className="state-icon">{icon}</div>}
-    <h2 className="state-title">{title}</h2>
+    {isScreen ? <h1 className="state-title">{title}</h1> : <h2 className="state-title">{title}</h2>}
     {children === undefined ? null : <div className="state-text">{children}</div>}
     {action === undefined ? null : <div className="state-action">{action}</div>}
   </div>
 )
 
+interface ErrorProps {
+  readonly error: unknown
+  readonly onRetry?: (() => unknown) | undefined
+  readonly isScreen?: boolean
+}
+
 /** A request failed. What is not allowed and what does not exist look alike. */
-export const ErrorState = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: (() => unknown) | undefined }) => {
+export const ErrorState = ({ error, isScreen = false, onRetry }: ErrorProps) => {
   const { detail, message, requestId, status } = asAtelierError(error)
   if (status === 403 || status === 404) {
     return (
-      <Empty icon={<Lock />} title={errorText.noAccess}>
+      <Empty icon={<Lock />} isScreen={isScreen} title={errorText.noAccess}>
         {errorText.noAccessHint}
       </Empty>
     )
@@ -36,6 +44,7 @@ export const ErrorState = ({ error, onRetry }: { readonly error: unknown; readon
   return (
     <div role="alert">
       <Empty
+        isScreen={isScreen}
         icon={status === 0 ? <CloudOff /> : <CircleAlert />}
         title={status === 0 ? errorText.offline : errorText.title}
         action={onRetry === undefined ? undefined : <Button onClick={() => void onRetry()}>{errorText.retry}</Button>}

@@ -34,7 +34,7 @@ export const CreateWorkspace = () => {
     queryKey: ["templates", organization, name],
     queryFn: ({ signal }) => templates.getTemplateByName(client, { organization, templatename: name }, { signal })
   })
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (error !== null) return <ErrorState isScreen error={error} onRetry={refetch} />
   return (
     <Page width="narrow">
       <PageHeader

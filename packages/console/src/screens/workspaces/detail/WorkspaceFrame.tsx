@@ -28,7 +28,7 @@ export const WorkspaceFrame = () => {
   const { data, error, refetch } = useWatchedWorkspace()
   if (data === undefined) {
     return error !== null ? (
-      <ErrorState error={error} onRetry={refetch} />
+      <ErrorState isScreen error={error} onRetry={refetch} />
     ) : (
       <Page width="medium">
         <PageHeader
@@ -42,7 +42,12 @@ export const WorkspaceFrame = () => {
   }
   if (data.latest_build.status === "deleted") {
     return (
-      <Empty icon={<Trash2 />} title={workspaceText.deleted} action={<ButtonLink to="/workspaces">{workspacesText.title}</ButtonLink>}>
+      <Empty
+        isScreen
+        icon={<Trash2 />}
+        title={workspaceText.deleted}
+        action={<ButtonLink to="/workspaces">{workspacesText.title}</ButtonLink>}
+      >
         {workspaceText.deletedHint}
       </Empty>
     )
