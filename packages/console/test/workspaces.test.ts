@@ -1,0 +1,133 @@
+/** Workspaces in the console: found, made, watched and ended by people of each role. */
+import { Statements } from "@atelier/storage"
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+import { testEngines } from "../../../test/outside/engine.js"
+import { aTemplate } from "../../../test/http/templates.js"
+import { aWorkspace } from "../../../test/http/workspaceCalls.js"
+import { manyWorkspaces } from "../../../test/records/manyWorkspaces.js"
+import { describeConsole, expectWellMade } from "./browser.js"
+
+const hostile = '<img src=x onerror="alert(1)"> \u202Egnirts'
+
+describeConsole(
+  "workspaces",
+  (console) => {
+    it("are made from a template's form, followed while they build, and deleted by name", async () => {
+      const { open, server } = console()
+      await aTemplate(
+        server,
+        {
+          parameters: [
+            { name: "size", display_name: "Size", type: "number", default_value: "2", mutable: true, validation_min: 1, validation_max: 4 },
+            { name: "note", display_name: hostile, description: hostile, default_value: "", mutable: true }
+          ],
+          started: [{ name: "machine" }],
+          logs: ["\u001b[32mgreen\u001b[0m", hostile]
+        },
+        { name: "form", display_name: "Form", description: hostile }
+      )
+      const { context, go, page } = await open("member")
+      await go("/workspaces")
+      await page.getByRole("heading", { name: "No workspaces yet" }).waitFor()
+      await expectWellMade(page)
+      await page.getByRole("main").getByRole("link", { name: "New workspace" }).last().click()
+      await page.getByRole("link", { name: /^Form/ }).click()
+      await page.getByLabel("Size").fill("9")
+      await page.getByRole("alert").first().waitFor()
+      expect(await page.getByRole("button", { name: "Create workspace" }).isDisabled()).toBe(true)
+      await page.getByLabel("Size").fill("3")
+      await page.getByLabel(hostile).fill("kept")
+      await page.getByLabel("Name", { exact: true }).fill("first")
+      await expectWellMade(page)
+      await page.getByRole("button", { name: "Create workspace" }).click()
+
+      await page.waitForURL(/\/@member\/first$/)
+      await page.getByText("Running", { exact: true }).first().waitFor()
+      await expectWellMade(page)
+      await page.getByRole("link", { name: "Builds", exact: true }).click()
+      await page.getByRole("link", { name: /Start #1/ }).click()
+      const log = page.getByRole("log")
+      await log.getByText(hostile).waitFor()
+      expect(await log.textContent()).not.toContain("\u001b")
+      await page.getByLabel("Search in the log").fill("GREEN")
+      await page.getByText("1 of 1").waitFor()
+      await expectWellMade(page)
+
+      await page.goBack()
+      await page.getByRole("link", { name: "Parameters", exact: true }).click()
+      await page.getByLabel(hostile).waitFor()
+      expect(await page.getByLabel(hostile).inputValue()).toBe("kept")
+      await page.getByRole("link", { name: "Schedule", exact: true }).click()
+      await page.getByRole("switch", { name: /Stop automatically/ }).check()
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved").waitFor()
+      await expectWellMade(page)
+
+      await page.getByRole("button", { name: "Stop", exact: true }).click()
+      await page.getByText("Stopped", { exact: true }).first().waitFor()
+      await page.getByRole("button", { name: "More actions" }).click()
+      await page.getByRole("menuitem", { name: "Delete" }).click()
+      const dialog = page.getByRole("dialog")
+      expect(await dialog.getByRole("button", { name: "Delete workspace" }).isDisabled()).toBe(true)
+      await dialog.getByLabel("Type first to confirm").fill("first")
+      await dialog.getByRole("button", { name: "Delete workspace" }).click()
+      await page.getByText("This workspace was deleted").waitFor()
+      await context.close()
+    })
+
+    it("are listed by the thousand, filtered, and moved through by keys", async () => {
+      const { open, server } = console()
+      const owner = server.owner()
+      const template = await aTemplate(server, {}, { name: "many" })
+      const { active_version_id: template_version_id, id: template_id, organization_id } = template
+      const many = manyWorkspaces({ count: 10_000, owners: [owner.user.id], organization_id, template_id, template_version_id })
+      await server.run(
+        Effect.flatMap(Effect.flatten(Effect.serviceOption(Statements)), (statements) =>
+          Effect.provideService(many, Statements, statements)
+        )
+      )
+      const { context, go, page } = await open("owner")
+      await go("/workspaces")
+      await page.getByText("10,000 workspaces").waitFor()
+      const grid = page.getByRole("grid", { name: "Workspaces" })
+      expect(await grid.getByRole("row").count()).toBeLessThan(80)
+      await page.getByRole("main").evaluate((main) => main.scrollTo(0, main.scrollHeight))
+      await grid.getByRole("row", { name: /w9999/ }).waitFor()
+      await page.keyboard.press("/")
+      await page.keyboard.type("w77")
+      await page.keyboard.press("Enter")
+      await page.getByText("111 workspaces").waitFor()
+      expect(new URL(page.url()).searchParams.get("filter")).toContain("w77")
+      await page.keyboard.press("Escape")
+      await page.keyboard.press("Escape")
+      await page.keyboard.press("j")
+      await page.keyboard.press("x")
+      await page.getByText("1 selected").waitFor()
+      await page.keyboard.press("Enter")
+      await page.waitForURL(/\/@[^/]+\/w77\d*$/)
+      await page.goBack()
+      await page.getByText("111 workspaces").waitFor()
+      await context.close()
+    })
+
+    it("of another user are neither listed nor opened without the right to", async () => {
+      const { base, open, server } = console()
+      const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "private" })
+      await aWorkspace(server, template, server.owner(), { name: "secret" })
+      const { context, go, page } = await open("member")
+      await page.goto(`${base}/@${server.owner().user.username}/secret`)
+      await page.getByRole("heading", { name: "You have no access to this, or it does not exist" }).waitFor()
+      await expectWellMade(page)
+      await go("/workspaces?filter=name:secret")
+      await page.getByRole("heading", { name: "No workspace matches the filter" }).waitFor()
+      await page.keyboard.press("Control+k")
+      await page.getByRole("dialog", { name: "Command palette" }).waitFor()
+      await page.keyboard.type("theme dark")
+      await page.keyboard.press("Enter")
+      expect(await page.locator("html").getAttribute("data-theme")).toBe("dark")
+      await context.close()
+    })
+  },
+  { provisioner: testEngines }
+)
