@@ -1,6 +1,15 @@
 /** The screens that pictures are made of, with their addresses: one line for each. */
 export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
-  ["workspaces", "/workspaces"],
+  ["workspaces", "/workspaces?filter="],
+  ["workspace", "/@owner/web-frontend"],
+  ["builds", "/@owner/web-frontend/builds"],
+  ["build", "/@owner/web-frontend/builds/1"],
+  ["workspace-parameters", "/@owner/web-frontend/settings/parameters"],
+  ["workspace-schedule", "/@owner/web-frontend/settings/schedule"],
+  ["workspace-sharing", "/@owner/web-frontend/settings/sharing"],
+  ["workspace-settings", "/@owner/web-frontend/settings"],
+  ["new-workspace", "/new"],
+  ["workspace-form", "/templates/default/node/workspace"],
   ["not-found", "/settings/none"],
   ["account", "/settings/account"],
   ["security", "/settings/security"],
