@@ -137,6 +137,8 @@ export const settingsText = {
   parametersHint: "A change is applied by a new build.",
   apply: "Apply and restart",
   applyStopped: "Apply and start",
+  updating: "Update to the template's newest version",
+  updatingHint: "The newest version asks for values that this workspace has not.",
   applied: "The build has begun",
   scheduleTitle: "Schedule",
   autostart: "Start automatically",

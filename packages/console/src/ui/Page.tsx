@@ -65,7 +65,7 @@ interface SectionProps {
   readonly title?: ReactNode
   readonly description?: ReactNode
   readonly actions?: ReactNode
-  readonly children: ReactNode
+  readonly children?: ReactNode
   /** The content reaches the border of the card. */
   readonly isFlush?: boolean
 }
@@ -82,7 +82,7 @@ export const Section = ({ actions, children, description, isFlush = false, title
         {actions}
       </div>
     )}
-    <div className={isFlush ? "section-flush" : "section-body"}>{children}</div>
+    {children === undefined ? null : <div className={isFlush ? "section-flush" : "section-body"}>{children}</div>}
   </section>
 )
 

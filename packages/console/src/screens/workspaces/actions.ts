@@ -3,7 +3,8 @@ import type { Workspace } from "@atelier/client"
 import * as builds from "@atelier/client/builds"
 import * as workspaceSettings from "@atelier/client/workspaceSettings"
 import { useMutation } from "@tanstack/react-query"
-import { client } from "../../app/client.js"
+import { useNavigate } from "@tanstack/react-router"
+import { asAtelierError, client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { actionsText } from "../../texts/workspaces.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -43,16 +44,25 @@ const said: Readonly<Record<Action, (name: string) => string>> = {
 
 const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ["workspaces"] })
 
-/** Begins an action, and says so. */
-export const useAction = () =>
-  useMutation({
+/** Begins an action, and says so. A newer version may ask for parameters that the workspace has not: their form opens. */
+export const useAction = () => {
+  const navigate = useNavigate()
+  return useMutation({
     mutationFn: ({ action, workspace }: { readonly workspace: Workspace; readonly action: Action }) => begin(workspace, action),
     onSuccess: (_, { action, workspace }) => {
       notify(said[action](workspace.name))
       return refresh()
     },
-    onError: notifyError
+    onError: (error, { action, workspace: { name, owner_name } }) => {
+      if (action !== "update" || asAtelierError(error).validations.length === 0) return notifyError(error)
+      return navigate({
+        to: "/@{$owner}/$workspace/settings/parameters",
+        params: { owner: owner_name, workspace: name },
+        search: { update: true }
+      })
+    }
   })
+}
 
 const atOnce = 4
 

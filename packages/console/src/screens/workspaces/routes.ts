@@ -7,6 +7,11 @@ export interface WorkspaceListSearch {
   readonly filter?: string
 }
 
+export interface ParametersSearch {
+  /** The form is that of the template's newest version, which the build takes. */
+  readonly update?: boolean
+}
+
 const home = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
@@ -55,6 +60,7 @@ const settings = createRoute({
 const parameters = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/parameters",
+  validateSearch: ({ update }: Readonly<Record<string, unknown>>): ParametersSearch => (update === true ? { update } : {}),
   component: lazyRouteComponent(() => import("./detail/Parameters.js"), "Parameters")
 })
 

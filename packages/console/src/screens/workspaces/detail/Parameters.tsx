@@ -2,7 +2,7 @@
 import type { Workspace } from "@atelier/client"
 import * as builds from "@atelier/client/builds"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
+import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { client } from "../../../app/client.js"
 import { createText } from "../../../texts/create.js"
 import { settingsText } from "../../../texts/workspace.js"
@@ -18,6 +18,8 @@ import { SaveButton } from "./Settings.js"
 import { useWorkspaceQuery } from "./workspace.js"
 import "../../create/CreateWorkspace.css"
 
+const route = getRouteApi("/@{$owner}/$workspace/settings/parameters")
+
 export const Parameters = () => {
   const { data: workspace } = useWorkspaceQuery()
   const build = workspace?.latest_build.id ?? ""
@@ -32,17 +34,22 @@ export const Parameters = () => {
 }
 
 const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonly initial: Values }) => {
-  const { id, latest_build, name, owner_id, owner_name } = workspace
+  const { id, latest_build, name, owner_id, owner_name, template_active_version_id } = workspace
+  const { update = false } = route.useSearch()
   const navigate = useNavigate()
-  const form = useParameterForm({ version: latest_build.template_version_id, owner: owner_id, initial })
+  const form = useParameterForm({
+    version: update ? template_active_version_id : latest_build.template_version_id,
+    owner: owner_id,
+    initial
+  })
   const isRunning = latest_build.status === "running"
   const submit = async (): Promise<void> => {
-    const rich_parameter_values = form.build()
+    const started = { rich_parameter_values: form.build(), ...(update ? { template_version_id: template_active_version_id } : {}) }
     await builds.createWorkspaceBuild(client, {
       workspace: id,
       body: isRunning
-        ? { transition: "stop", reason: "dashboard", on_success: { transition: "start", rich_parameter_values } }
-        : { transition: "start", reason: "dashboard", rich_parameter_values }
+        ? { transition: "stop", reason: "dashboard", on_success: { transition: "start", ...started } }
+        : { transition: "start", reason: "dashboard", ...started }
     })
     notify(settingsText.applied)
     await navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })
@@ -50,6 +57,7 @@ const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonl
   return (
     <Section title={settingsText.parametersTitle} description={settingsText.parametersHint}>
       <Form onSubmit={submit}>
+        {update ? <Callout title={settingsText.updating}>{settingsText.updatingHint}</Callout> : null}
         {form.isLost ? <Callout kind="warning" title={createText.lost} /> : null}
         {form.diagnostics.map(({ detail, severity, summary }) => (
           <Callout key={`${summary} ${detail}`} kind={severity} title={summary}>
@@ -68,7 +76,8 @@ const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonl
               key={parameter.name}
               parameter={parameter}
               value={valueOf(parameter, form.values)}
-              isDisabled={!parameter.mutable}
+              isDisabled={!parameter.mutable && parameter.name in initial}
+              isTouched={parameter.name in form.values}
               onChange={(value) => form.set(parameter.name, value)}
             />
           ))

@@ -70,9 +70,11 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
             disabled={template_require_active_version || update.isPending}
             onChange={(event) => update.mutate(event.target.checked)}
           />
-          <FormActions>
-            <SaveButton isDisabled={!allow_renames || name === workspace.name}>{actionsText.rename}</SaveButton>
-          </FormActions>
+          {allow_renames ? (
+            <FormActions>
+              <SaveButton isDisabled={name === workspace.name}>{actionsText.rename}</SaveButton>
+            </FormActions>
+          ) : null}
         </Form>
       </Section>
       {may.delete ? (
@@ -84,9 +86,7 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
               {actionsText.delete}
             </Button>
           }
-        >
-          {null}
-        </Section>
+        />
       ) : null}
       <DeleteDialog workspace={isDeleting ? workspace : undefined} mayOrphan onClose={() => setDeleting(false)} />
     </>
