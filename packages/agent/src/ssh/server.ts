@@ -23,7 +23,7 @@ export const serve: Serve = (socket, options) =>
         keepaliveInterval,
         keepaliveCountMax,
         algorithms: {
-          cipher: ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes256-ctr", "chacha20-poly1305@openssh.com"],
+          cipher: ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes256-ctr"],
           compress: ["none"]
         }
       },

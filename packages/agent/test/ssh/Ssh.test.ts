@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, statfsSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Client, ClientChannel, ExecOptions } from "ssh2"
@@ -129,6 +130,36 @@ it.scopedLive("a workspace without a shell says so", () =>
       code: 127,
       stderr: "The workspace has no shell: /no/shell is not found. Files can be copied by SFTP.\r\n"
     })
+  })
+)
+
+it.scopedLive("files have posix-rename, statvfs, hardlink and fsync", () =>
+  Effect.gen(function* () {
+    const { home, session } = yield* readyAgent()
+    const client = yield* connect(session)
+    const sftp = yield* Effect.tryPromise(() => promisify(client.sftp.bind(client))())
+    const [one, two, three] = ["one", "two", "three"].map((name) => join(home, name)) as [string, string, string]
+    writeFileSync(one, "first")
+    writeFileSync(two, "second")
+    const asked = <A>(ask: (done: (error?: Error | null, value?: A) => void) => unknown): Effect.Effect<A | undefined, Error> =>
+      Effect.async((resume) => {
+        ask((error, value) => resume(error === null || error === undefined ? Effect.succeed(value) : Effect.fail(error)))
+      })
+    // The usual rename replaces nothing
+    expect((yield* Effect.flip(asked((done) => sftp.rename(one, two, done)))).message).toBe("Failure")
+    yield* asked((done) => sftp.ext_openssh_rename(one, two, done))
+    expect(readFileSync(two, "utf8")).toBe("first")
+    yield* asked((done) => sftp.ext_openssh_hardlink(two, three, done))
+    expect([statSync(three).ino, statSync(three).nlink]).toStrictEqual([statSync(two).ino, 2])
+    const handle = (yield* asked<Buffer>((done) => sftp.open(three, "r+", done))) ?? Buffer.of()
+    yield* asked((done) => sftp.ext_openssh_fsync(handle, done))
+    const { bsize, blocks } = statfsSync(home)
+    // The types of the library leave the answer out
+    expect(yield* asked<unknown>((done) => sftp.ext_openssh_statvfs(home, done as never))).toMatchObject({
+      f_frsize: bsize,
+      f_blocks: blocks
+    })
+    expect((yield* Effect.flip(asked((done) => sftp.ext_openssh_hardlink(join(home, "none"), one, done)))).message).toMatch(/no such file/i)
   })
 )
 

@@ -11,7 +11,7 @@ const loginWithin = 60_000
 const maximumRequests = 60
 
 const algorithms = {
-  cipher: ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes256-ctr", "chacha20-poly1305@openssh.com"],
+  cipher: ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes256-ctr"],
   compress: ["none"]
 } satisfies ssh2.Algorithms
 
