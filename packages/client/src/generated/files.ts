@@ -49,12 +49,14 @@ export interface WriteFileInput {
   readonly mode?: string | undefined
   readonly parents?: boolean | undefined
   readonly fsync?: boolean | undefined
+  /** At most 4096 characters. */
+  readonly offset?: string | undefined
   readonly contentType: "application/octet-stream"
   readonly body: Bytes
 }
 
 /**
- * Write a file. Writes the bytes of the request beside a file, and gives them its name once all are there. `If-Match` and `If-None-Match` are held to.
+ * Write a file. Writes the bytes of the request beside a file, and gives them its name once all are there. `If-Match` and `If-None-Match` are held to. With `offset`, the bytes are added to the end of the file.
  *
  * `PUT /api/v2/workspaceagents/{workspaceagent}/files`
  *

@@ -28,6 +28,8 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string | undefined
   /** Writes only if there is no file; fails with 412 otherwise. */
   readonly ifMissing?: boolean | undefined
+  /** Adds the bytes to a file that has this many. Fails with 412 if it has another number; what has arrived of a write that breaks off stays. */
+  readonly offset?: number | undefined
 }
 
 /** A range of a file, in bytes; `end` is not part of it. */
@@ -126,10 +128,10 @@ export const filesOf = (client: Client, workspaceagent: string): SandboxFiles =>
   }
 
   return {
-    write: (path, data, { ifMatch, ifMissing, mode, parents = true, signal } = {}) => {
+    write: (path, data, { ifMatch, ifMissing, mode, offset, parents = true, signal } = {}) => {
       const body = typeof data === "string" ? new TextEncoder().encode(data) : data
       const headers = { ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }), ...(ifMissing === true ? { "If-None-Match": "*" } : {}) }
-      return ask("PUT", "", json, { path, mode, parents, body, contentType: "application/octet-stream" }, { signal, headers })
+      return ask("PUT", "", json, { path, mode, parents, offset, body, contentType: "application/octet-stream" }, { signal, headers })
     },
     read: (path, options) => ranged(path, options, bytes, () => new Uint8Array()),
     text: (path, options) => ranged(path, options, text, () => ""),

@@ -13,7 +13,7 @@ import { list } from "./Listing.js"
 import { modeOf, Query } from "./Query.js"
 import { remove } from "./Removal.js"
 import { copy, move } from "./Transfer.js"
-import { upload } from "./Upload.js"
+import { append, upload } from "./Upload.js"
 import { type Reader, watch } from "./Watch.js"
 
 /** How long reading what is there may take before a watch begins. */
@@ -65,7 +65,10 @@ const put = async (call: Call): Promise<void> => {
   const { query, request, response } = call
   const path = pathOf(call)
   const wanted = { mode: modeOf(query.text("mode")), parents: query.flag("parents"), fsync: query.flag("fsync") }
-  const { entry, isNew } = await at(path, () => upload(path, request, wanted))
+  const offset = query.number("offset", { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: undefined })
+  const { entry, isNew } = await at(path, () =>
+    offset === undefined ? upload(path, request, wanted) : append(path, offset, request, wanted)
+  )
   response.setHeader("etag", entry.etag)
   send(response, isNew ? 201 : 200, entry)
 }

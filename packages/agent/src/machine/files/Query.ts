@@ -33,7 +33,10 @@ export class Query {
   }
 
   /** A whole number between bounds. */
-  number(name: string, { least, most, otherwise }: { readonly least: number; readonly most: number; readonly otherwise: number }): number {
+  number<A>(
+    name: string,
+    { least, most, otherwise }: { readonly least: number; readonly most: number; readonly otherwise: A }
+  ): number | A {
     const value = this.text(name)
     if (value === undefined) return otherwise
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN

@@ -56,9 +56,9 @@ const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number)
   }
 }
 
-/** Writes what a stream carries, while its next bytes arrive. Answers how many bytes there were. */
-export const receive = async (source: AsyncIterable<unknown>, handle: FileHandle): Promise<number> => {
-  let position = 0
+/** Writes what a stream carries from a position on, while its next bytes arrive. Answers where the bytes end. */
+export const receive = async (source: AsyncIterable<unknown>, handle: FileHandle, start = 0): Promise<number> => {
+  let position = start
   let writing = Promise.resolve()
   for await (const chunk of source) {
     if (!(chunk instanceof Uint8Array)) continue
@@ -84,6 +84,32 @@ const fill = async (draft: string, request: IncomingMessage, current: BigIntStat
   } finally {
     await handle.close()
   }
+}
+
+/**
+ * Adds a request's bytes to the end of a file, which is made if the end is its beginning. Fails with 412 if the file does not end at the offset. What has
+ * arrived of a request that breaks off stays.
+ */
+export const append = async (
+  path: string,
+  offset: number,
+  request: IncomingMessage,
+  { fsync, mode, parents }: Wanted
+): Promise<{ readonly isNew: boolean; readonly entry: Entry }> => {
+  const destination = await destinationOf(path)
+  const current = await replaced(path, destination, request)
+  const size = Number(current?.size ?? 0)
+  if (size !== offset) throw refusal(412, path, `has ${size} bytes, and the offset is ${offset}`)
+  if (parents) await mkdir(dirname(destination), { recursive: true })
+  const handle = await open(destination, constants.O_WRONLY | constants.O_CREAT, mode ?? newFile)
+  try {
+    await receive(request.iterator({ destroyOnReturn: false }), handle, offset)
+    if (mode !== undefined) await handle.chmod(mode)
+    if (fsync) await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return { isNew: current === undefined, entry: await describeTarget(path) }
 }
 
 /** Writes a request's bytes to a file. An upload that breaks off leaves the file as it was. Answers whether the file is new. */

@@ -154,6 +154,23 @@ describe("a write", () => {
     expect(await readFile(at("broken", "file"), "utf8")).toBe("old")
   })
 
+  it("adds to the end that it names, and keeps what arrives of one that breaks off", async () => {
+    expect(await put("grown/file", "one", { offset: "0", parents: true, mode: "0640" })).toMatchObject({
+      status: 201,
+      json: { size: 3, mode: "0640" }
+    })
+    expect(await put("grown/file", "two", { offset: "3" })).toMatchObject({ status: 200, json: { size: 6 } })
+    expect((await put("grown/file", "x", { offset: "3" })).status).toBe(412)
+    expect((await put("grown/file", "x", { offset: "-1" })).status).toBe(400)
+    const broken = begin("/files", { method: "PUT", query: { path: "grown/file", offset: "6" }, headers: { "content-length": "10" } })
+    broken.on("error", () => undefined)
+    broken.write("three")
+    await expect.poll(() => readFile(at("grown/file"), "utf8")).toBe("onetwothree")
+    broken.destroy()
+    expect(await put("grown/file", "!", { offset: "11" })).toMatchObject({ status: 200, json: { size: 12 } })
+    expect(await readFile(at("grown/file"), "utf8")).toBe("onetwothree!")
+  })
+
   it("leaves another name of the file as it was", async () => {
     await writeFile(at("name"), "old")
     await link(at("name"), at("other-name"))

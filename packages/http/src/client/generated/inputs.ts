@@ -561,6 +561,8 @@ export interface Inputs {
         readonly mode?: string | undefined
         readonly parents?: boolean | undefined
         readonly fsync?: boolean | undefined
+        /** At most 4096 characters. */
+        readonly offset?: string | undefined
       }
     }
     readonly deleteFile: {

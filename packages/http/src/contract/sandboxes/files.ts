@@ -117,7 +117,7 @@ export const files = HttpApiGroup.make("files")
       .annotateContext(
         operation(
           "Write a file",
-          "Writes the bytes of the request beside a file, and gives them its name once all are there. `If-Match` and `If-None-Match` are held to."
+          "Writes the bytes of the request beside a file, and gives them its name once all are there. `If-Match` and `If-None-Match` are held to. With `offset`, the bytes are added to the end of the file."
         )
       )
       .setPath(byAgent)
@@ -129,7 +129,9 @@ export const files = HttpApiGroup.make("files")
           /** Whether missing directories are made. */
           parents: flagParameter,
           /** Whether the answer waits until the bytes are on the device. */
-          fsync: flagParameter
+          fsync: flagParameter,
+          /** Where the file ends: the bytes are added there. What has arrived of a request that breaks off stays. 412 if the file ends elsewhere. */
+          offset: between(0, Number.MAX_SAFE_INTEGER)
         })
       )
       .addSuccess(FileEntry, { status: 201 })
