@@ -86,6 +86,8 @@ const hintOf = ({ retryAfter, status }: AtelierError, program: string): string |
 export const failureOf = (error: unknown, program: string): Failure => {
   if (error instanceof Failure) return error
   if (error instanceof AtelierError) {
+    // Of the program itself, while it made the request
+    if (error.cause instanceof Failure) return error.cause
     const { detail, message, requestId, status, validations } = error
     return new Failure({
       message,

@@ -3,6 +3,7 @@ import type { Client, SocketConstructor } from "@atelier/client"
 import { createClient } from "@atelier/client"
 import type { Context, Contexts } from "./contexts/Contexts.js"
 import { exitCodes, Failure } from "./Failure.js"
+import { httpFetch } from "./requests/httpFetch.js"
 import type { Output } from "./terminal/Output.js"
 import type { Prompts } from "./terminal/Prompts.js"
 import { differsMuch, version } from "./version.js"
@@ -43,6 +44,33 @@ const notLoggedIn = (program: string): Failure =>
 /** The address in a log: the query may have secrets. */
 const loggedUrl = (url: string): string => url.replace(/\?.*$/, "?…")
 
+/** A context, and its name unless it is of the environment. */
+interface InUse {
+  readonly context: Context
+  readonly name: string | undefined
+}
+
+interface Credential {
+  readonly current: () => string | undefined | Promise<string | undefined>
+  /** A token in place of one that was refused; undefined if there is none. */
+  readonly renew: () => Promise<string | undefined>
+}
+
+/** Sends a request once more with a new token, if its body is still there. */
+const again = async (
+  refusal: Response,
+  address: string,
+  init: RequestInit,
+  renew: Credential["renew"],
+  header: string
+): Promise<Response> => {
+  if (init.body !== undefined && typeof init.body !== "string") return refusal
+  const token = await renew()
+  if (token === undefined) return refusal
+  await refusal.text()
+  return httpFetch(address, { ...init, headers: { ...(init.headers as Readonly<Record<string, string>>), [header]: token } })
+}
+
 export const makeSession = (base: Base & { readonly context: string | undefined }): Session => {
   const { contexts, env, out, program } = base
   let warned = false
@@ -56,13 +84,27 @@ export const makeSession = (base: Base & { readonly context: string | undefined 
 
   const contextName = async (): Promise<string | undefined> => base.context ?? (await contexts.current())
 
-  const contextInUse = async (): Promise<Context> => {
+  /** A login's token, which is renewed where the login can be. */
+  const credentialOf = (context: Context, name: string | undefined): Credential => {
+    if (name === undefined || context.grant === undefined) return { current: () => context.token, renew: async () => undefined }
+    let now = context
+    let renewing: Promise<Context> | undefined
+    const renew = async (): Promise<string> => {
+      const { renewed } = await import("./access/renewal.js")
+      renewing ??= renewed(now, { contexts, name, program, signal: base.signal }).finally(() => (renewing = undefined))
+      now = await renewing
+      return now.token
+    }
+    return { current: async () => ((await import("./access/renewal.js")).isDue(now) ? renew() : now.token), renew }
+  }
+
+  const contextInUse = async (): Promise<InUse> => {
     const token = env["ATELIER_TOKEN"]
     if (base.url !== undefined && token !== undefined && token !== "") {
-      return { url: base.url, token, username: "", brand: env["ATELIER_BRAND"] ?? "Service" }
+      return { context: { url: base.url, token, username: "", brand: env["ATELIER_BRAND"] ?? "Service" }, name: undefined }
     }
     const name = await contextName()
-    const context = name === undefined ? undefined : await contexts.read(name)
+    const context = name === undefined ? undefined : await contexts.describe(name)
     if (base.context !== undefined && context === undefined) {
       throw new Failure({
         message: `There is no context "${base.context}".`,
@@ -70,7 +112,7 @@ export const makeSession = (base: Base & { readonly context: string | undefined 
         code: exitCodes.notLoggedIn
       })
     }
-    if (context === undefined) throw notLoggedIn(program)
+    if (name === undefined || context === undefined) throw notLoggedIn(program)
     if (base.url !== undefined && new URL(base.url).href !== new URL(context.url).href) {
       // A token goes nowhere but to the service that it is of
       throw new Failure({
@@ -79,23 +121,24 @@ export const makeSession = (base: Base & { readonly context: string | undefined 
         code: exitCodes.notLoggedIn
       })
     }
-    return token === undefined || token === "" ? context : { ...context, token }
+    if (token !== undefined && token !== "") return { context: { ...context, token }, name: undefined }
+    const whole = await contexts.read(name)
+    if (whole === undefined) throw notLoggedIn(program)
+    return { context: whole, name }
   }
 
-  const make = (
-    { brand, token, url }: Pick<Context, "url" | "brand"> & { readonly token?: string | undefined },
-    WebSocket?: SocketConstructor
-  ): Client =>
+  const make = ({ brand, url }: Pick<Context, "url" | "brand">, { current, renew }: Credential, WebSocket?: SocketConstructor): Client =>
     createClient({
       baseUrl: url,
       brand,
-      token,
+      token: current,
       ...(WebSocket === undefined ? {} : { WebSocket }),
       headers: { "User-Agent": `atelier-cli/${version}` },
       fetch: async (address, init) => {
         const begun = performance.now()
         try {
-          const response = await fetch(address, init)
+          const first = await httpFetch(address, init)
+          const response = first.status === 401 ? await again(first, address, init, renew, `${brand}-Session-Token`) : first
           out.debug(`${init.method} ${loggedUrl(address)} ${response.status} ${Math.round(performance.now() - begun)} ms`)
           warnOnce(response, brand)
           return response
@@ -109,8 +152,14 @@ export const makeSession = (base: Base & { readonly context: string | undefined 
   return {
     ...base,
     contextName,
-    clientOf: (context) => make(context),
-    client: async () => make(await contextInUse()),
-    liveClient: async (onLost) => make(await contextInUse(), (await import("./terminal/LiveSocket.js")).liveSocket(onLost))
+    clientOf: (context) => make(context, { current: () => context.token, renew: async () => undefined }),
+    client: async () => {
+      const { context, name } = await contextInUse()
+      return make(context, credentialOf(context, name))
+    },
+    liveClient: async (onLost) => {
+      const { context, name } = await contextInUse()
+      return make(context, credentialOf(context, name), (await import("./terminal/LiveSocket.js")).liveSocket(onLost))
+    }
   }
 }

@@ -4,6 +4,7 @@ import type { Parsed } from "./command/parse.js"
 import { parse } from "./command/parse.js"
 import { isGroup } from "./command/Command.js"
 import { configDirectory, makeContexts } from "./contexts/Contexts.js"
+import { keyStoreOf } from "./contexts/KeyStore.js"
 import { exitCodes, Failure, failureOf, Interrupted } from "./Failure.js"
 import { makeSession, type Session } from "./Session.js"
 import { type Format, makeOutput } from "./terminal/Output.js"
@@ -67,7 +68,7 @@ const sessionOf = ({ global }: Parsed, program: string, signal: AbortSignal, { e
     signal,
     url,
     context,
-    contexts: makeContexts(configDirectory(env)),
+    contexts: makeContexts(configDirectory(env), keyStoreOf(env)),
     out: makeOutput({ env, format: output, isQuiet: quiet, isDebug: debug, stdout, stderr }),
     ask: makePrompts(stdin, stderr, signal)
   })

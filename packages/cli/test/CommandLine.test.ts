@@ -2,12 +2,16 @@
 import type { Workspace } from "@atelier/client"
 import * as workspaces from "@atelier/client/workspaces"
 import { spawn, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { loginTests } from "./commands/logins.js"
+import { taskTests } from "./commands/tasks.js"
 import { ended, password, type Service, startService } from "./service.js"
 
 /** A context's token. */
@@ -70,40 +74,31 @@ describe("the command line", () => {
       expect((await service.run(["list"], { env: config })).code).toBe(3)
     })
 
-    it("by browser, with a scope in addition, and out again", async () => {
-      const session = await tokenOf(service)
-      const env = { XDG_CONFIG_HOME: join(service.directory, "browser") }
-      // Stands for the terminal that the login by browser wants
-      const child = service.start(["login", service.url, "--browser", "--no-open", "--scope", "api_key:create"], { env })
-      const done = ended(child)
-      const lines = createInterface({ input: child.stderr ?? process.stdin })
-      const address = await new Promise<string>((resolve) =>
-        lines.on("line", (line) => line.includes("/oauth2/authorize?") && resolve(line.trim()))
-      )
-      expect(new URL(address).searchParams.get("code_challenge_method")).toBe("S256")
-      const consent = await fetch(address, { method: "POST", redirect: "manual", headers: { "Service-Session-Token": session } })
-      const back = new URL(consent.headers.get("location") ?? "")
-      const forged = new URL(back)
-      forged.searchParams.set("state", "forged")
-      expect((await fetch(forged)).status).toBe(400)
-      expect(await (await fetch(back)).text()).toContain("You are logged in.")
-      expect(await done).toMatchObject({ code: 0 })
-      expect((await service.run(["whoami"], { env })).stdout).toContain("ada@example.com")
-      expect(await service.run(["logout"], { env })).toMatchObject({ code: 0 })
-      expect((await service.run(["whoami"], { env })).code).toBe(3)
-    })
+    loginTests(
+      () => service,
+      () => tokenOf(service)
+    )
 
-    it("and leaves the old or the new file when it is killed", async () => {
+    it("and leaves whole files when it is killed at any moment", async () => {
       const token = await tokenOf(service)
-      const directory = join(service.directory, "killed")
-      for (const delay of [60, 90, 120, 150]) {
-        const child = service.start(["login", service.url, "--token-stdin"], { env: { XDG_CONFIG_HOME: directory } })
+      const env = { XDG_CONFIG_HOME: join(service.directory, "killed"), HOME: join(service.directory, "killed") }
+      const config = join(env.HOME, ".ssh/config")
+      const before = "Host elsewhere\n"
+      await mkdir(join(env.HOME, ".ssh"), { recursive: true })
+      await writeFile(config, before)
+      const killed = async (args: ReadonlyArray<string>, delay: number): Promise<void> => {
+        const child = service.start(args, { env })
+        child.stdin?.on("error", () => undefined)
         child.stdin?.end(token)
         setTimeout(() => child.kill("SIGKILL"), delay)
         await once(child, "close")
-        const { code, stdout } = await service.run(["context", "list", "-o", "json"], { env: { XDG_CONFIG_HOME: directory } })
+      }
+      for (const delay of [60, 90, 120, 150]) {
+        await Promise.all([killed(["login", service.url, "--token-stdin"], delay), killed(["config-ssh"], delay)])
+        const { code, stdout } = await service.run(["context", "list", "-o", "json"], { env })
         expect(code).toBe(0)
         for (const context of JSON.parse(stdout)) expect(context).toMatchObject({ username: "ada", url: service.url })
+        expect(await readFile(config, "utf8")).toMatch(/^(?:Include "[^\n]+"\n)?Host elsewhere\n$/)
       }
     })
 
@@ -206,6 +201,21 @@ describe("the command line", () => {
       expect(await cp("box:projects/new/data", ".")).toMatchObject({ code: 0, stderr: expect.stringContaining("Going on after 5 B.") })
       expect(await readFile(join(local, "data"), "utf8")).toBe("0123456789")
       expect((await readdir(local)).toSorted()).toStrictEqual(["back", "data", "tree"])
+      const large = Buffer.alloc(40 * 1024 * 1024, "large ")
+      await writeFile(join(local, "large"), large)
+      const sending = service.start(["cp", "large", "box:large"], { cwd: local })
+      const box = await service.ada.sandboxes.get((await workspaceNamed(service, "box")).id)
+      const arriving = async (): Promise<boolean> =>
+        (await box.files.list(".")).some(({ name, size }) => name.endsWith(".part") && size > 0)
+      await expect.poll(arriving, { interval: 5, timeout: 10_000 }).toBe(true)
+      sending.kill("SIGKILL")
+      await once(sending, "close")
+      expect(await cp("large", "box:large")).toMatchObject({ code: 0, stderr: expect.stringContaining("Going on after ") })
+      expect((await box.exec("sha256sum large")).stdout).toContain(createHash("sha256").update(large).digest("hex"))
+      expect((await box.files.list(".")).map(({ name }) => name)).toContain("large")
+      expect(await arriving()).toBe(false)
+      await rm(join(local, "large"))
+
       expect(await cp("box:none", ".")).toMatchObject({ code: 4, stderr: expect.stringContaining("none: does not exist.") })
       expect((await cp("data", "other")).code).toBe(2)
     })
@@ -227,6 +237,27 @@ describe("the command line", () => {
       expect(Buffer.concat(received).toString()).toBe("from the workspace")
       child.kill("SIGINT")
       expect((await done).code).toBe(130)
+
+      const proxy = service.start(["socks", "box", "--port", "0", "-o", "jsonl"])
+      const over = ended(proxy)
+      const [bound] = await once(createInterface({ input: proxy.stdout ?? process.stdin }), "line")
+      const { port: socks } = JSON.parse(String(bound))
+      const through = async (request: ReadonlyArray<number>): Promise<Buffer> => {
+        const socket = connect(socks, "127.0.0.1")
+        socket.write(Uint8Array.of(5, 1, 0))
+        await once(socket, "data")
+        socket.write(Uint8Array.from(request))
+        const chunks: Array<Buffer> = []
+        for await (const chunk of socket) chunks.push(chunk as Buffer)
+        return Buffer.concat(chunks)
+      }
+      const [name, high, low] = [[...Buffer.from("localhost")], port >> 8, port & 255]
+      const answer = await through([5, 1, 0, 3, name.length, ...name, high, low])
+      expect([answer[1], answer.subarray(10).toString()]).toStrictEqual([0, "from the workspace"])
+      // Other machines are not for the proxy
+      expect((await through([5, 1, 0, 1, 192, 0, 2, 1, 0, 80]))[1]).toBe(2)
+      proxy.kill("SIGINT")
+      expect((await over).code).toBe(130)
       await target.delete()
       expect((await service.run(["port-forward", "box", "53/udp"])).code).toBe(2)
     })
@@ -251,6 +282,20 @@ describe("the command line", () => {
     })
 
     it("runs a command in a sandbox that is gone afterwards", async () => {
+      expect(await service.run(["sandbox", "run", "node:22", "-n", "--", "true"])).toMatchObject({
+        code: 255,
+        stderr: expect.stringMatching(/No template takes the image node:22\.\nTo do: push one/)
+      })
+      await mkdir(join(service.directory, "imaged"))
+      await writeFile(
+        join(service.directory, "imaged/template.yaml"),
+        "parameters:\n  - name: image\n    default: none\nagents:\n  - name: main\n    env:\n      IMAGE: ${parameter.image}\n"
+      )
+      await service.run(["templates", "push", "imaged", "-d", join(service.directory, "imaged")])
+      expect(await service.run(["sandbox", "run", "node:22", "-n", "--", "sh", "-c", "echo $IMAGE"])).toMatchObject({
+        code: 0,
+        stdout: "node:22\n"
+      })
       expect(await service.run(["sandbox", "run", "shell", "--", "sh", "-c", "cat; exit 3"], { stdin: "in" })).toMatchObject({
         code: 3,
         stdout: "in"
@@ -276,6 +321,25 @@ describe("the command line", () => {
       expect(await succeed("templates", "versions", "small")).toMatch(/second +\* +succeeded +ada/)
       expect(await succeed("templates", "list")).toMatch(/\nsmall +default/)
       expect(await succeed("templates", "edit", "small", "--title", "A small one")).toContain("A small one")
+      expect(
+        await succeed("templates", "edit", "small", "--rename", "tiny", "--stop-after", "3h", "--description", "It is small.")
+      ).toMatch(/tiny[^]*It is small/)
+      await succeed("templates", "edit", "tiny", "--rename", "small")
+
+      const [first] = JSON.parse(await succeed("templates", "versions", "small", "-o", "json")).filter(
+        ({ name }: { readonly name: string }) => name !== "second"
+      )
+      await succeed("templates", "edit", "small", "--activate", first.name)
+      await succeed("create", "older", "-t", "small", "-q")
+      await succeed("templates", "edit", "small", "--activate", "second")
+      expect(await succeed("list", "-s", "name:older")).toMatch(/older +running +small +yes/)
+      expect(await service.run(["update", "older"])).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining("ada/older is updated and running.")
+      })
+      expect(await succeed("show", "older")).toMatch(/small \(second\)/)
+      await succeed("delete", "older", "--yes", "-q")
+
       await succeed("templates", "pull", "small", join(service.directory, "pulled"))
       expect(await readFile(join(service.directory, "pulled/template.yaml"), "utf8")).toBe(
         await readFile(join(folder, "template.yaml"), "utf8")
@@ -289,6 +353,8 @@ describe("the command line", () => {
       expect(await succeed("templates", "delete", "small", "--yes")).toBe("")
       expect((await service.run(["templates", "versions", "small"])).code).toBe(4)
     })
+
+    taskTests(() => service, succeed)
 
     it("tokens and users", async () => {
       const token = (await succeed("tokens", "create", "--name", "robot", "--lifetime", "1h")).trim()
@@ -313,15 +379,31 @@ describe("the command line", () => {
         succeed("organizations", "list"),
         succeed("audit", "-o", "json", "--limit", "5"),
         succeed("notifications", "list", "-o", "json"),
-        service.run(["groups", "list", "-o", "json"]),
+        succeed("groups", "list", "-o", "json"),
         succeed("tasks", "list", "-o", "json")
       ])
       expect(organizations).toMatch(/default/)
       expect(JSON.parse(audit)).toHaveLength(5)
       expect(JSON.parse(notifications)).toBeInstanceOf(Array)
       expect(JSON.parse(tasks)).toStrictEqual([])
-      expect(groups.stderr).not.toContain("    at ")
+      expect(JSON.parse(groups)).toMatchObject([{ name: "Everyone" }])
       await succeed("notifications", "read")
+      await succeed("groups", "create", "a-group-with-a-long-name-of-many-words")
+      await succeed("groups", "members", "a-group-with-a-long-name-of-many-words", "ada")
+      expect(await succeed("groups", "list")).toMatch(/a-group-with-a-long-name-of-many-words +.*1/)
+      await succeed("groups", "members", "a-group-with-a-long-name-of-many-words", "ada", "--remove")
+      const lists = [
+        ["groups", "list"],
+        ["users", "list"],
+        ["templates", "list"],
+        ["tokens", "list"],
+        ["audit"],
+        ["list"],
+        ["context", "list"]
+      ]
+      for (const text of await Promise.all(lists.map((words) => succeed(...words)))) {
+        for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80)
+      }
     })
 
     it("the settings of a workspace", async () => {
@@ -338,13 +420,18 @@ describe("the command line", () => {
       expect(await succeed("open", "box", "--in", "code", "--print")).toMatch(
         /^vscode:\/\/vscode-remote\/ssh-remote\+main\.box\.ada\.atelier\//
       )
+      expect(await succeed("open", "box", "--in", "zed", "--print")).toMatch(/^zed:\/\/ssh\/main\.box\.ada\.atelier\/./)
+      expect(await succeed("open", "box", "--in", "jetbrains", "--print")).toMatch(
+        /^jetbrains-gateway:\/\/connect#type=ssh&host=main\.box\.ada\.atelier&port=22&user=ada&projectPath=%2F/
+      )
+      expect((await succeed("complete", "templates")).split("\n")).toContain("shell")
       expect((await succeed("ping", "box", "-c", "1", "-o", "jsonl")).trim()).toMatch(/^\{"number":1,"milliseconds":[\d.]+\}$/)
       expect(await succeed("top", "box", "--once")).toMatch(/Disk usage/)
       expect((await succeed("complete", "workspaces")).split("\n")).toContain("box")
       expect(await succeed("completion", "fish")).toContain("complete -c atelier")
     })
 
-    it("copies of folders, and a proxy into the workspace", async () => {
+    it("copies of folders", async () => {
       const folder = join(service.directory, "watched")
       await mkdir(join(folder, "left-out"), { recursive: true })
       await writeFile(join(folder, "one"), "1")
@@ -358,19 +445,24 @@ describe("the command line", () => {
       child.kill("SIGINT")
       expect((await done).code).toBe(130)
       expect((await service.run(["exec", "box", "-n", "ls", "synced"])).stdout).toBe("one\ntwo\n")
+    })
 
-      const proxy = service.start(["socks", "box", "--port", "0", "-o", "jsonl"])
-      const over = ended(proxy)
-      const [bound] = await once(createInterface({ input: proxy.stdout ?? process.stdin }), "line")
-      const socket = connect(JSON.parse(String(bound)).port, "127.0.0.1")
-      socket.write(Uint8Array.of(5, 1, 0))
-      await once(socket, "data")
-      socket.write(Uint8Array.of(5, 1, 0, 1, 192, 0, 2, 1, 0, 80))
-      const [refusal] = await once(socket, "data")
-      expect([...(refusal as Buffer)].slice(0, 2)).toStrictEqual([5, 2])
-      socket.destroy()
-      proxy.kill("SIGINT")
-      expect((await over).code).toBe(130)
+    it("a service of another version, with one warning", async () => {
+      const other = createServer(async (request, response) => {
+        const headers = { "Service-Session-Token": String(request.headers["service-session-token"]) }
+        const answer = await fetch(`${service.url}${request.url}`, { headers })
+        response.writeHead(answer.status, { "x-service-build-version": "v0.9.0" }).end(await answer.text())
+      }).listen(0, "127.0.0.1")
+      await once(other, "listening")
+      const address = other.address()
+      const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+      const env = { XDG_CONFIG_HOME: "/none", ATELIER_URL: url, ATELIER_TOKEN: await tokenOf(service) }
+      const { code, stderr } = await service.run(["templates", "versions", "shell"], { env })
+      other.close()
+      expect({ code, stderr }).toStrictEqual({
+        code: 0,
+        stderr: expect.stringMatching(/^Warning: this program has version [^\n]+v0\.9\.0: [^\n]+\n$/)
+      })
     })
 
     it("the server, where its package is installed", async () => {

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,6 +13,8 @@ import { manual } from "../src/command/manual.js"
 import { parse } from "../src/command/parse.js"
 import { commands } from "../src/commands.js"
 import { configDirectory, makeContexts } from "../src/contexts/Contexts.js"
+import { alone } from "../src/contexts/fileLock.js"
+import { keyStoreOf } from "../src/contexts/KeyStore.js"
 import { table } from "../src/terminal/table.js"
 import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/text.js"
 import { leavingKeys } from "../src/connect/attached.js"
@@ -21,6 +24,7 @@ import { readRequest } from "../src/connect/socksProxy.js"
 import { workspaceOfHost } from "../src/connect/sshStream.js"
 import { unpack } from "../src/files/tar.js"
 import { readEnd } from "../src/files/copy.js"
+import { editorLink } from "../src/workspaces/settings.js"
 import { checkText } from "../src/templates/checkText.js"
 import { differsMuch } from "../src/version.js"
 import { placeOf } from "../src/workspaces/find.js"
@@ -232,7 +236,7 @@ describe("the contexts", () => {
   afterAll(() => rm(directory, { recursive: true, force: true }))
 
   it("are files that only the user can read, without drafts", async () => {
-    const contexts = makeContexts(configDirectory({ XDG_CONFIG_HOME: directory }))
+    const contexts = makeContexts(configDirectory({ XDG_CONFIG_HOME: directory }), keyStoreOf({ PATH: "/none" }))
     const context = { url: "https://dev.example.com", username: "ada", brand: "Service", token: "secret" }
     await contexts.write("dev.example.com", context)
     await contexts.use("dev.example.com")
@@ -249,6 +253,49 @@ describe("the contexts", () => {
     expect(await contexts.names()).toStrictEqual([])
     expect(await contexts.current()).toBeUndefined()
     await expect(contexts.read("../secret")).rejects.toThrow("context:")
+  })
+
+  it("keep their secrets in the keychain of macOS, and show them to no other program", async () => {
+    const bin = join(directory, "bin")
+    await mkdir(bin)
+    // Stands for the system's program: it keeps what its own command line is given, and its arguments
+    await writeFile(
+      join(bin, "security"),
+      `#!/bin/sh
+echo "$*" >> "${directory}/arguments"
+case "$1" in
+  -i) sed -E 's/.* -a ([^ ]+) .* -w "(.*)"$/\\1 \\2/' > "${directory}/entry" ;;
+  find-generic-password) grep "^$5 " "${directory}/entry" | cut -d' ' -f2 ;;
+  delete-generic-password) rm "${directory}/entry" ;;
+esac
+`,
+      { mode: 0o755 }
+    )
+    const store = keyStoreOf({ PATH: `${bin}:${process.env["PATH"] ?? ""}` }, "darwin")
+    expect(await store.put("id", 'a "label"', "the secret")).toBe(true)
+    expect(await store.get("id")).toBe("the secret")
+    await store.remove("id")
+    expect(await store.get("id")).toBeUndefined()
+    expect(await readFile(join(directory, "arguments"), "utf8")).not.toContain(Buffer.from("the secret").toString("base64url"))
+  })
+
+  it("are changed by one process at a time, and by none that was killed", async () => {
+    const lock = join(directory, ".lock")
+    const never = new AbortController().signal
+    const order: Array<string> = []
+    const work = (name: string) =>
+      alone(lock, never, async () => {
+        order.push(`${name} begins`)
+        await new Promise((resolve) => setImmediate(resolve))
+        order.push(`${name} ends`)
+      })
+    const { pid } = spawnSync("true")
+    await writeFile(lock, String(pid))
+    await Promise.all([work("one"), work("two")])
+    const [first = "", ...rest] = order.map((step) => step.split(" ")[0])
+    expect(rest[0]).toBe(first)
+    expect(order).toHaveLength(4)
+    await expect(stat(lock)).rejects.toThrow("ENOENT")
   })
 })
 
@@ -268,6 +315,15 @@ describe("the configuration of OpenSSH", () => {
     const text = hostFile({ suffix: "dev", command: ["/it's/node", "100%"], directory: "/a b" })
     expect(text).toContain("ProxyCommand '/it'\\''s/node' '100%%' ssh --stdio --suffix dev '%n'")
     expect(text).toContain('UserKnownHostsFile "/a b/ssh/hosts/%n"')
+  })
+
+  it("leads editors to a folder by their links", () => {
+    const place = { host: "main.box.ada.atelier", user: "ada", folder: "/home/a b" }
+    expect(editorLink("code", place)).toBe("vscode://vscode-remote/ssh-remote+main.box.ada.atelier/home/a%20b")
+    expect(editorLink("zed", { ...place, folder: "work" })).toBe("zed://ssh/main.box.ada.atelier/work")
+    expect(editorLink("jetbrains", place)).toBe(
+      "jetbrains-gateway://connect#type=ssh&host=main.box.ada.atelier&port=22&user=ada&projectPath=%2Fhome%2Fa%20b&deploy=false"
+    )
   })
 })
 
@@ -290,6 +346,53 @@ describe("the words of completion", () => {
     expect(find("atelier templates pu")).toStrictEqual(["push", "pull"])
     expect(find("atelier create box --tem")).toStrictEqual(["--template", "--template-version"])
     expect(find("atelier templates push --mes")).toStrictEqual(["--message"])
+  })
+
+  it("are found by fish", (test) => {
+    if (spawnSync("fish", ["--version"]).error !== undefined) return test.skip("fish is not installed")
+    const script = join(mkdtempSync(join(tmpdir(), "atelier-fish-")), "completion.fish")
+    writeFileSync(script, completionOf("fish", "atelier"))
+    const find = (line: string): ReadonlyArray<string> => {
+      const { stdout } = spawnSync("fish", ["--no-config", "-c", `source ${script}; complete -C "${line}"`], { encoding: "utf8" })
+      return stdout
+        .trim()
+        .split("\n")
+        .map((each) => each.split("\t")[0] ?? "")
+    }
+    expect(find("atelier cre")).toStrictEqual(["create"])
+    expect(find("atelier templates pu").toSorted()).toStrictEqual(["pull", "push"])
+    expect(find("atelier templates push --mes")).toStrictEqual(["--message"])
+    expect(find("atelier list --output ").toSorted()).toStrictEqual(["json", "jsonl", "table"])
+  })
+
+  it("are found by zsh at its prompt", async (test) => {
+    if (spawnSync("zsh", ["--version"]).error !== undefined) return test.skip("zsh is not installed")
+    const directory = await mkdtemp(join(tmpdir(), "atelier-zsh-"))
+    await writeFile(join(directory, "completion"), completionOf("zsh", "atelier"))
+    // Types into a shell with a terminal of its own, and reads the line that comes of it
+    const script = `
+      zmodload zsh/zpty
+      zpty shell "HOME=${directory} zsh -f -i"
+      zpty -w shell 'PS1=; stty -echo; source ${directory}/completion; print REA""DY'
+      zpty -r -m shell out '*READY*'
+      for line in 'atelier cre' 'atelier templates pus' 'atelier templates push --mes' 'atelier create box --prese'; do
+        zpty -wn shell "$line"$'\\t\\C-aprint -r -- "GO""T:\\C-e"\\n'
+        zpty -r -m shell out $'*GOT:*\\n*' && print -r -- "\${out##*GOT:}"
+      done
+      zpty -d shell`
+    const { stdout } = spawnSync("zsh", ["-f", "-c", script], {
+      encoding: "utf8",
+      timeout: 20_000,
+      env: { PATH: process.env["PATH"] ?? "", HOME: directory, TERM: "xterm" }
+    })
+    await rm(directory, { recursive: true })
+    const found = stdout.split("\n").flatMap((line) => /^(atelier .*?)\s*$/.exec(line)?.[1] ?? [])
+    expect(found).toStrictEqual([
+      "atelier create",
+      "atelier templates push",
+      "atelier templates push --message",
+      "atelier create box --preset"
+    ])
   })
 })
 

@@ -2,11 +2,19 @@
 import { AtelierError } from "@atelier/client"
 import * as logins from "@atelier/client/logins"
 import * as users from "@atelier/client/users"
+import type { Context, Grant } from "../contexts/Contexts.js"
 import { exitCodes, Failure } from "../Failure.js"
 import type { Session } from "../Session.js"
 
 const absent = (name: string, program: string): Failure =>
   new Failure({ message: `There is no context "${name}".`, hint: `"${program} context list" lists them.`, code: exitCodes.notFound })
+
+/** Ends a login through the browser: its refresh token ends with its token (RFC 7009). */
+const revoke = async ({ url }: Context, { clientId, refreshToken }: Grant, { signal }: Session): Promise<void> => {
+  const { post } = await import("./oauth.js")
+  const body = new URLSearchParams({ token: refreshToken, client_id: clientId })
+  await post(signal, `${url}/oauth2/revoke`, { body }, "The tokens cannot be ended")
+}
 
 /** Ends the token at the service, as far as it answers, and forgets it in any case. */
 export const logout = async (_: object, session: Session): Promise<void> => {
@@ -21,10 +29,11 @@ export const logout = async (_: object, session: Session): Promise<void> => {
     })
   }
   try {
-    await logins.logOut(session.clientOf(context), { signal })
+    if (context.grant === undefined) await logins.logOut(session.clientOf(context), { signal })
+    else await revoke(context, context.grant, session)
   } catch (error) {
-    if (!(error instanceof AtelierError)) throw error
-    if (error.status !== 401) out.warn(`the service did not end the login: ${error.message}`)
+    if (!(error instanceof AtelierError) && !(error instanceof Failure)) throw error
+    if (!(error instanceof AtelierError && error.status === 401)) out.warn(`the service did not end the login: ${error.message}`)
   }
   await contexts.remove(name)
   out.say(`Logged out of ${context.url}.`)
@@ -46,7 +55,7 @@ export const listContexts = async (_: object, { contexts, out }: Session): Promi
   const names = await contexts.names()
   const rows = await Promise.all(
     names.map(async (name) => {
-      const context = await contexts.read(name)
+      const context = await contexts.describe(name)
       return { name, url: context?.url ?? "", username: context?.username ?? "", current: name === current }
     })
   )
@@ -63,13 +72,13 @@ export const listContexts = async (_: object, { contexts, out }: Session): Promi
 }
 
 export const useContext = async ({ name }: { readonly name: string }, { contexts, out, program }: Session): Promise<void> => {
-  if ((await contexts.read(name)) === undefined) throw absent(name, program)
+  if ((await contexts.describe(name)) === undefined) throw absent(name, program)
   await contexts.use(name)
   out.say(`The context is "${name}".`)
 }
 
 export const removeContext = async ({ name }: { readonly name: string }, { contexts, out, program }: Session): Promise<void> => {
-  if ((await contexts.read(name)) === undefined) throw absent(name, program)
+  if (!(await contexts.names()).includes(name)) throw absent(name, program)
   await contexts.remove(name)
   out.say(`Removed "${name}". Its token lives on until it expires.`)
 }

@@ -6,52 +6,12 @@ import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { exitCodes, Failure } from "../Failure.js"
 import type { Session } from "../Session.js"
+import { grantTypes, type Issued, issuedIn, post, refused, register, scopeOf } from "./oauth.js"
 
 /** Milliseconds that the user may take. */
 const patience = 300_000
-/** Milliseconds that one answer of the service may take. */
-const answerTime = 30_000
 
 const random = (): string => randomBytes(32).toString("base64url")
-
-interface OAuthError {
-  readonly error?: unknown
-  readonly error_description?: unknown
-}
-
-const refused = (what: string, { error, error_description: description }: OAuthError): Failure =>
-  new Failure({
-    message: `${what}: ${String(description ?? error ?? "the service refused it.")}`,
-    hint: "log in with a token (--token-stdin) or a password (--email) instead.",
-    code: exitCodes.notLoggedIn
-  })
-
-const post = async (session: Session, url: string, init: RequestInit, what: string): Promise<Readonly<Record<string, unknown>>> => {
-  let response: Response
-  try {
-    const signal = AbortSignal.any([session.signal, AbortSignal.timeout(answerTime)])
-    response = await fetch(url, { ...init, method: "POST", redirect: "error", signal })
-  } catch (cause) {
-    session.signal.throwIfAborted()
-    throw new Failure({ message: `${what}: the service did not answer.`, code: exitCodes.unreachable, cause })
-  }
-  const answer: Readonly<Record<string, unknown>> = Object(await response.json().catch(() => ({})))
-  if (!response.ok) throw refused(what, answer)
-  return answer
-}
-
-const register = async (session: Session, url: string): Promise<string> => {
-  const body = JSON.stringify({
-    client_name: "Atelier command line",
-    // The port of a loopback address may differ from login to login
-    redirect_uris: ["http://127.0.0.1/callback"],
-    token_endpoint_auth_method: "none",
-    grant_types: ["authorization_code"]
-  })
-  const headers = { "Content-Type": "application/json" }
-  const { client_id } = await post(session, `${url}/oauth2/register`, { body, headers }, "The program cannot be registered")
-  return String(client_id)
-}
 
 const isSame = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
@@ -119,11 +79,15 @@ export interface BrowserLogin {
   readonly scopes: ReadonlyArray<string>
 }
 
-/** Sends the user to the browser, and returns the token that comes back. */
-export const browserLogin = async (session: Session, { opens, scopes, url }: BrowserLogin): Promise<string> => {
+/** Sends the user to the browser, and returns the tokens that come back. */
+export const browserLogin = async (session: Session, { opens, scopes, url }: BrowserLogin): Promise<Issued> => {
   const state = random()
   const verifier = random()
-  const client = await register(session, url)
+  const client = await register(session, url, {
+    // The port of a loopback address may differ from login to login
+    redirect_uris: ["http://127.0.0.1/callback"],
+    grant_types: [grantTypes.code, grantTypes.refresh]
+  })
   const waiting = await listen(state)
   try {
     const request = new URLSearchParams({
@@ -131,7 +95,7 @@ export const browserLogin = async (session: Session, { opens, scopes, url }: Bro
       client_id: client,
       redirect_uri: waiting.redirect,
       state,
-      scope: ["coder:all", ...scopes].join(" "),
+      scope: scopeOf(scopes),
       code_challenge_method: "S256",
       code_challenge: createHash("sha256").update(verifier).digest("base64url")
     })
@@ -140,16 +104,14 @@ export const browserLogin = async (session: Session, { opens, scopes, url }: Bro
     if (opens) openInBrowser(address, session.env)
     const code = await session.out.waiting("Waiting for the browser", withTime(waiting.code, session.signal))
     const body = new URLSearchParams({
-      grant_type: "authorization_code",
+      grant_type: grantTypes.code,
       code,
       client_id: client,
       redirect_uri: waiting.redirect,
       code_verifier: verifier
     })
-    const answer = await post(session, `${url}/oauth2/tokens`, { body }, "The login cannot be completed")
-    const { access_token } = answer
-    if (typeof access_token !== "string") throw refused("The login cannot be completed", {})
-    return access_token
+    const what = "The login cannot be completed"
+    return issuedIn(await post(session.signal, `${url}/oauth2/tokens`, { body }, what), client, what)
   } finally {
     waiting.close()
   }

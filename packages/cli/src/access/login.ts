@@ -4,6 +4,7 @@ import { checkName } from "../contexts/Contexts.js"
 import { usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
+import type { Issued } from "./oauth.js"
 import { brandAt, keep, readAddress } from "./loginContext.js"
 
 interface LoginInput {
@@ -13,6 +14,8 @@ interface LoginInput {
   readonly passwordStdin: boolean
   readonly tokenStdin: boolean
   readonly browser: boolean
+  readonly device: boolean
+  readonly noKeyStore: boolean
   readonly noOpen: boolean
   readonly scope: ReadonlyArray<string>
 }
@@ -32,17 +35,26 @@ const passwordLogin = async (session: Session, url: string, brand: string, { ema
   return session_token
 }
 
+/** Gets tokens in the way that the user has chosen; through the browser unless another one is named. */
+const issuedBy = async (input: LoginInput, url: string, brand: string, session: Session): Promise<Issued> => {
+  if (input.tokenStdin) return { token: (await readAll(session.stdin)).trim(), grant: undefined }
+  if (isByPassword(input)) return { token: await passwordLogin(session, url, brand, input), grant: undefined }
+  const scopes = input.scope
+  if (input.device) return (await import("./deviceLogin.js")).deviceLogin(session, { url, scopes })
+  return (await import("./browserLogin.js")).browserLogin(session, { url, scopes, opens: !input.noOpen })
+}
+
+const isByPassword = ({ email, passwordStdin }: LoginInput): boolean => passwordStdin || email !== undefined
+
 export const login = async (input: LoginInput, session: Session): Promise<void> => {
   const name = input.name === undefined ? undefined : checkName(input.name)
-  if (input.tokenStdin && (input.passwordStdin || input.email !== undefined)) throw usage("--token-stdin: cannot be used with a password.")
-  const byPassword = input.passwordStdin || input.email !== undefined
-  if (!input.tokenStdin && !byPassword && !input.browser && !session.ask.canAsk) {
+  const ways = [input.tokenStdin, isByPassword(input), input.device, input.browser].filter(Boolean).length
+  if (ways > 1) throw usage("A password, a token, a device and the browser: only one of them can log in.")
+  if (ways === 0 && !session.ask.canAsk) {
     throw usage("There is no terminal to log in on.", "give a token with --token-stdin, or a password with --email and --password-stdin.")
   }
   const url = await addressOf(input, session)
   const brand = await brandAt(session, url)
-  if (input.tokenStdin) return keep(session, { url, brand, token: (await readAll(session.stdin)).trim() }, name)
-  if (byPassword) return keep(session, { url, brand, token: await passwordLogin(session, url, brand, input) }, name)
-  const { browserLogin } = await import("./browserLogin.js")
-  return keep(session, { url, brand, token: await browserLogin(session, { url, opens: !input.noOpen, scopes: input.scope }) }, name)
+  const issued = await issuedBy(input, url, brand, session)
+  await keep(session, { url, brand, ...issued }, { name, place: input.noKeyStore ? "file" : "key store" })
 }

@@ -2,7 +2,7 @@
 import type { Client } from "@atelier/client"
 import * as deployment from "@atelier/client/deployment"
 import * as users from "@atelier/client/users"
-import { checkName, type Context } from "../contexts/Contexts.js"
+import { checkName, type Context, type Place } from "../contexts/Contexts.js"
 import { Failure, exitCodes, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 
@@ -43,11 +43,17 @@ export const brandAt = async (session: Session, url: string): Promise<string> =>
   return brand === undefined || brand === "service" ? "Service" : brand
 }
 
+interface Keeping {
+  /** The context's name; made of the address unless given. */
+  readonly name: string | undefined
+  readonly place: Place
+}
+
 /** Checks a login and keeps it as the current context. */
-export const keep = async (session: Session, login: Pick<Context, "url" | "brand" | "token">, name: string | undefined): Promise<void> => {
+export const keep = async (session: Session, login: Omit<Context, "username">, { name, place }: Keeping): Promise<void> => {
   const user = await users.getUser(session.clientOf(login), { user: "me" }, { signal: session.signal })
   const context = name ?? nameOf(login.url)
-  await session.contexts.write(context, { ...login, username: user.username })
+  await session.contexts.write(context, { ...login, username: user.username }, place)
   await session.contexts.use(context)
   session.out.say(`Logged in to ${login.url} as ${user.username}. The context is "${context}".`)
 }

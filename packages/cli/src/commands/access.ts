@@ -7,7 +7,8 @@ export const access: ReadonlyArray<Command | Group> = [
     summary: "log in to a service, and use it from now on",
     description: [
       "Without options, the login goes through the browser. Its token may do what the user may, except to give credentials or rights: name scopes with --scope for more, or log in with a password or a token.",
-      "Each login is a context. The token is kept in a file that only the user can read."
+      "--device is for a machine without a browser: the user enters a code on another one. Tokens of both ways are renewed by the program.",
+      "Each login is a context. The token is kept in the system's key store (secret-tool on Linux, the keychain on macOS), or, without one, in a file that only the user can read."
     ],
     args: { url: optional("the service's address, such as https://dev.example.com") },
     flags: {
@@ -16,8 +17,10 @@ export const access: ReadonlyArray<Command | Group> = [
       passwordStdin: toggle("read the password from the standard input"),
       tokenStdin: toggle("read a token from the standard input"),
       browser: toggle("log in through the browser, also without a terminal"),
+      device: toggle("log in with a code that is entered on another device"),
+      noKeyStore: toggle("keep the token in a file, also where the system has a key store"),
       noOpen: toggle("print the address without opening it"),
-      scope: texts("SCOPE", "a scope that a login by browser asks for in addition")
+      scope: texts("SCOPE", "a scope that a login by browser or by device asks for in addition")
     },
     examples: ["atelier login https://dev.example.com", "atelier login dev.example.com --token-stdin < token.txt"],
     run: async (input, session) => (await import("../access/login.js")).login(input, session)

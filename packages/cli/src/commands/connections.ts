@@ -38,7 +38,7 @@ export const connections: ReadonlyArray<Command | Group> = [
     name: "cp",
     summary: "copy files and directories from or into a workspace",
     description: [
-      "A file of a workspace is WORKSPACE:PATH; a relative path begins at the agent's directory. - is the standard input or output. A copy of a file out of a workspace that was interrupted goes on where it was."
+      "A file of a workspace is WORKSPACE:PATH; a relative path begins at the agent's directory. - is the standard input or output. A copy of a file that was interrupted goes on where it was, both ways, as long as the file is the same."
     ],
     args: { paths: several("the sources and the target", "file") },
     examples: ["atelier cp notes.txt first:", "atelier cp first:project/ .", "atelier cp first:data.csv -"],
@@ -99,9 +99,9 @@ export const connections: ReadonlyArray<Command | Group> = [
         name: "run",
         summary: "create a workspace, run a command in it, and delete it",
         description: [
-          "The output is the command's, and so is the exit code. The service deletes the workspace after an hour, or the given time, if the program is gone by then."
+          "An image needs a template with the parameter image. The output is the command's, and so is the exit code. The service deletes the workspace after an hour, or the given time, if the program is gone by then."
         ],
-        args: { template: required("the template", "template") },
+        args: { template: required("a template, or an image such as node:22", "template") },
         words: "COMMAND",
         flags: {
           ...parameters,

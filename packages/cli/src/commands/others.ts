@@ -19,7 +19,7 @@ export const others: ReadonlyArray<Command | Group> = [
   command({
     name: "complete",
     summary: "print names for the completion of a shell",
-    args: { kind: required("workspaces") },
+    args: { kind: required("workspaces, templates or contexts") },
     isHidden: true,
     run: async (input, session) => (await import("../command/completion.js")).completeNames(input, session)
   }),

@@ -39,7 +39,10 @@ export const settings: ReadonlyArray<Command | Group> = [
     summary: "open a terminal, an app or an editor",
     description: ["Without an app and an editor, a terminal opens in the browser. Editors connect through OpenSSH: run config-ssh first."],
     args: { ...reached, app: optional("the app's slug") },
-    flags: { in: choice(["code", "cursor", "windsurf", "vim"], "the editor"), print: toggle("print the address without opening it") },
+    flags: {
+      in: choice(["code", "cursor", "windsurf", "zed", "jetbrains", "vim"], "the editor"),
+      print: toggle("print the address without opening it")
+    },
     run: async (input, session) => (await import("../workspaces/settings.js")).open(input, session)
   }),
   command({

@@ -106,6 +106,13 @@ export const templates: ReadonlyArray<Command | Group> = [
         run: async (input, session) => (await import("../tasks/tasks.js")).taskLogs(input, session)
       }),
       command({
+        name: "attach",
+        summary: "take part in the conversation of a task",
+        description: ["The messages are shown as they come, and each line of the standard input is a message to the task."],
+        args: { task: required("the task") },
+        run: async (input, session) => (await import("../tasks/attach.js")).attach(input, session)
+      }),
+      command({
         name: "delete",
         aliases: ["rm"],
         summary: "delete a task with its workspace",

@@ -94,7 +94,7 @@ export const configSsh = async ({ dryRun, remove, sshConfig, suffix: given }: Co
     return out.say(`Removed the hosts *.${suffix}.`)
   }
   const context = await session.contextName()
-  const login = context === undefined ? undefined : await contexts.read(context)
+  const login = context === undefined ? undefined : await contexts.describe(context)
   if (context === undefined || login === undefined) {
     throw new Failure({ message: "You are not logged in.", hint: `"${program} login URL" logs in.`, code: exitCodes.notLoggedIn })
   }

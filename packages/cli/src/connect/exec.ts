@@ -4,6 +4,7 @@ import type { Session } from "../Session.js"
 import { type ParameterInput, parametersOf } from "../workspaces/parameters.js"
 import { attached } from "./attached.js"
 import { reachSandbox } from "./reachSandbox.js"
+import { imageParameter, originOf } from "./sandboxOrigin.js"
 
 interface Runs {
   readonly words: ReadonlyArray<string>
@@ -89,11 +90,13 @@ export const runSandbox = async (input: SandboxInput, session: Session): Promise
   const command = commandOf(input.words)
   const isTerminal = isOnTerminal(input, session)
   const client = await session.liveClient(onLost(session, isTerminal))
-  const parameters = Object.fromEntries((await parametersOf(input)).map(({ name, value }) => [name, value]))
+  const given = (await parametersOf(input)).map(({ name, value }) => [name, value] as const)
+  const { image, template } = await originOf(client, input.template, session)
+  const parameters = Object.fromEntries(image === undefined ? given : [[imageParameter, image], ...given])
   const sandbox = await out.waiting(
     `Creating a sandbox of ${input.template}`,
     client.sandboxes.create(
-      { template: input.template, timeout: input.deleteAfter ?? usualTimeout, parameters, onProgress: ({ output }) => out.debug(output) },
+      { template, timeout: input.deleteAfter ?? usualTimeout, parameters, onProgress: ({ output }) => out.debug(output) },
       { signal }
     )
   )

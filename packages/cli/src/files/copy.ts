@@ -1,6 +1,6 @@
 /** `cp`: files and directories between this machine and a workspace. */
 import { AtelierError, type Sandbox } from "@atelier/client"
-import { createReadStream, createWriteStream } from "node:fs"
+import { createWriteStream } from "node:fs"
 import { mkdir, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join, posix } from "node:path"
 import { Readable } from "node:stream"
@@ -25,10 +25,10 @@ export const readEnd = (text: string): End => {
     : { kind: "remote", workspace, path: path === "" ? "." : path }
 }
 
-const isMissing = (error: unknown): boolean =>
+export const isMissing = (error: unknown): boolean =>
   (error instanceof AtelierError && error.status === 404) || (error instanceof Error && "code" in error && error.code === "ENOENT")
 
-const unless = async <A>(promise: Promise<A>): Promise<A | undefined> => {
+export const unless = async <A>(promise: Promise<A>): Promise<A | undefined> => {
   try {
     return await promise
   } catch (error) {
@@ -54,7 +54,7 @@ const total = (
   }
 }
 
-const webStream = (stream: Readable): ReadableStream<Uint8Array> => Readable.toWeb(stream) as ReadableStream<Uint8Array>
+export const webStream = (stream: Readable): ReadableStream<Uint8Array> => Readable.toWeb(stream) as ReadableStream<Uint8Array>
 
 /** Copies from this machine into a workspace. */
 const upload = async (source: End, sandbox: Sandbox, path: string, session: Session): Promise<string> => {
@@ -69,9 +69,8 @@ const upload = async (source: End, sandbox: Sandbox, path: string, session: Sess
   const target = await unless(sandbox.files.stat(path, { signal }))
   const place = target?.type === "directory" || path.endsWith("/") ? posix.join(path, basename(source.path)) : path
   if (!found.isDirectory()) {
-    const mode = (found.mode & 0o777).toString(8).padStart(4, "0")
-    const { size } = await sandbox.files.write(place, webStream(createReadStream(source.path)), { mode, signal })
-    return bytesText(size)
+    const { uploadFile } = await import("./upload.js")
+    return bytesText(await uploadFile(sandbox, { path: source.path, found, place }, session))
   }
   await sandbox.files.mkdir(place, { signal }).catch((error: unknown) => {
     if (!(error instanceof AtelierError) || error.status !== 409) throw error

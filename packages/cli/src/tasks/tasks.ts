@@ -1,5 +1,5 @@
 /** `tasks`. */
-import type { Client, Task } from "@atelier/client"
+import type { Client, Task, TaskLogsResponse } from "@atelier/client"
 import * as tasks from "@atelier/client/tasks"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
@@ -7,7 +7,9 @@ import { ago, logLine } from "../terminal/text.js"
 import { findTemplate } from "../workspaces/find.js"
 import { usage } from "../Failure.js"
 
-const find = (client: Client, task: string, { signal }: Session): Promise<Task> => tasks.getTask(client, { user: "me", task }, { signal })
+/** Finds a task of the user by its name or id. */
+export const findTask = (client: Client, task: string, { signal }: Session): Promise<Task> =>
+  tasks.getTask(client, { user: "me", task }, { signal })
 
 export const listTasks = async ({ search }: { readonly search: string | undefined }, session: Session): Promise<void> => {
   const found = await tasks.listTasks(await session.client(), { q: search }, { signal: session.signal })
@@ -51,29 +53,27 @@ export const sendToTask = async (
   session: Session
 ): Promise<void> => {
   const client = await session.client()
-  const { id } = await find(client, task, session)
+  const { id } = await findTask(client, task, session)
   await tasks.sendTaskMessage(client, { user: "me", task: id, body: { input: await textOf(input, session) } }, { signal: session.signal })
   session.out.say(`Sent to ${task}.`)
 }
 
+/** Prints a message of a conversation; what the user has said is marked. */
+export const showEntry = (entry: TaskLogsResponse["logs"][number], { out }: Session): void => {
+  const lines = entry.content.split("\n").map((line) => `${entry.type === "input" ? "> " : ""}${logLine(line, out.hasColours)}`)
+  out.row(entry, lines.join("\n"))
+}
+
 export const taskLogs = async ({ task }: { readonly task: string }, session: Session): Promise<void> => {
   const client = await session.client()
-  const { id } = await find(client, task, session)
+  const { id } = await findTask(client, task, session)
   const { logs } = await tasks.getTaskLogs(client, { user: "me", task: id }, { signal: session.signal })
-  for (const entry of logs) {
-    session.out.row(
-      entry,
-      entry.content
-        .split("\n")
-        .map((line) => `${entry.type === "input" ? "> " : ""}${logLine(line, session.out.hasColours)}`)
-        .join("\n")
-    )
-  }
+  for (const entry of logs) showEntry(entry, session)
 }
 
 export const removeTask = async ({ task }: { readonly task: string }, session: Session): Promise<void> => {
   const client = await session.client()
-  const { id } = await find(client, task, session)
+  const { id } = await findTask(client, task, session)
   await tasks.deleteTask(client, { user: "me", task: id }, { signal: session.signal })
   session.out.say(`The task ${task} is deleted.`)
 }

@@ -99,16 +99,41 @@ export const share = async ({ role = "use", user, workspace: name }: ShareInput,
 
 interface OpenInput extends Named {
   readonly app: string | undefined
-  readonly in: "code" | "cursor" | "windsurf" | "vim" | undefined
+  readonly in: Editor | "vim" | undefined
   readonly print: boolean
 }
 
-/** Editors that take a folder of a host of OpenSSH, by the scheme of their links. */
-const schemes = { code: "vscode", cursor: "cursor", windsurf: "windsurf" } as const
+/** A folder of a workspace, and the host that `config-ssh` makes of it. */
+interface EditorPlace {
+  readonly host: string
+  readonly user: string
+  readonly folder: string
+}
+
+const remoteSsh =
+  (scheme: string) =>
+  ({ folder, host }: EditorPlace): string =>
+    `${scheme}://vscode-remote/ssh-remote+${encodeURIComponent(host)}${encodeURI(folder)}`
+
+/** The links that open a folder over OpenSSH, by the editor. */
+const editorLinks = {
+  code: remoteSsh("vscode"),
+  cursor: remoteSsh("cursor"),
+  windsurf: remoteSsh("windsurf"),
+  zed: ({ folder, host }: EditorPlace): string => `zed://ssh/${encodeURIComponent(host)}${encodeURI(folder)}`,
+  // Gateway connects, and asks for the product; its parameters are a fragment
+  jetbrains: ({ folder, host, user }: EditorPlace): string => {
+    const parameters = { type: "ssh", host, port: "22", user, projectPath: folder, deploy: "false" }
+    const fragment = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    return `jetbrains-gateway://connect#${fragment.join("&")}`
+  }
+}
+
+export type Editor = keyof typeof editorLinks
 
 /** The link that opens a folder of a workspace in an editor over OpenSSH. */
-export const editorLink = (editor: keyof typeof schemes, host: string, folder: string): string =>
-  `${schemes[editor]}://vscode-remote/ssh-remote+${encodeURIComponent(host)}${encodeURI(folder.startsWith("/") ? folder : `/${folder}`)}`
+export const editorLink = (editor: Editor, { folder, ...place }: EditorPlace): string =>
+  editorLinks[editor]({ ...place, folder: folder.startsWith("/") ? folder : `/${folder}` })
 
 /** The address of a terminal or an app of a workspace. */
 const appAddress = async (client: Client, workspace: Workspace, name: string, slug: string, session: Session): Promise<string> => {
@@ -146,7 +171,7 @@ export const open = async ({ app, in: editor, print, workspace: name }: OpenInpu
   }
   const address =
     editor !== undefined
-      ? editorLink(editor, host, folder)
+      ? editorLink(editor, { host, folder, user: found.owner_name })
       : app === undefined
         ? `${client.baseUrl}/@${found.owner_name}/${found.name}.${agent.name}/terminal`
         : await appAddress(client, found, name, app, session)

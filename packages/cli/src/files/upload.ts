@@ -1,0 +1,69 @@
+/** Copies of files into a workspace, which go on where they were interrupted. */
+import type { Sandbox } from "@atelier/client"
+import { createHash } from "node:crypto"
+import { createReadStream, type Stats } from "node:fs"
+import { stat } from "node:fs/promises"
+import { posix, resolve } from "node:path"
+import { Failure } from "../Failure.js"
+import type { Session } from "../Session.js"
+import { bytesText } from "../terminal/text.js"
+import { unless, webStream } from "./copy.js"
+
+interface Upload {
+  readonly path: string
+  readonly found: Stats
+  readonly place: string
+}
+
+/** Bytes of one request. An interrupted copy loses what of the last one had not arrived. */
+const piece = 32 * 1024 * 1024
+
+const modeOf = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, "0")
+
+/** Where a copy is until it is whole: beside its place, under a name that belongs to this version of this file alone. */
+const partOf = ({ found: { dev, ino, mtimeMs, size }, path, place }: Upload): string => {
+  const version = createHash("sha256")
+    .update(JSON.stringify([resolve(path), dev, ino, mtimeMs, size]))
+    .digest("base64url")
+  return posix.join(posix.dirname(place), `.${posix.basename(place)}.${version.slice(0, 24)}.part`)
+}
+
+/** Copies the rest of a file to its part; undefined if the agent is too old to add to a file. */
+const addTo = async (part: string, start: number, { found, path }: Upload, { files }: Sandbox, signal: AbortSignal) => {
+  for (let offset = start; offset < found.size;) {
+    const end = Math.min(offset + piece, found.size)
+    const bytes = webStream(createReadStream(path, { start: offset, end: end - 1 }))
+    const { size } = await files.write(part, bytes, { offset, mode: modeOf(found), signal })
+    if (size === end - offset && offset > 0) return undefined
+    if (size !== end) throw new Failure({ message: `${part}: another copy writes to it.`, hint: "copy it again." })
+    offset = end
+  }
+  return found.size
+}
+
+/** Copies a file of this machine into a workspace, and returns its size. */
+export const uploadFile = async (sandbox: Sandbox, upload: Upload, { out, signal }: Session): Promise<number> => {
+  const { found, path, place } = upload
+  const { files } = sandbox
+  const target = await unless(files.stat(place, { signal }))
+  const isPlain = target === undefined || target.type === "file"
+  // What is at a link or a device is written there, and a short copy is not worth the second request
+  if (!isPlain || found.size <= piece) {
+    return (await files.write(place, webStream(createReadStream(path)), { mode: modeOf(found), signal })).size
+  }
+  const part = partOf(upload)
+  const start = (await unless(files.stat(part, { signal })))?.size ?? 0
+  if (start > 0) out.say(`Going on after ${bytesText(start)}.`)
+  const written = await addTo(part, start, upload, sandbox, signal)
+  if (written === undefined) {
+    await files.remove(part, { signal })
+    return (await files.write(place, webStream(createReadStream(path)), { mode: modeOf(found), signal })).size
+  }
+  const now = await stat(path)
+  if (now.size !== found.size || now.mtimeMs !== found.mtimeMs) {
+    await files.remove(part, { signal })
+    throw new Failure({ message: `${path}: changed while it was copied.`, hint: "copy it again." })
+  }
+  await files.move(part, place, { overwrite: true, signal })
+  return written
+}
