@@ -86,7 +86,9 @@ export const manual = (): string => {
     tableOf(["Variable", "Meaning"], environment),
     "## Logins",
     "",
-    "Each login is a context: a file in `contexts` of the program's directory, with the address, the user name and the token. Only the user can read it. The program",
+    "Each login is a context: a file in `contexts` of the program's directory, with the address and the user name. Only the user can read it. The token is in the",
+    "system's key store, by `secret-tool` on Linux (the package libsecret-tools of Debian) and `security` on macOS; without one, or with `--no-key-store`, it is in the file.",
+    "A login through the browser or by `--device` has its tokens renewed, until it is not used for the lifetime of a refresh token (30 days unless set). The program",
     "writes a file beside its place and renames it, so a program that is killed leaves the old one or the new one. A token goes to the address of its context alone.",
     "",
     ...parts

@@ -1,47 +1,15 @@
 /** SSH clients that log in to the gateway by their keys. */
+import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { connect } from "node:net"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import type { Person } from "../../../../test/http/server.js"
-import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
-import { link, listening, program } from "../network/linkedAgents.js"
-import { freePort, has, openSsh, received } from "./openSsh.js"
+import { describeAgents } from "../agents/AgentServer.js"
+import { link, program } from "../network/linkedAgents.js"
+import { add, client } from "./gatewayClient.js"
+import { freePort, has, received } from "./openSsh.js"
 
 const isHere = has("ssh") && has("ssh-keygen")
-
-/** OpenSSH with a key of its own, beside a gateway. */
-const client = async (server: AgentServer, agent: RunningAgent, type: "ed25519" | "ecdsa" | "rsa" = "ed25519") => {
-  const { folder, run, start } = openSsh(server, agent)
-  const key = join(folder, "key")
-  await run("ssh-keygen", ["-q", "-t", type, "-N", "", "-C", "laptop", "-f", key])
-  const port = await listening(createServer(server.atelier.ssh))
-  const options = [
-    `UserKnownHostsFile=${join(folder, "known_hosts")}`,
-    "StrictHostKeyChecking=accept-new",
-    "LogLevel=ERROR",
-    "IdentitiesOnly=yes",
-    "IdentityAgent=none",
-    "ControlPath=none"
-  ].flatMap((option) => ["-o", option])
-  const base = ["-F", "none", ...options, "-i", key, "-o", `Port=${port}`]
-  return {
-    base,
-    folder,
-    key,
-    run,
-    start,
-    publicKey: readFileSync(`${key}.pub`, "utf8"),
-    ssh: (args: ReadonlyArray<string>, input = "") => {
-      const { child, ended } = start("ssh", [...base, ...args])
-      child.stdin.end(input)
-      return ended
-    }
-  }
-}
-
-const add = async (server: AgentServer, { token }: Person, public_key: string, name?: string) =>
-  server.call("POST", "/users/me/ssh-keys", { token, body: { public_key, ...(name === undefined ? {} : { name }) } })
 
 describeAgents("the SSH gateway", (server) => {
   it.skipIf(!isHere)("leads a user with a known key to the agent of a workspace", async () => {
@@ -113,6 +81,58 @@ describeAgents("the SSH gateway", (server) => {
     expect(await server().call("DELETE", `/users/me/ssh-keys/${id}`, { token: member.token })).toMatchObject({ status: 204 })
     expect(await second.ended).toMatchObject({ code: 255 })
     expect(await ssh([login, "true"])).toMatchObject({ code: 255, stderr: expect.stringContaining("Permission denied (publickey)") })
+  })
+
+  it.skipIf(!isHere)("ends connections with their user, and with the workspace", async () => {
+    const [owner, member] = [server().owner(), await server().aMember()]
+    const agent = await server().anAgent({}, member)
+    await link(server(), agent)
+    const { base, publicKey, ssh, start } = await client(server(), agent)
+    await add(server(), member, publicKey)
+    const login = `${agent.workspace.name}@127.0.0.1`
+    const connected = async () => {
+      const { ended, until } = start("ssh", [...base, login, "echo up; exec sleep 1000"])
+      await until(/up/)
+      return { ended }
+    }
+    const status = (word: string) => server().call("PUT", `/users/${member.user.id}/status/${word}`, { token: owner.token })
+    const first = await connected()
+    expect((await status("suspend")).status).toBe(200)
+    expect(await first.ended).toMatchObject({ code: 255 })
+    expect(await ssh([login, "true"])).toMatchObject({ code: 255, stderr: expect.stringContaining("Permission denied (publickey)") })
+    await status("activate")
+    const second = await connected()
+    const body = { transition: "delete", orphan: true }
+    expect((await server().call("POST", `/workspaces/${agent.workspace.id}/builds`, { token: owner.token, body })).status).toBe(201)
+    expect(await second.ended).toMatchObject({ code: 255 })
+  })
+
+  it.skipIf(!isHere)("waits for an agent that a build has just started", async () => {
+    const owner = server().owner()
+    const agent = await server().anAgent({}, owner)
+    const { base, publicKey, start } = await client(server(), agent)
+    await add(server(), owner, publicKey)
+    const waiting = start("ssh", [...base, "-v", "-o", "LogLevel=DEBUG1", `${agent.workspace.name}@127.0.0.1`, "echo reached"])
+    // The client has proven its key, and the gateway looks for the agent
+    await expect.poll(() => waiting.errors(), { timeout: 10_000 }).toMatch(/Server accepts key: /)
+    await link(server(), agent)
+    expect(await waiting.ended).toMatchObject({ code: 0, stdout: "reached\n" })
+  })
+
+  it("lets ten connections of an address in at a time that have not logged in", async () => {
+    const { port } = await client(server(), await server().anAgent())
+    const greeted = async () => {
+      const socket = connect(port, "127.0.0.1").on("error", () => undefined)
+      const greeting = once(socket, "data").then(([bytes]) => String(bytes))
+      const nothing = once(socket, "close").then(() => "")
+      return { socket, greeting: await Promise.race([greeting, nothing]) }
+    }
+    const entering = await Promise.all(Array.from({ length: 10 }, greeted))
+    for (const { greeting } of entering) expect(greeting).toMatch(/^SSH-2\.0-/)
+    expect((await greeted()).greeting).toBe("")
+    entering[0]?.socket.destroy()
+    await expect.poll(async () => (await greeted()).greeting, { timeout: 5_000 }).toMatch(/^SSH-2\.0-/)
+    for (const { socket } of entering) socket.destroy()
   })
 
   it.skipIf(!isHere)("asks for no password, and for a proof of each key, known or not", async () => {

@@ -106,7 +106,7 @@ export const openSsh = (server: AgentServer, { id }: Pick<RunningAgent, "id">, t
         child.once("close", () => reject(new Error(`ended with ${JSON.stringify(stdout)} and ${JSON.stringify(stderr)}`)))
         look()
       })
-    return { child, ended, until }
+    return { child, ended, errors: () => stderr, until }
   }
 
   return {
