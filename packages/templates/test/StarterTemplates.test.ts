@@ -15,7 +15,7 @@ describeInterface(
         Schema.Array(Schema.Struct({ id: Schema.String, url: Schema.String, markdown: Schema.NonEmptyString }))
       )
       expect(listed.map(({ id }) => id)).toStrictEqual(
-        "shell node-app playground task scratch docker-node docker-python docker-compose-like kubernetes-pod".split(" ")
+        "shell node-app playground task web-editor scratch docker-node docker-python docker-compose-like kubernetes-pod".split(" ")
       )
       expect(new Set(listed.map(({ url }) => url))).toStrictEqual(new Set(["http://atelier.test/api/v2/templates/examples"]))
     })
