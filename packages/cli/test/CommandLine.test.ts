@@ -12,7 +12,7 @@ import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { loginTests } from "./commands/logins.js"
 import { taskTests } from "./commands/tasks.js"
-import { ended, password, type Service, startService } from "./service.js"
+import { ended, isThorough, password, type Service, startService } from "./service.js"
 
 /** A context's token. */
 const tokenOf = async (service: Service): Promise<string> => {
@@ -24,11 +24,11 @@ const tokenOf = async (service: Service): Promise<string> => {
 const workspaceNamed = (service: Service, workspacename: string): Promise<Workspace> =>
   workspaces.getWorkspaceByName(service.ada, { user: "ada", workspacename })
 
-describe("the command line", () => {
+describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as const))("the command line on %s", (database) => {
   let service: Service
 
   beforeAll(async () => {
-    service = await startService()
+    service = await startService(database)
     // Imports the template
     await using imported = await service.ada.sandboxes.create({ template: "shell" })
     expect(imported.name).toContain("sandbox-")

@@ -3,6 +3,7 @@ import { type Client, createClient } from "@atelier/client"
 import * as users from "@atelier/client/users"
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
+import { Postgres } from "@atelier/storage-postgres"
 import { starterTemplates } from "@atelier/templates"
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -12,7 +13,7 @@ import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { WebSocket } from "ws"
-import { sqlite } from "../../../test/store/databases.js"
+import { lastingDatabaseUrl, sqlite } from "../../../test/store/databases.js"
 import { freePort } from "../../atelier/test/Server.js"
 import { runIn, type Surroundings } from "../src/run.js"
 
@@ -92,13 +93,16 @@ export const ended = async (child: ReturnType<typeof spawn>, stdin = ""): Promis
   return { code, stdout, stderr }
 }
 
-export const startService = async (): Promise<Service> => {
+/** Runs every command as a process, on both databases: that takes six times as long. The command line speaks HTTP alone, so the suite does without. */
+export const isThorough = process.env["COMMAND_LINE"] === "processes"
+
+export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<Service> => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-cli-"))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const atelier = await Atelier.make({
     accessUrl: url,
-    storage: sqlite,
+    storage: database === "SQLite" ? sqlite : Postgres.layer({ url: await lastingDatabaseUrl(), maxConnections: 5 }),
     provisioner: LocalProvisioner.layer({ directory: join(directory, "workspaces"), agent: { command: [process.execPath, agent] } }),
     starterTemplates: starterTemplates(),
     options: { wildcardAccessUrl: `*.localhost:${port}`, allowWorkspaceRenames: true },
@@ -108,14 +112,15 @@ export const startService = async (): Promise<Service> => {
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   await users.createFirstUser(createClient({ baseUrl: url }), { body: { email: "ada@example.com", username: "ada", password } })
   const start = commandLine(directory)
+  const runProgram: Service["runProgram"] = (args, options = {}) => ended(start(args, options), options.stdin)
   const ada = { ...atelier.client({ user: "ada" }), WebSocket: WebSocket as never }
   return {
     url,
     directory,
     ada,
     atelier,
-    run: (args, options) => runHere(directory, args, options),
-    runProgram: (args, options = {}) => ended(start(args, options), options.stdin),
+    run: (args, options) => (isThorough ? runProgram(args, options) : runHere(directory, args, options)),
+    runProgram,
     start,
     close: async () => {
       // Their agents outlive the service

@@ -18,6 +18,8 @@ const inputOf = ({ stdin, stderr, ask }: Session) => {
   const reader = createInterface({ input: stdin, output: stderr, terminal: ask.canAsk, historySize: 0 })
   reader.on("line", (line) => line !== "" && lines.push(line))
   reader.once("close", () => (hasEnded = true))
+  // Node pauses it when the shell lets the program go on
+  reader.on("SIGCONT", () => reader.resume())
   return { lines, hasEnded: () => hasEnded, close: () => reader.close() }
 }
 

@@ -37,6 +37,8 @@ export const makePrompts = (stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream
       const suffix = standard === "" ? "" : ` [${plain(standard)}]`
       let answer: string | undefined
       reader.once("SIGINT", () => reader.close())
+      // Node pauses it when the shell lets the program go on
+      reader.on("SIGCONT", () => reader.resume())
       reader.once("close", () => {
         if (answer !== undefined) return resolve(answer.trim() === "" ? standard : answer.trim())
         stderr.write("\n")
@@ -56,6 +58,7 @@ export const makePrompts = (stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream
       let answer: Array<string> = []
       const end = (error?: Error): void => {
         stdin.off("data", read)
+        process.off("SIGCONT", show)
         signal.removeEventListener("abort", abort)
         stdin.setRawMode(false)
         stdin.pause()
@@ -64,6 +67,16 @@ export const makePrompts = (stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream
         else reject(error)
       }
       const abort = (): void => end(new Interrupted())
+      const show = (): void => {
+        stdin.setRawMode(true)
+        stderr.write(`${plain(question)}: `)
+      }
+      // The shell gets its terminal back as it was, until it lets the program go on
+      const stop = (): void => {
+        stdin.setRawMode(false)
+        stderr.write("\n")
+        process.kill(process.pid, "SIGTSTP")
+      }
       const read = (bytes: Buffer): void => {
         for (const character of bytes.toString("utf8")) {
           const code = character.codePointAt(0) ?? 0
@@ -71,12 +84,12 @@ export const makePrompts = (stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream
           if (code === interruption || (code === endOfInput && answer.length === 0)) return abort()
           if (backspaces.includes(code)) answer = answer.slice(0, -1)
           else if (code === eraseLine) answer = []
-          else if (code === suspend) continue
+          else if (code === suspend) stop()
           else if (code >= 32) answer.push(character)
         }
       }
-      stderr.write(`${plain(question)}: `)
-      stdin.setRawMode(true)
+      show()
+      process.on("SIGCONT", show)
       stdin.on("data", read)
       stdin.resume()
       signal.addEventListener("abort", abort, { once: true })

@@ -27,7 +27,7 @@ if [ ! -e "$home/complete" ]; then
   # Its own scripts compile parts of it, which npm leaves out for root otherwise
   if ! npm_config_unsafe_perm=true npm install --prefix "$home" --no-audit --no-fund "code-server@$version" > "$editor/install.log" 2>&1; then
     tail -n 20 "$editor/install.log" >&2
-    fail "code-server $version cannot be installed. It needs python3, make and g++, and the npm registry. The whole log is $editor/install.log."
+    fail "code-server $version cannot be installed. It needs python3, make, g++, the headers of Kerberos (libkrb5-dev), the npm registry and github.com. The whole log is $editor/install.log."
   fi
   touch "$home/complete"
 fi
