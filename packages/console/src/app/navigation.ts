@@ -1,9 +1,16 @@
 /** The sidebar: one line for each area. */
 import { accountDestination } from "../screens/account/navigation.js"
+import { auditDestination, connectionsDestination } from "../screens/logs/navigation.js"
+import { organizationsDestination, usersDestination } from "../screens/people/navigation.js"
 import { workspacesDestination } from "../screens/workspaces/navigation.js"
+import { navigationText } from "../texts/shell.js"
 import type { NavigationGroup } from "./area.js"
 
 export const navigation: ReadonlyArray<NavigationGroup> = [
   { destinations: [workspacesDestination] },
+  {
+    label: navigationText.administration,
+    destinations: [usersDestination, organizationsDestination, auditDestination, connectionsDestination]
+  },
   { destinations: [accountDestination] }
 ]

@@ -2,10 +2,12 @@
 import { createRouter } from "@tanstack/react-router"
 import { accountRoutes } from "../screens/account/routes.js"
 import { createRoutes } from "../screens/create/routes.js"
+import { logRoutes } from "../screens/logs/routes.js"
+import { peopleRoutes } from "../screens/people/routes.js"
 import { workspaceRoutes } from "../screens/workspaces/routes.js"
 import { rootRoute } from "./root.js"
 
-export const routeTree = rootRoute.addChildren([...workspaceRoutes, ...createRoutes, ...accountRoutes])
+export const routeTree = rootRoute.addChildren([...workspaceRoutes, ...createRoutes, ...accountRoutes, ...peopleRoutes, ...logRoutes])
 
 /** The patterns of all addresses, such as `/workspaces` and `/@{$owner}/$workspace`. */
 export const patterns = (): ReadonlyArray<string> => Object.keys(createRouter({ routeTree, isServer: true }).routesByPath)

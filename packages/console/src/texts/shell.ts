@@ -28,6 +28,8 @@ export const shellText = {
   version: (version: string) => `Version ${version}`
 }
 
+export const navigationText = { administration: "Administration" }
+
 export const inboxText = {
   title: "Notifications",
   unread: (count: number) => (count === 0 ? "Notifications" : `Notifications, ${count} unread`),

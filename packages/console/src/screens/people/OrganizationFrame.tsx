@@ -1,0 +1,59 @@
+import type { Organization } from "@atelier/client"
+import { useQuery } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { organizationsText } from "../../texts/people.js"
+import { Avatar } from "../../ui/Avatar.js"
+import { Page, PageHeader, Section } from "../../ui/Page.js"
+import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Tabs } from "../../ui/Tabs.js"
+import { useMay } from "../../app/session.js"
+import { organizationQuery } from "./queries.js"
+
+interface Props {
+  readonly name: string
+  readonly children: (organization: Organization) => ReactNode
+}
+
+const crumbs = [{ label: organizationsText.title, link: { to: "/organizations" } as const }]
+
+/** What the screens of an organization share: its name and its parts. */
+export const OrganizationFrame = ({ children, name }: Props) => {
+  const { data: organization, error, refetch } = useQuery(organizationQuery(name))
+  const id = organization?.id
+  const may = useMay({ update: { on: "organization", to: "update", organization: id } })
+  const params = { organization: name }
+  return (
+    <Page width="medium">
+      <PageHeader
+        crumbs={crumbs}
+        icon={
+          organization === undefined ? undefined : (
+            <Avatar name={organization.display_name || organization.name} src={organization.icon} size={28} isThing />
+          )
+        }
+        title={organization?.display_name || name}
+        description={organization?.description || undefined}
+      />
+      <Tabs
+        label={organizationsText.tabsLabel}
+        tabs={[
+          { label: organizationsText.tabs.members, link: { to: "/organizations/$organization/members", params } },
+          { label: organizationsText.tabs.groups, link: { to: "/organizations/$organization/groups", params } },
+          { label: organizationsText.tabs.roles, link: { to: "/organizations/$organization/roles", params } },
+          ...(may.update
+            ? [{ label: organizationsText.tabs.settings, link: { to: "/organizations/$organization/settings" as const, params } }]
+            : [])
+        ]}
+      />
+      {organization !== undefined ? (
+        children(organization)
+      ) : error !== null ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <Section>
+          <SkeletonLines count={5} />
+        </Section>
+      )}
+    </Page>
+  )
+}

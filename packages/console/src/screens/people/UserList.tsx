@@ -1,0 +1,94 @@
+import type { User } from "@atelier/client"
+import * as users from "@atelier/client/users"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { Plus, Users } from "lucide-react"
+import { useState } from "react"
+import { client } from "../../app/client.js"
+import { usePages } from "../../app/pages.js"
+import { useMay } from "../../app/session.js"
+import { usersText } from "../../texts/people.js"
+import { Button } from "../../ui/Button.js"
+import { Filter } from "../../ui/Filter.js"
+import { Page, PageHeader, Section } from "../../ui/Page.js"
+import { Empty, ErrorState } from "../../ui/States.js"
+import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import { Time } from "../../ui/Time.js"
+import { CreateUser } from "./CreateUser.js"
+import { userKeys } from "./filterKeys.js"
+import { Person, RoleBadges, UserState } from "./Person.js"
+import { UserActions } from "./UserActions.js"
+import "./people.css"
+
+const columns: ReadonlyArray<Column<User>> = [
+  { id: "name", header: usersText.title, width: "minmax(180px, 2fr)", cell: (user) => <Person user={user} /> },
+  { id: "roles", header: usersText.roles, from: 720, cell: ({ roles }) => <RoleBadges roles={roles} /> },
+  { id: "status", header: usersText.status, width: "110px", from: 460, cell: ({ status }) => <UserState status={status} /> },
+  {
+    id: "login",
+    header: usersText.login,
+    width: "100px",
+    from: 960,
+    cell: ({ is_service_account = false, login_type }) => (
+      <span className="muted">{is_service_account ? usersText.service : login_type}</span>
+    )
+  },
+  { id: "seen", header: usersText.lastSeen, width: "110px", from: 640, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+  { id: "actions", header: "", width: "32px", align: "end", cell: (user) => <UserActions user={user} /> }
+]
+
+export const UserList = () => {
+  const { filter = "" } = useSearch({ from: "/deployment/users" })
+  const navigate = useNavigate()
+  const [isCreating, setCreating] = useState(false)
+  const may = useMay({ create: { on: "user", to: "create" } })
+  const { count, error, isPending, onRange, refetch, rowAt } = usePages<User>({
+    queryKey: ["users", "list", filter],
+    fetch: async ({ limit, offset, signal }) => {
+      const { count, users: rows } = await users.listUsers(client, { q: filter, limit, offset }, { signal })
+      return { count, rows }
+    }
+  })
+  const create = (
+    <Button kind="primary" icon={<Plus />} onClick={() => setCreating(true)}>
+      {usersText.create}
+    </Button>
+  )
+  return (
+    <Page>
+      <PageHeader title={usersText.title} description={usersText.description} actions={may.create ? create : undefined} />
+      <div className="people-toolbar">
+        <Filter
+          label={usersText.filter}
+          placeholder={usersText.placeholder}
+          keys={userKeys}
+          value={filter}
+          onChange={(next) => void navigate({ to: "/deployment/users", search: next === "" ? {} : { filter: next }, replace: true })}
+        />
+        {isPending ? null : <span className="people-count">{count.toLocaleString("en")}</span>}
+      </div>
+      <Section isFlush>
+        {error !== undefined ? (
+          <ErrorState error={error} onRetry={refetch} />
+        ) : isPending ? (
+          <TableSkeleton />
+        ) : count === 0 ? (
+          <Empty icon={<Users />} title={usersText.none}>
+            {usersText.noneHint}
+          </Empty>
+        ) : (
+          <Table
+            label={usersText.title}
+            columns={columns}
+            count={count}
+            rowAt={rowAt}
+            onRange={onRange}
+            keyOf={({ id }) => id}
+            nameOf={({ username }) => username}
+            onOpen={({ username }) => void navigate({ to: "/deployment/users/$user", params: { user: username } })}
+          />
+        )}
+      </Section>
+      <CreateUser isOpen={isCreating} onClose={() => setCreating(false)} />
+    </Page>
+  )
+}
