@@ -1,5 +1,6 @@
 /** The sidebar: one line for each area. */
 import { accountDestination } from "../screens/account/navigation.js"
+import { deploymentDestination } from "../screens/deployment/navigation.js"
 import { auditDestination, connectionsDestination } from "../screens/logs/navigation.js"
 import { organizationsDestination, usersDestination } from "../screens/people/navigation.js"
 import { workspacesDestination } from "../screens/workspaces/navigation.js"
@@ -10,7 +11,7 @@ export const navigation: ReadonlyArray<NavigationGroup> = [
   { destinations: [workspacesDestination] },
   {
     label: navigationText.administration,
-    destinations: [usersDestination, organizationsDestination, auditDestination, connectionsDestination]
+    destinations: [usersDestination, organizationsDestination, auditDestination, connectionsDestination, deploymentDestination]
   },
   { destinations: [accountDestination] }
 ]

@@ -2,12 +2,20 @@
 import { createRouter } from "@tanstack/react-router"
 import { accountRoutes } from "../screens/account/routes.js"
 import { createRoutes } from "../screens/create/routes.js"
+import { deploymentRoutes } from "../screens/deployment/routes.js"
 import { logRoutes } from "../screens/logs/routes.js"
 import { peopleRoutes } from "../screens/people/routes.js"
 import { workspaceRoutes } from "../screens/workspaces/routes.js"
 import { rootRoute } from "./root.js"
 
-export const routeTree = rootRoute.addChildren([...workspaceRoutes, ...createRoutes, ...accountRoutes, ...peopleRoutes, ...logRoutes])
+export const routeTree = rootRoute.addChildren([
+  ...workspaceRoutes,
+  ...createRoutes,
+  ...accountRoutes,
+  ...peopleRoutes,
+  ...logRoutes,
+  ...deploymentRoutes
+])
 
 /** The patterns of all addresses, such as `/workspaces` and `/@{$owner}/$workspace`. */
 export const patterns = (): ReadonlyArray<string> => Object.keys(createRouter({ routeTree, isServer: true }).routesByPath)

@@ -27,7 +27,6 @@ export const auditText = {
   request: "Request",
   organization: "Organization",
   resourceId: "Object's ID",
-  details: "Details",
   refused: "Refused",
   sameRequest: "Entries of this request",
   sameObject: "Entries of this object"

@@ -44,8 +44,7 @@ export const usersText = {
   resetDone: "The password was set",
   service: "Service account",
   viewAudit: "Audit entries",
-  viewWorkspaces: "Workspaces",
-  loading: "Loading users"
+  viewWorkspaces: "Workspaces"
 }
 
 export const userText = {
@@ -56,7 +55,6 @@ export const userText = {
   roles: "Deployment roles",
   rolesHint: "Everyone is a member. Further roles apply to the whole deployment, from the next request on.",
   noRoles: "You may not change the roles of this user.",
-  member: "Member",
   organizations: "Organizations",
   noOrganizations: "The user is in no organization.",
   quietHours: "Quiet hours",
@@ -65,7 +63,6 @@ export const userText = {
   schedule: "Start",
   timezone: "Time zone",
   next: "Next",
-  danger: "Danger zone",
   security: "Sign-in"
 }
 
@@ -117,7 +114,7 @@ export const organizationsText = {
   iconHint: "A path of this service, such as /icon/rocket.svg or /emojis/1f680.png. Icons of other sites are not loaded.",
   isDefault: "Default",
   none: "No organization",
-  tabs: { members: "Members", groups: "Groups", roles: "Roles", settings: "Settings" },
+  tabs: { members: "Members", groups: "Groups", roles: "Roles", provisioners: "Provisioners", settings: "Settings" },
   tabsLabel: "Parts of the organization",
   settings: "Settings",
   save: "Save",
@@ -164,10 +161,8 @@ export const rolesText = {
   permissions: "Permissions",
   permissionCount: (count: number) => (count === 1 ? "1 permission" : `${count} permissions`),
   matrixHint: "What holders of the role may do with each kind of object in this organization.",
-  resource: "Kind of object",
   onlyChosen: "Only what is chosen",
   find: "Find a kind of object",
-  all: "Everything",
   denied: "denied",
   save: "Save role",
   delete: "Delete role",

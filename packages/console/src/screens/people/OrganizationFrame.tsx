@@ -40,6 +40,7 @@ export const OrganizationFrame = ({ children, name }: Props) => {
           { label: organizationsText.tabs.members, link: { to: "/organizations/$organization/members", params } },
           { label: organizationsText.tabs.groups, link: { to: "/organizations/$organization/groups", params } },
           { label: organizationsText.tabs.roles, link: { to: "/organizations/$organization/roles", params } },
+          { label: organizationsText.tabs.provisioners, link: { to: "/organizations/$organization/provisioners", params } },
           ...(may.update
             ? [{ label: organizationsText.tabs.settings, link: { to: "/organizations/$organization/settings" as const, params } }]
             : [])

@@ -75,6 +75,11 @@ export const peopleRoutes = [
   }),
   createRoute({
     getParentRoute: () => rootRoute,
+    path: "/organizations/$organization/provisioners",
+    component: lazyRouteComponent(() => import("./Provisioners.js"), "Provisioners")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
     path: "/organizations/$organization/settings",
     component: lazyRouteComponent(() => import("./OrganizationSettings.js"), "OrganizationSettings")
   })

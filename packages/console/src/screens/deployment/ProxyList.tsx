@@ -1,0 +1,191 @@
+import type { WorkspaceProxy } from "@atelier/client"
+import * as proxies from "@atelier/client/workspaceProxies"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Ellipsis, Globe, KeyRound, Plus, Trash2 } from "lucide-react"
+import { useState } from "react"
+import { client } from "../../app/client.js"
+import { useMay } from "../../app/session.js"
+import { proxiesText } from "../../texts/deployment.js"
+import { organizationsText } from "../../texts/people.js"
+import { dialogText } from "../../texts/ui.js"
+import { Avatar } from "../../ui/Avatar.js"
+import { Status, type Tone } from "../../ui/Badge.js"
+import { Button, IconButton } from "../../ui/Button.js"
+import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
+import { Field, Input } from "../../ui/Field.js"
+import { Form, FormActions } from "../../ui/Form.js"
+import { Menu, MenuItem } from "../../ui/Menu.js"
+import { Section } from "../../ui/Page.js"
+import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { notify } from "../../ui/Toast.js"
+import { DeploymentFrame } from "./DeploymentFrame.js"
+import { Secret } from "../../ui/Secret.js"
+
+const tones: Readonly<Record<keyof typeof proxiesText.statuses, Tone>> = {
+  ok: "green",
+  unhealthy: "amber",
+  unreachable: "red",
+  unregistered: "grey",
+  unknown: "grey"
+}
+
+const queryKey = ["workspace-proxies"]
+
+/** The region that the server itself is. */
+const primaryName = "primary"
+
+export const ProxyList = () => {
+  const [isCreating, setCreating] = useState(false)
+  const [token, setToken] = useState<string | undefined>()
+  const may = useMay({
+    create: { on: "workspace_proxy", to: "create" },
+    update: { on: "workspace_proxy", to: "update" },
+    delete: { on: "workspace_proxy", to: "delete" }
+  })
+  const queryClient = useQueryClient()
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => proxies.listWorkspaceProxies(client, { signal }),
+    refetchInterval: 30_000
+  })
+  const changed = () => queryClient.invalidateQueries({ queryKey })
+  const close = (): void => setCreating(false)
+  const regions = data?.regions ?? []
+  return (
+    <DeploymentFrame
+      actions={
+        may.create ? (
+          <Button kind="primary" icon={<Plus />} onClick={() => setCreating(true)}>
+            {proxiesText.create}
+          </Button>
+        ) : undefined
+      }
+    >
+      <Section isFlush title={proxiesText.title} description={proxiesText.hint}>
+        {error !== null ? (
+          <ErrorState error={error} onRetry={refetch} />
+        ) : data === undefined ? (
+          <div className="deployment-row">
+            <SkeletonLines count={2} />
+          </div>
+        ) : regions.length === 0 ? (
+          <Empty icon={<Globe />} title={proxiesText.none}>
+            {proxiesText.noneHint}
+          </Empty>
+        ) : (
+          regions.map((proxy) => (
+            <div key={proxy.id} className="deployment-row">
+              <Avatar name={proxy.display_name || proxy.name} src={proxy.icon_url} size={28} isThing />
+              <span className="deployment-main">
+                <span className="truncate health-name">{proxy.display_name || proxy.name}</span>
+                <span className="deployment-second truncate">
+                  {proxy.path_app_url === "" ? proxy.name : proxy.path_app_url}
+                  {proxy.version === "" ? "" : ` · ${proxy.version}`}
+                </span>
+              </span>
+              <Status tone={tones[proxy.status.status]}>{proxiesText.statuses[proxy.status.status]}</Status>
+              {proxy.name === primaryName ? null : (
+                <ProxyActions proxy={proxy} mayDelete={may.delete} mayUpdate={may.update} onChange={changed} onToken={setToken} />
+              )}
+            </div>
+          ))
+        )}
+      </Section>
+      <Dialog isOpen={isCreating} onClose={close} title={proxiesText.createTitle}>
+        <Form
+          onSubmit={async (form) => {
+            const text = (name: string): string => String(form.get(name) ?? "").trim()
+            const { proxy_token } = await proxies.createWorkspaceProxy(client, {
+              body: { name: text("name"), display_name: text("display_name"), icon: text("icon") }
+            })
+            await changed()
+            close()
+            setToken(proxy_token)
+          }}
+        >
+          <Field label={proxiesText.name} name="name" hint={proxiesText.nameHint}>
+            <Input autoFocus spellCheck={false} autoCapitalize="off" />
+          </Field>
+          <Field label={proxiesText.displayName} name="display_name" isOptional>
+            <Input />
+          </Field>
+          <Field label={proxiesText.icon} name="icon" hint={organizationsText.iconHint} isOptional>
+            <Input spellCheck={false} />
+          </Field>
+          <FormActions>
+            <Button onClick={close}>{dialogText.cancel}</Button>
+            <Button type="submit" kind="primary">
+              {proxiesText.create}
+            </Button>
+          </FormActions>
+        </Form>
+      </Dialog>
+      <Secret
+        title={proxiesText.tokenTitle}
+        description={proxiesText.tokenOnce}
+        done={proxiesText.done}
+        secret={token}
+        onClose={() => setToken(undefined)}
+      />
+    </DeploymentFrame>
+  )
+}
+
+interface ActionsProps {
+  readonly proxy: WorkspaceProxy
+  readonly mayUpdate: boolean
+  readonly mayDelete: boolean
+  readonly onChange: () => Promise<unknown>
+  readonly onToken: (token: string) => void
+}
+
+const ProxyActions = ({ mayDelete, mayUpdate, onChange, onToken, proxy }: ActionsProps) => {
+  const [asking, setAsking] = useState<"token" | "delete" | undefined>()
+  const { display_name, icon_url, id, name } = proxy
+  if (!mayUpdate && !mayDelete) return null
+  return (
+    <>
+      <Menu label={proxiesText.actions(name)} trigger={<IconButton size="small" label={proxiesText.actions(name)} icon={<Ellipsis />} />}>
+        {mayUpdate ? (
+          <MenuItem icon={<KeyRound />} onSelect={() => setAsking("token")}>
+            {proxiesText.regenerate}
+          </MenuItem>
+        ) : null}
+        {mayDelete ? (
+          <MenuItem isDangerous icon={<Trash2 />} onSelect={() => setAsking("delete")}>
+            {proxiesText.delete}
+          </MenuItem>
+        ) : null}
+      </Menu>
+      <ConfirmDialog
+        isOpen={asking === "token"}
+        onClose={() => setAsking(undefined)}
+        title={proxiesText.regenerateTitle(name)}
+        description={proxiesText.regenerateText}
+        action={proxiesText.regenerate}
+        isDangerous
+        onConfirm={async () => {
+          const { proxy_token } = await proxies.updateWorkspaceProxy(client, {
+            workspaceproxy: id,
+            body: { id, name, display_name, icon: icon_url, regenerate_token: true }
+          })
+          await onChange()
+          onToken(proxy_token)
+        }}
+      />
+      <ConfirmDialog
+        isOpen={asking === "delete"}
+        onClose={() => setAsking(undefined)}
+        title={proxiesText.deleteTitle(name)}
+        description={proxiesText.deleteText}
+        action={proxiesText.delete}
+        isDangerous
+        onConfirm={async () => {
+          await proxies.deleteWorkspaceProxy(client, { workspaceproxy: id })
+          await onChange()
+          notify(proxiesText.deleted(name))
+        }}
+      />
+    </>
+  )
+}

@@ -1,0 +1,12 @@
+import { Settings2 } from "lucide-react"
+import type { Destination } from "../../app/area.js"
+import { deploymentText } from "../../texts/deployment.js"
+
+export const deploymentDestination: Destination = {
+  label: deploymentText.title,
+  icon: Settings2,
+  link: { to: "/health" },
+  keys: "g d",
+  keywords: ["health", "options", "settings", "appearance", "licences", "proxies", "notifications", "oauth2"],
+  needs: { on: "deployment_config", to: "read" }
+}

@@ -1,0 +1,27 @@
+/** A secret that is shown once. */
+import { Button } from "./Button.js"
+import { Code } from "./Code.js"
+import { Dialog } from "./Dialog.js"
+import { FormActions } from "./Form.js"
+
+interface Props {
+  readonly title: string
+  readonly description: string
+  /** Undefined: there is none to show. */
+  readonly secret: string | undefined
+  readonly done: string
+  readonly onClose: () => void
+}
+
+export const Secret = ({ description, done, onClose, secret, title }: Props) => (
+  <Dialog isOpen={secret !== undefined} onClose={onClose} title={title} description={description} size="medium">
+    <div className="form">
+      <Code isWrapped text={secret ?? ""} />
+      <FormActions>
+        <Button kind="primary" onClick={onClose}>
+          {done}
+        </Button>
+      </FormActions>
+    </div>
+  </Dialog>
+)
