@@ -25,6 +25,7 @@ export const usersText = {
   none: "No user matches",
   noneHint: "Change the filter, or create a user.",
   copyId: "Copy ID",
+  actionsHead: "Actions",
   actions: (name: string) => `Actions for ${name}`,
   open: "Open",
   suspend: "Suspend",

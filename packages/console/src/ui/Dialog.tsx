@@ -20,7 +20,15 @@ export const Dialog = ({ children, description, isOpen, onClose, size = "small",
   <Radix.Root open={isOpen} onOpenChange={(open) => (open ? undefined : onClose())}>
     <Radix.Portal>
       <Radix.Overlay className="dialog-scrim" />
-      <Radix.Content className={`dialog dialog-${size}`} {...(description === undefined ? { "aria-describedby": undefined } : {})}>
+      <Radix.Content
+        className={`dialog dialog-${size}`}
+        onOpenAutoFocus={(event) => {
+          // The first control closes the dialog, and would show its tooltip
+          event.preventDefault()
+          if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus()
+        }}
+        {...(description === undefined ? { "aria-describedby": undefined } : {})}
+      >
         <div className="dialog-head">
           <div className="dialog-titles">
             <Radix.Title className="dialog-title">{title}</Radix.Title>

@@ -31,7 +31,14 @@ interface ErrorProps {
   readonly isScreen?: boolean
 }
 
-/** A request failed. What is not allowed and what does not exist look alike. */
+/** What is not allowed and what does not exist look alike. */
+export const NoAccess = () => (
+  <Empty icon={<Lock />} title={errorText.noAccess}>
+    {errorText.noAccessHint}
+  </Empty>
+)
+
+/** A request failed. */
 export const ErrorState = ({ error, isScreen = false, onRetry }: ErrorProps) => {
   const { detail, message, requestId, status } = asAtelierError(error)
   if (status === 403 || status === 404) {

@@ -2,7 +2,7 @@ import type { ReactNode } from "react"
 import { useMay } from "../../app/session.js"
 import { deploymentText } from "../../texts/deployment.js"
 import { Page, PageHeader } from "../../ui/Page.js"
-import { ErrorState } from "../../ui/States.js"
+import { NoAccess } from "../../ui/States.js"
 import { Tabs } from "../../ui/Tabs.js"
 import "./deployment.css"
 
@@ -31,7 +31,7 @@ export const DeploymentFrame = ({ actions, children }: Props) => {
           { label: tabs.licenses, link: { to: "/deployment/licenses" } }
         ]}
       />
-      {may.isPending || may.read ? children : <ErrorState error={{ status: 404 }} />}
+      {may.isPending || may.read ? children : <NoAccess />}
     </Page>
   )
 }

@@ -57,7 +57,7 @@ const columns: ReadonlyArray<Column<Entry>> = [
       </span>
     )
   },
-  { id: "status", header: "", width: "96px", from: 640, cell: (entry) => <Outcome status_code={entry.status_code} /> },
+  { id: "status", header: auditText.status, width: "96px", from: 640, cell: (entry) => <Outcome status_code={entry.status_code} /> },
   {
     id: "what",
     header: auditText.what,

@@ -169,7 +169,7 @@ const Members = ({ group, isEveryone, mayChange, params }: MembersProps) => {
       ? [
           {
             id: "actions",
-            header: "",
+            header: <span className="visually-hidden">{usersText.actionsHead}</span>,
             width: "32px",
             align: "end" as const,
             cell: (user: ReducedUser) => (

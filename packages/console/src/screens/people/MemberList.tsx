@@ -68,7 +68,7 @@ const Members = ({ organization }: { readonly organization: Organization }) => {
     { id: "seen", header: usersText.lastSeen, width: "110px", from: 800, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     {
       id: "actions",
-      header: "",
+      header: <span className="visually-hidden">{usersText.actionsHead}</span>,
       width: "32px",
       align: "end",
       cell: (member) => (

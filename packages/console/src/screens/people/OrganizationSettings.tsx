@@ -11,7 +11,7 @@ import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Field, Select } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
-import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { ErrorState, NoAccess, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { OrganizationFields, organizationOf } from "./OrganizationFields.js"
 import { OrganizationFrame } from "./OrganizationFrame.js"
@@ -31,7 +31,7 @@ const Settings = ({ organization }: { readonly organization: Organization }) => 
   const [isDeleting, setDeleting] = useState(false)
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  if (!may.isPending && !may.update) return <ErrorState error={{ status: 404 }} />
+  if (!may.isPending && !may.update) return <NoAccess />
   const changed = () =>
     Promise.all([
       queryClient.invalidateQueries({ queryKey: ["organizations"] }),

@@ -13,7 +13,7 @@ import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Checkbox, Field, Input } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Page, PageHeader, Section } from "../../ui/Page.js"
-import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { ErrorState, NoAccess, SkeletonLines } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
 import { organizationPermissions, pairOf, spoken } from "./permissions.js"
 import { organizationQuery, organizationRolesQuery } from "./queries.js"
@@ -59,7 +59,7 @@ const RoleScreen = ({ name, roleName }: Props) => {
           <SkeletonLines count={6} />
         </Section>
       ) : role === undefined && roleName !== undefined ? (
-        <ErrorState error={{ status: 404 }} />
+        <NoAccess />
       ) : (
         <Editor key={role?.name ?? ""} organization={{ id: organization.id, name }} role={role} />
       )}

@@ -33,7 +33,13 @@ const columns: ReadonlyArray<Column<User>> = [
     )
   },
   { id: "seen", header: usersText.lastSeen, width: "110px", from: 640, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-  { id: "actions", header: "", width: "32px", align: "end", cell: (user) => <UserActions user={user} /> }
+  {
+    id: "actions",
+    header: <span className="visually-hidden">{usersText.actionsHead}</span>,
+    width: "32px",
+    align: "end",
+    cell: (user) => <UserActions user={user} />
+  }
 ]
 
 export const UserList = () => {
