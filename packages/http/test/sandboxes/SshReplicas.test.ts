@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { link, program } from "../network/linkedAgents.js"
 import { startTwoServers, type TwoServers } from "../network/twoServers.js"
+import { add, client } from "./gatewayClient.js"
 import { freePort, has, openSsh, received, throughSocks } from "./openSsh.js"
 
 const isHere = has("ssh") && has("ssh-agent")
@@ -91,6 +92,14 @@ it.skipIf(!isHere)("logs a connection as what its client is", async () => {
   }
   expect(await ssh(["workspace", "true"])).toMatchObject({ code: 0 })
   await expect.poll(log, { interval: 50 }).toMatchObject([{ type: "vscode", ssh_info: { disconnect_time: expect.any(String) } }])
+})
+
+it.skipIf(!isHere)("leads clients of the gateway to an agent of the other server", async () => {
+  const { near } = servers
+  const { agent } = await farWorkspace()
+  const { publicKey, ssh } = await client(near, agent)
+  expect(await add(near, near.owner(), publicKey)).toMatchObject({ status: 201 })
+  expect(await ssh([`${agent.workspace.name}@127.0.0.1`, "cat; exit 3"], "in\n")).toMatchObject({ code: 3, stdout: "in\n" })
 })
 
 it.skipIf(!isHere)("ends when the server of either side ends", async () => {
