@@ -161,6 +161,9 @@ const besides = async (folder) => {
       (await live(other, "after-the-former", template)) === "stopped, running, deleted",
       "a workspace's life after the former version"
     )
+    // Its agent would live on
+    const last = await builds.createWorkspaceBuild(other, { workspace: before.id, body: { transition: "delete" } })
+    expectThat((await ended(other, last.id)) === "deleted", "the workspace of before is deleted")
     await end(oneServer)
     oneServer = undefined
     counts.two.isOver = true
