@@ -1,6 +1,10 @@
 /** From the login to a screen and back to it: what the server and the application do together. */
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
+import { exchange } from "../../../test/http/request.js"
 import { ownerPassword } from "../../../test/http/server.js"
+import { folder, listPath, parseSite } from "../src/index.js"
 import { describeConsole, expectWellMade, type Window } from "./browser.js"
 
 describeConsole(
@@ -41,6 +45,21 @@ describeConsole(
       await page.waitForURL(`${base}/workspaces?filter=owner%3Ame`)
       await heading(window)
       await context.close()
+    })
+
+    it("is reached at each of its addresses: no page of the server hides one", async () => {
+      const { person, server } = console()
+      const { token } = await person("member")
+      const { routes } = parseSite(readFileSync(fileURLToPath(new URL(listPath, folder)), "utf8"))
+      const answers = await Promise.all(
+        routes.map(async (route) => {
+          const path = route.replace(/\{-?\$\w+\}|\$\w*/g, "x")
+          const headers = { accept: "text/html", cookie: `service_session_token=${token}` }
+          const { status, text } = await exchange(`${server.url}/dev${path}`, { method: "GET", headers })
+          return [path, status, text.includes("atelier-console")]
+        })
+      )
+      expect(answers.filter(([, status, isConsole]) => status !== 200 || isConsole !== true)).toStrictEqual([])
     })
 
     it("shows its own page for an address that it does not have", async () => {

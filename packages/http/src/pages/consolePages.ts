@@ -35,31 +35,25 @@ const below = ({ path: own }: ConsolePlace, path: string): string | undefined =>
 const framesOf = (pattern: string, { protocol }: URL): string | undefined =>
   pattern === "" ? undefined : `${protocol}//${pattern.replace(/^[^.]*\*[^.]*\./, "*.")}`
 
-/** Answers with files, each of which is read when it is first asked for. */
-const filesOf = ({ folder, site }: ConsolePlace) =>
-  Effect.map(
-    Effect.forEach(
-      site.files.flatMap(({ encodings, path }) => [path, ...encodings.map((coding) => `${path}${coding === "br" ? ".br" : ".gz"}`)]),
-      (path) => Effect.map(kept(Effect.promise(() => readFile(join(folder, path)))), (content) => [path, content] as const)
-    ),
-    (entries) => {
-      const contents = new Map(entries)
-      return (file: SiteFile, request: Request, headers: Readonly<Record<string, string>>) => {
-        const answer = fileAnswer(file, request.method, (name) => request.headers[name])
-        const content = answer.body === undefined ? undefined : contents.get(answer.body)
-        const { "content-type": contentType, ...own } = { ...headers, ...answer.headers }
-        return content === undefined
-          ? Effect.succeed(HttpServerResponse.empty({ status: answer.status, headers: { ...headers, ...answer.headers } }))
-          : Effect.map(content, (bytes) =>
-              HttpServerResponse.uint8Array(bytes, {
-                status: answer.status,
-                headers: own,
-                ...(contentType === undefined ? {} : { contentType })
-              })
-            )
-      }
-    }
-  )
+/** Answers with files, each of which is read when it is first asked for, and kept: there are few, and many browsers ask at once. */
+const filesOf = ({ folder }: ConsolePlace) => {
+  const contents = new Map<string, Effect.Effect<Uint8Array>>()
+  const contentOf = (path: string): Effect.Effect<Uint8Array> =>
+    contents.get(path) ??
+    Effect.flatMap(kept(Effect.promise(() => readFile(join(folder, path)))), (content) => {
+      contents.set(path, content)
+      return content
+    })
+
+  return (file: SiteFile, request: Request, headers: Readonly<Record<string, string>>) => {
+    // The listener leaves out the body of an answer to HEAD, and tells its length
+    const { body, headers: ofFile, status } = fileAnswer(file, "GET", (name) => request.headers[name])
+    const all = { ...headers, ...ofFile }
+    return body === undefined
+      ? Effect.succeed(HttpServerResponse.empty({ status, headers: all }))
+      : Effect.map(contentOf(body), (bytes) => HttpServerResponse.uint8Array(bytes, { status, headers: all, contentType: file.type }))
+  }
+}
 
 /** The page that starts the application, for a user who is signed in. */
 const documentPage = (place: ConsolePlace) =>
@@ -89,7 +83,7 @@ const documentPage = (place: ConsolePlace) =>
         const { body, headers, status } = documentOf(
           { html, nonce, settings: { ...told, csrf: maskedToken(token) } },
           {
-            method: request.method,
+            method: "GET",
             isKnown,
             noneMatch: request.headers["if-none-match"],
             policy: policyOf({ nonce, logo: originOf(logo), sockets, frames }),
@@ -116,7 +110,7 @@ export const consolePages = (options: HostConsole) =>
       return { owns: () => false, file: () => undefined, isPersonal: () => false, page: lost && (() => lost) } satisfies Unrouted
     }
     const { site } = place
-    const files = yield* filesOf(place)
+    const files = filesOf(place)
     const show = yield* documentPage(place)
     const brandNow = yield* brandOf
     // A picture or script that is opened by itself runs nothing
