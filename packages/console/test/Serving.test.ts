@@ -18,7 +18,7 @@ describeConsole(
 
     const heading = ({ page }: Window): Promise<void> => page.getByRole("heading", { level: 1 }).first().waitFor()
 
-    it("leads through the login to the address that was asked for, and there again after the session has ended", async () => {
+    it("sends a browser without a session to the login and back to its address", async () => {
       const { base, open } = console()
       const window = await open()
       const { context, page } = window

@@ -4,7 +4,7 @@
 export interface SiteFile {
   /** Below the folder, without a slash at the beginning: `assets/index-4f2a91.js`. */
   readonly path: string
-  /** The media type, as `Content-Type` has it. */
+  /** The value of `Content-Type`. */
   readonly type: string
   /** SHA-256 of the content, in the URL-safe alphabet of base64. */
   readonly hash: string

@@ -35,7 +35,7 @@ const below = ({ path: own }: ConsolePlace, path: string): string | undefined =>
 const framesOf = (pattern: string, { protocol }: URL): string | undefined =>
   pattern === "" ? undefined : `${protocol}//${pattern.replace(/^[^.]*\*[^.]*\./, "*.")}`
 
-/** Answers with files, each of which is read when it is first asked for, and kept: there are few, and many browsers ask at once. */
+/** Answers with files. The first request for a file reads it, and later ones share its bytes. */
 const filesOf = ({ folder }: ConsolePlace) => {
   const contents = new Map<string, Effect.Effect<Uint8Array>>()
   const contentOf = (path: string): Effect.Effect<Uint8Array> =>

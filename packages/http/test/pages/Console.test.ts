@@ -195,7 +195,7 @@ describeInterface(
   (server) => {
     const get = getOf(server)
 
-    it("are sent in the coding that the client takes best, and kept for ever where their name says so", async () => {
+    it("are sent in a coding that the client takes, with the time to cache them", async () => {
       for (const [accepted, coding] of [
         ["gzip, deflate, br", "br"],
         ["gzip", "gzip"],

@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Effect } from "effect"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 
-/** What answers requests for paths that no route has. Paths are those of our own space, as they are routed. */
+/** Answers requests for paths without a route. Paths are those of our own space, as they are routed. */
 export interface Unrouted {
   /** Whether the path is the service's, and not the host's to answer. */
   readonly owns: (path: string) => boolean
@@ -12,7 +12,7 @@ export interface Unrouted {
     request: HttpServerRequest.HttpServerRequest,
     path: string
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
-  /** Whether a path's page depends on its user, who is to be known first. */
+  /** Whether the page depends on the user, so that the request is authenticated first. */
   readonly isPersonal: (path: string) => boolean
   /** What a browser sees; undefined where programs and browsers get the same. */
   readonly page:
