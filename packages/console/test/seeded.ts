@@ -55,7 +55,7 @@ export const seed = async ({ person, server }: ConsoleTest): Promise<void> => {
   }
   for (const name of ["web-frontend", "data-pipeline"]) await aWorkspace(server, node, owner, { name })
   for (const token_name of ["laptop", "ci", "editor"])
-    await server.call("POST", "/users/me/keys/tokens", { token, body: { token_name, lifetime: 30 * 86_400e9 } })
+    await server.call("POST", "/users/me/keys/tokens", { token, body: { token_name, lifetime: 5 * 86_400e9 } })
   await server.call("POST", "/organizations/default/groups", { token, body: { name: "platform", display_name: "Platform team" } })
   // The log of the audit has a refusal too
   await server.call("POST", "/users/login", { body: { email: "owner@example.com", password: `not ${ownerPassword}` } })

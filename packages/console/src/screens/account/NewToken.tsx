@@ -47,7 +47,7 @@ const useObjects = () => {
 /** Makes a token, and shows it once. */
 export const NewToken = () => {
   const [token, setToken] = useState<string | undefined>()
-  const [lifetime, setLifetime] = useState("30")
+  const [chosen, setChosen] = useState("30")
   const [scopes, setScopes] = useState<ReadonlyArray<string>>([])
   const [objects, setObjects] = useState<ReadonlyArray<string>>([])
   const offered = useQuery({ queryKey: ["scopes"], queryFn: ({ signal }) => keys.listScopes(client, { signal }), staleTime: Infinity })
@@ -58,6 +58,8 @@ export const NewToken = () => {
   const choices = useObjects()
   const longest = limits.data === undefined ? undefined : Math.floor(limits.data.max_token_lifetime / nanoseconds / day)
   const allowed = usualLifetimes.filter((days) => longest === undefined || days <= longest)
+  // The deployment may allow less than what is usual
+  const lifetime = chosen === custom || allowed.includes(Number(chosen)) ? chosen : String(allowed.at(-1) ?? custom)
 
   const create = async (form: FormData): Promise<void> => {
     // A day ends with its last moment, where the user is
@@ -103,7 +105,7 @@ export const NewToken = () => {
           <Field label={newTokenText.lifetime} name="lifetime" hint={longest === undefined ? undefined : newTokenText.longest(longest)}>
             <Select
               value={lifetime}
-              onChange={(event) => setLifetime(event.target.value)}
+              onChange={(event) => setChosen(event.target.value)}
               choices={[
                 ...allowed.map((days) => ({ value: String(days), label: newTokenText.days(days) })),
                 { value: custom, label: newTokenText.custom }
