@@ -3,8 +3,8 @@ import { Statements } from "@atelier/storage"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../test/outside/engine.js"
-import { aTemplate } from "../../../test/http/templates.js"
-import { aWorkspace } from "../../../test/http/workspaceCalls.js"
+import { anImportedVersion, aTemplate } from "../../../test/http/templates.js"
+import { aWorkspace, getWorkspace } from "../../../test/http/workspaceCalls.js"
 import { manyWorkspaces } from "../../../test/records/manyWorkspaces.js"
 import { describeConsole, expectWellMade } from "./browser.js"
 
@@ -108,6 +108,38 @@ describeConsole(
       await page.waitForURL(/\/@[^/]+\/w77\d*$/)
       await page.goBack()
       await page.getByText("111 workspaces").waitFor()
+      await context.close()
+    })
+
+    it("keep their version when they restart, and take the newest one with the values that it asks for", async () => {
+      const { open, person, server } = console()
+      const member = await person("member")
+      const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "growing" })
+      const { id } = await aWorkspace(server, template, member, { name: "older" })
+      const parameters = [{ name: "region", display_name: "Region", required: true, mutable: true }]
+      const version = await anImportedVersion(server, { parameters, started: [{ name: "machine" }] }, { template_id: template.id })
+      const { token } = server.owner()
+      const promoted = await server.call("PATCH", `/templates/${template.id}/versions`, { token, body: { id: version.id } })
+      expect(promoted.status).toBe(200)
+      const { context, go, page } = await open("member")
+      await go("/@member/older")
+      await page.getByRole("button", { name: "More actions" }).click()
+      await page.getByRole("menuitem", { name: "Restart" }).click()
+      await page.getByText("Restarting older").waitFor()
+      await page.getByText("Running", { exact: true }).first().waitFor()
+      expect((await getWorkspace(server, id, member)).latest_build).toMatchObject({
+        build_number: 3,
+        template_version_id: template.active_version_id
+      })
+
+      await page.getByRole("button", { name: "Update", exact: true }).click()
+      await page.getByText("Update to the template's newest version").waitFor()
+      await page.getByLabel("Region").fill("eu")
+      await page.getByRole("button", { name: "Apply and restart" }).click()
+      await page.getByText("The build has begun").waitFor()
+      await page.getByText("Update available").waitFor({ state: "detached" })
+      await page.getByText("Running", { exact: true }).first().waitFor()
+      expect((await getWorkspace(server, id, member)).latest_build).toMatchObject({ template_version_id: version.id })
       await context.close()
     })
 

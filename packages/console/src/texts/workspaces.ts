@@ -60,6 +60,7 @@ export const actionsText = {
   stop: "Stop",
   restart: "Restart",
   update: "Update",
+  valuesMissing: "The newest version asks for other values.",
   updateHint: "Starts with the newest version of the template",
   delete: "Delete",
   cancel: "Cancel build",

@@ -1,6 +1,7 @@
 /** What a user can do to a workspace. */
-import type { Workspace } from "@atelier/client"
+import { AtelierError, type Workspace } from "@atelier/client"
 import * as builds from "@atelier/client/builds"
+import * as templateVersions from "@atelier/client/templateVersions"
 import * as workspaceSettings from "@atelier/client/workspaceSettings"
 import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
@@ -13,24 +14,69 @@ export type Action = "start" | "stop" | "restart" | "update" | "delete"
 
 const reason = "dashboard"
 
-/** Starts the build of an action. A restart and an update of a running workspace are two builds, of which the server starts the second by itself. */
-export const begin = ({ id, latest_build, template_active_version_id }: Workspace, action: Action, orphan = false): Promise<unknown> => {
-  const build = (body: builds.CreateWorkspaceBuildInput["body"]) =>
-    builds.createWorkspaceBuild(client, { workspace: id, body: { ...body, reason } })
-  const isRunning = latest_build.status === "running"
+type Body = builds.CreateWorkspaceBuildInput["body"]
+
+const build = (workspace: string, body: Body) => builds.createWorkspaceBuild(client, { workspace, body: { ...body, reason } })
+
+/** The server queues the start that follows a stop, with the template's active version, also if the page is closed meanwhile. */
+const stopThenStart = (workspace: string, parameters: Body["rich_parameter_values"]) =>
+  build(workspace, {
+    transition: "stop",
+    on_success: { transition: "start", ...(parameters === undefined ? {} : { rich_parameter_values: parameters }) }
+  })
+
+/** Fails where a start with the active version would be refused: the server does not look at the values of a start that follows a stop before. */
+const requireValues = async ({ latest_build, owner_id, template_active_version_id }: Workspace): Promise<void> => {
+  const values = await builds.getWorkspaceBuildParameters(client, { workspacebuild: latest_build.id })
+  const { parameters } = await templateVersions.evaluateDynamicParameters(client, {
+    templateversion: template_active_version_id,
+    body: { owner_id, inputs: Object.fromEntries(values.map(({ name, value }) => [name, value])) }
+  })
+  const validations = (parameters ?? []).flatMap(({ diagnostics, name }) =>
+    (diagnostics ?? []).filter(({ severity }) => severity === "error").map(({ summary }) => ({ field: name, detail: summary }))
+  )
+  if (validations.length > 0) throw new AtelierError({ status: 400, message: actionsText.valuesMissing, validations })
+}
+
+/** Starts a workspace again with the version that it has, and with other values of its parameters if some are given. */
+export const restart = async (workspace: Workspace, parameters?: Body["rich_parameter_values"]): Promise<unknown> => {
+  const { id, latest_build, outdated } = workspace
+  const start: Body = { transition: "start", ...(parameters === undefined ? {} : { rich_parameter_values: parameters }) }
+  if (latest_build.status !== "running") return build(id, start)
+  if (!outdated) return stopThenStart(id, parameters)
+  // A start that follows by itself would take the active version
+  const stop = await build(id, { transition: "stop" })
+  for await (const line of builds.followWorkspaceBuildLogs(client, { workspacebuild: stop.id })) void line
+  return build(id, start)
+}
+
+/** Starts a workspace with the newest version of its template. */
+export const update = async (workspace: Workspace, parameters?: Body["rich_parameter_values"]): Promise<unknown> => {
+  const { id, latest_build, template_active_version_id } = workspace
+  if (latest_build.status === "running") {
+    if (parameters === undefined) await requireValues(workspace)
+    return stopThenStart(id, parameters)
+  }
+  return build(id, {
+    transition: "start",
+    template_version_id: template_active_version_id,
+    ...(parameters === undefined ? {} : { rich_parameter_values: parameters })
+  })
+}
+
+/** Starts the build of an action. */
+export const begin = (workspace: Workspace, action: Action, orphan = false): Promise<unknown> => {
   switch (action) {
     case "start":
-      return build({ transition: "start" })
+      return build(workspace.id, { transition: "start" })
     case "stop":
-      return build({ transition: "stop" })
+      return build(workspace.id, { transition: "stop" })
     case "restart":
-      return isRunning ? build({ transition: "stop", on_success: { transition: "start" } }) : build({ transition: "start" })
+      return restart(workspace)
     case "update":
-      return isRunning
-        ? build({ transition: "stop", on_success: { transition: "start", template_version_id: template_active_version_id } })
-        : build({ transition: "start", template_version_id: template_active_version_id })
+      return update(workspace)
     case "delete":
-      return build({ transition: "delete", ...(orphan ? { orphan } : {}) })
+      return build(workspace.id, { transition: "delete", ...(orphan ? { orphan } : {}) })
   }
 }
 

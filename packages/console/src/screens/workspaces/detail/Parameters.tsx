@@ -13,6 +13,7 @@ import { ErrorState, SkeletonLines } from "../../../ui/States.js"
 import { notify } from "../../../ui/Toast.js"
 import { ParameterField } from "../../create/ParameterField.js"
 import { useParameterForm, valueOf, type Values } from "../../create/parameterForm.js"
+import { restart, update as updateWorkspace } from "../actions.js"
 import { isBuilding } from "../state.js"
 import { SaveButton } from "./Settings.js"
 import { useWorkspaceQuery } from "./workspace.js"
@@ -34,7 +35,7 @@ export const Parameters = () => {
 }
 
 const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonly initial: Values }) => {
-  const { id, latest_build, name, owner_id, owner_name, template_active_version_id } = workspace
+  const { latest_build, name, owner_id, owner_name, template_active_version_id } = workspace
   const { update = false } = route.useSearch()
   const navigate = useNavigate()
   const form = useParameterForm({
@@ -44,13 +45,8 @@ const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonl
   })
   const isRunning = latest_build.status === "running"
   const submit = async (): Promise<void> => {
-    const started = { rich_parameter_values: form.build(), ...(update ? { template_version_id: template_active_version_id } : {}) }
-    await builds.createWorkspaceBuild(client, {
-      workspace: id,
-      body: isRunning
-        ? { transition: "stop", reason: "dashboard", on_success: { transition: "start", ...started } }
-        : { transition: "start", reason: "dashboard", ...started }
-    })
+    const values = form.build()
+    await (update ? updateWorkspace(workspace, values) : restart(workspace, values))
     notify(settingsText.applied)
     await navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })
   }
