@@ -1,4 +1,4 @@
-/** The pages by which users come to their workspaces' apps, and start workspaces. */
+/** The pages on which users start workspaces, and those that take an app's place. */
 import { expect, it } from "vitest"
 import { aBuild } from "../../../../test/records/agentWorkspaces.js"
 import { aBrowser, type Page } from "../../../../test/outside/browser.js"
@@ -20,28 +20,6 @@ const linksIn = ({ text }: Page): ReadonlyArray<string> => [...text.matchAll(/<a
 describeAgentInterface(
   "the pages of workspaces",
   (server) => {
-    it("link a running workspace's own apps by path and by host, and a stopped one's start", async () => {
-      const agent = await server().anAgent({
-        apps: [
-          anApp({ slug: "web", url: "http://localhost:8080" }),
-          anApp({ slug: "wide", url: "http://localhost:8081", subdomain: true }),
-          anApp({ slug: "away", url: "https://elsewhere.test/x", external: true }),
-          anApp({ slug: "unseen", url: "http://localhost:8082", hidden: true })
-        ]
-      })
-      const stopped = await server().anAgent()
-      await server().store(aBuild(stopped, { transition: "stop", resources: [] }))
-      const links = linksIn(await browserOf(server()).visit(`${site}/`))
-      const [name, owner] = [agent.workspace.name, agent.owner.username]
-      expect(links.filter((link) => link.includes(name) || link.includes("elsewhere")).toSorted()).toStrictEqual([
-        `/@${owner}/${name}.main/apps/web/`,
-        `/@${owner}/${name}.main/terminal`,
-        `http://wide--${name}--${owner}.apps.test/`,
-        "https://elsewhere.test/x"
-      ])
-      expect(links.filter((link) => link.includes(stopped.workspace.name))).toStrictEqual([`/@${owner}/${stopped.workspace.name}/start`])
-    })
-
     it("offer to start a stopped workspace to users who may, by a form of the service", async () => {
       const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: "http://localhost:8080" })] })
       await server().store(aBuild(agent, { transition: "stop", resources: [] }))
