@@ -74,7 +74,8 @@ export const reportOf = async (name) => {
   return `${lines.join("\n")}\n`
 }
 
-export const packages = (await readdir(join(root, "packages"))).toSorted()
+/** Those that others import. */
+export const packages = (await readdir(join(root, "packages"))).filter((name) => name !== "simulation").toSorted()
 
 /** The file of a package's report. */
 export const reportFile = (name) => join(root, "packages", name, "api.txt")

@@ -17,6 +17,7 @@ interface Boundary {
 const boundaries: Readonly<Record<string, Boundary>> = {
   core: { packages: ["effect", "re2js"], node: false },
   client: { packages: [], node: false },
+  simulation: { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
   storage: { packages: ["effect", "@effect/sql", "@atelier/core"], node: false },
   "storage-sqlite": { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
   "storage-postgres": {

@@ -31,7 +31,8 @@ import { installPacked, manifestOf, root, tarballOf } from "./foreignProject.js"
 import { fileIdOf, getVersion, upload } from "./http/templates.js"
 
 const run = promisify(execFile)
-const folders = (await readdir(join(root, "packages"))).toSorted()
+/** All but those that are for this repository alone. */
+const folders = (await readdir(join(root, "packages"))).filter((name) => name !== "simulation").toSorted()
 
 /** Those that are imported: `atelier` is a program. */
 const libraries = folders.filter((name) => name !== "atelier")

@@ -1,0 +1,189 @@
+/** Calls of users over the services, as a generator chooses them. */
+import type { CurrentActor } from "@atelier/core/access"
+import { Accounts } from "@atelier/core/identity"
+import { Timestamp, type Uuid } from "@atelier/core/platform"
+import { Templates, TemplateVersions } from "@atelier/core/templates"
+import {
+  Prebuilds,
+  WorkspaceBuildCreation,
+  WorkspaceBuilds,
+  WorkspaceCreation,
+  Workspaces,
+  WorkspaceSchedules,
+  WorkspaceSettings,
+  WorkspaceSharing
+} from "@atelier/core/workspaces"
+import { Effect } from "effect"
+import type { Everything } from "./Replica.js"
+import { asUser, type Setting } from "./Setting.js"
+
+export const callKinds = [
+  "create",
+  "create",
+  "claim",
+  "claim",
+  "start",
+  "stop",
+  "stop",
+  "delete",
+  "cancel",
+  "extend",
+  "ttl",
+  "autostart",
+  "timeout",
+  "share",
+  "rename",
+  "dormant",
+  "suspend",
+  "promote",
+  "update template",
+  "invalidate"
+] as const
+export type CallKind = (typeof callKinds)[number]
+
+/** A call of a history: all that it needs follows from its numbers. */
+export interface Call {
+  readonly kind: CallKind
+  readonly user: number
+  readonly target: number
+  readonly value: number
+}
+
+/** A row that has to be there after the call was answered. */
+export interface Acknowledged {
+  readonly table: "workspaces" | "workspace_builds"
+  readonly id: string
+}
+
+const at = <A>(items: ReadonlyArray<A>, index: number): A | undefined => items[index % Math.max(1, items.length)]
+
+/** The call as an effect. It succeeds with what it was promised, and fails if the service refuses it. */
+export const callOf = (
+  setting: Setting,
+  { kind, target, user, value }: Call,
+  name: string
+): Effect.Effect<ReadonlyArray<Acknowledged>, unknown, Everything> => {
+  const actor = at(setting.users, user) ?? setting.admin
+  const nothing: ReadonlyArray<Acknowledged> = []
+  const done = (effect: Effect.Effect<unknown, unknown, Everything>) => Effect.as(effect, nothing)
+
+  /** A workspace of the user, if there is any. */
+  const chosen = <A>(
+    use: (id: Uuid.Uuid, buildId: Uuid.Uuid) => Effect.Effect<A, unknown, CurrentActor | Everything>
+  ): Effect.Effect<A | undefined, unknown, Everything> =>
+    asUser(
+      actor,
+      Effect.gen(function* () {
+        const { workspaces } = yield* Effect.flatMap(Workspaces, ({ list }) => list("owner:me", { limit: 20, offset: 0 }))
+        const workspace = at(workspaces, target)
+        return workspace === undefined ? undefined : yield* use(workspace.id, workspace.latest_build.id)
+      })
+    )
+
+  const create = (template: number) =>
+    asUser(
+      actor,
+      Effect.gen(function* () {
+        const { create } = yield* WorkspaceCreation
+        const { id: template_id } = setting.templates[template] ?? { id: setting.admin }
+        const { id, latest_build } = yield* create(
+          { user: "me" },
+          { name, template_id, autostart_schedule: "", ttl_ms: 0, automatic_updates: "", rich_parameter_values: [] }
+        )
+        return [
+          { table: "workspaces", id },
+          { table: "workspace_builds", id: latest_build.id }
+        ] as const
+      })
+    )
+
+  const build = (transition: "start" | "stop" | "delete") =>
+    Effect.map(
+      chosen((id) =>
+        Effect.flatMap(WorkspaceBuildCreation, ({ create }) =>
+          create(id, { transition, rich_parameter_values: [], orphan: transition === "delete" && value % 8 === 0 })
+        )
+      ),
+      (made) => (made === undefined ? nothing : [{ table: "workspace_builds", id: made.id } as const])
+    )
+
+  switch (kind) {
+    case "create":
+      return create(0)
+    case "claim":
+      return create(1)
+    case "start":
+    case "stop":
+    case "delete":
+      return build(kind)
+    case "cancel":
+      return done(chosen((_, buildId) => Effect.flatMap(WorkspaceBuilds, ({ cancel }) => cancel(buildId, {}))))
+    case "extend":
+      return done(
+        chosen((id) =>
+          Effect.flatMap(Timestamp.now, (now) =>
+            Effect.flatMap(WorkspaceSchedules, ({ extend }) => extend(id, Timestamp.plus(now, `${1 + (value % 48)} hours`)))
+          )
+        )
+      )
+    case "ttl":
+      return done(chosen((id) => Effect.flatMap(WorkspaceSettings, ({ setTtl }) => setTtl(id, [0, 60_000, 3_600_000][value % 3] ?? 0))))
+    case "autostart":
+      return done(
+        chosen((id) =>
+          Effect.flatMap(WorkspaceSettings, ({ setAutostart }) => setAutostart(id, value % 2 === 0 ? "" : "CRON_TZ=UTC * 8 * * 1-5"))
+        )
+      )
+    case "timeout":
+      return done(chosen((id) => Effect.flatMap(WorkspaceSettings, ({ setTimeout }) => setTimeout(id, value % 2 === 0 ? null : 60_000))))
+    case "share":
+      return done(
+        chosen((id) =>
+          Effect.flatMap(WorkspaceSharing, ({ change }) =>
+            change(id, { user_roles: { [at(setting.users, user + 1) ?? actor]: value % 2 === 0 ? "use" : "" }, group_roles: {} })
+          )
+        )
+      )
+    case "rename":
+      return done(chosen((id) => Effect.flatMap(Workspaces, ({ rename }) => rename(id, name))))
+    case "dormant":
+      return done(chosen((id) => Effect.flatMap(WorkspaceSettings, ({ setDormant }) => setDormant(id, value % 2 === 0))))
+    case "suspend":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.flatMap(Accounts, ({ activate, suspend }) =>
+            value % 3 === 0 ? suspend(at(setting.users, user) ?? actor) : activate(at(setting.users, user) ?? actor)
+          )
+        )
+      )
+    case "promote":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.gen(function* () {
+            const template = at(setting.templates, target)
+            const version = template && at(template.versions, value)
+            if (template === undefined || version === undefined) return
+            yield* Effect.flatMap(TemplateVersions, ({ promote }) => promote(template.id, version))
+          })
+        )
+      )
+    case "update template":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.flatMap(Templates, ({ update }) =>
+            update(at(setting.templates, target)?.id ?? setting.admin, { default_ttl_ms: value % 2 === 0 ? 0 : 120_000 })
+          )
+        )
+      )
+    case "invalidate":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.flatMap(Prebuilds, ({ invalidate }) => invalidate(setting.templates[1]?.id ?? setting.admin))
+        )
+      )
+  }
+}

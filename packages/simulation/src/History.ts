@@ -1,0 +1,304 @@
+/** A history: replicas, users' calls and faults, all of which follow from a seed; and what must hold of it. */
+import type { Options } from "@atelier/core/deployment"
+import { storeUnavailable } from "@atelier/core/platform"
+import { invariants } from "@atelier/storage/invariants"
+import { Cause, Effect, Exit, Option, type Scope } from "effect"
+import { type Agents, startAgents } from "./Agents.js"
+import { type Acknowledged, type Call, callKinds, callOf } from "./Calls.js"
+import { type Chance, chanceOf } from "./Chance.js"
+import { makeBus } from "./FaultyBus.js"
+import { openStore, type StoreFault } from "./FaultyStore.js"
+import { type Deployment, type Replica, startReplica } from "./Replica.js"
+import { type Setting, simulatedOptions } from "./Setting.js"
+import { makeWorld, type World } from "./World.js"
+
+const faultKinds = ["kill", "stop", "skew", "deaf", "store", "store", "machine dies"] as const
+type FaultKind = (typeof faultKinds)[number]
+
+/** A thing that a history does at a time, in milliseconds after its begin. */
+export type Action =
+  | ({ readonly at: number; readonly is: "call"; readonly replica: number } & Call)
+  | { readonly at: number; readonly is: "fault"; readonly fault: FaultKind; readonly replica: number; readonly value: number }
+
+export interface Plan {
+  readonly seed: number
+  readonly actions: ReadonlyArray<Action>
+}
+
+/** What became of a history. */
+export interface Outcome {
+  readonly steps: number
+  /** What does not hold; empty for a history as it should be. */
+  readonly broken: ReadonlyArray<string>
+  /** What had happened last. */
+  readonly trace: ReadonlyArray<string>
+  /** Actions and their answers. */
+  readonly told: ReadonlyArray<string>
+}
+
+const replicaCount = 2
+
+/** Milliseconds in which actions begin. */
+const activeTime = 25_000
+
+/** Milliseconds after the last fault in which all has to come to rest. */
+const restTime = 900_000
+
+/** The plan of a seed. */
+export const planOf = (seed: number): Plan => {
+  const chance = chanceOf(seed)
+  const number = () => chance.below(1_000)
+  const count = 12 + chance.below(14)
+  const actions = Array.from({ length: count }, (): Action => {
+    const at = chance.below(activeTime)
+    const replica = chance.below(replicaCount)
+    if (chance.is(0.25)) return { at, is: "fault", fault: chance.pick(faultKinds), replica, value: number() }
+    return { at, is: "call", kind: chance.pick(callKinds), replica, user: number(), target: number(), value: number() }
+  })
+  return { seed, actions: actions.toSorted((one, other) => one.at - other.at) }
+}
+
+const storeFaults = ["refused", "unheard", "silent", "done in silence", "rolled back"] as const satisfies ReadonlyArray<StoreFault>
+
+const described = (action: Action): string =>
+  action.is === "call"
+    ? `${action.kind} (user ${action.user}, target ${action.target}, value ${action.value}) at replica ${action.replica}`
+    : `${action.fault} (${action.value}) at replica ${action.replica}`
+
+const answerOf = (exit: Exit.Exit<unknown, unknown>): string => {
+  if (Exit.isSuccess(exit)) return "done"
+  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (typeof failure === "object" && failure !== null && "_tag" in failure)
+    return `refused: ${String(failure._tag)} ${"message" in failure ? String(failure.message) : ""}`
+  return `failed: ${Cause.pretty(exit.cause).split("\n")[0] ?? ""}`
+}
+
+/** Whether a call may end so: with an answer, a refusal, or because the store was away or the process ended. */
+const isExpected = (exit: Exit.Exit<unknown, unknown>): boolean =>
+  Exit.isSuccess(exit) ||
+  Option.isSome(Cause.failureOption(exit.cause)) ||
+  Option.isSome(storeUnavailable(exit.cause)) ||
+  Cause.isInterrupted(exit.cause)
+
+/** What a history is made of while it runs. */
+class Running {
+  readonly replicas: Array<Replica> = []
+  readonly acknowledged: Array<Acknowledged> = []
+  readonly told: Array<string> = []
+  readonly broken: Array<string> = []
+  readonly agents: Agents
+  private generation = 0
+  /** Replicas whose statements fail, and how likely. */
+  private readonly troubled = new Map<string, number>()
+  private isFaulty = true
+
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly setting: Setting,
+    private readonly options: Options
+  ) {
+    for (let index = 0; index < replicaCount; index++) this.start(index)
+    this.agents = startAgents(deployment, () => this.replicas)
+    deployment.store.setFaults((process) => {
+      const likelihood = this.troubled.get(process.name) ?? 0
+      return likelihood > 0 && this.chance.is(likelihood) ? this.chance.pick(storeFaults) : undefined
+    })
+  }
+
+  private get world(): World {
+    return this.deployment.world
+  }
+
+  private get chance(): Chance {
+    return this.deployment.chance
+  }
+
+  private start(index: number): void {
+    const name = `r${index}.${this.generation++}`
+    const skew = this.isFaulty && this.chance.is(0.3) ? (this.chance.below(121) - 60) * 1_000 : 0
+    this.replicas[index] = startReplica(this.deployment, name, skew, this.options, () => this.tell(`${name} has started`))
+  }
+
+  private tell(line: string): void {
+    this.told.push(`${((this.world.now() - this.setting.begin) / 1_000).toFixed(3)} ${line}`)
+  }
+
+  act(action: Action, index: number): void {
+    this.tell(`#${index} ${described(action)}`)
+    if (action.is === "call") this.call(action, index)
+    else this.fault(action.fault, action.replica, action.value)
+  }
+
+  private call(action: Action & { readonly is: "call" }, index: number): void {
+    const replica = this.replicas[action.replica]
+    if (replica?.context === undefined || !replica.process.isAlive) return this.tell(`#${index} finds no replica`)
+    replica.run(callOf(this.setting, action, `w${index}`), (exit) => {
+      this.tell(`#${index} ${answerOf(exit)}`)
+      if (Exit.isSuccess(exit)) this.acknowledged.push(...exit.value)
+      if (!isExpected(exit)) this.broken.push(`call #${index} died: ${Exit.isFailure(exit) ? Cause.pretty(exit.cause) : ""}`)
+    })
+  }
+
+  private fault(kind: FaultKind, index: number, value: number): void {
+    const replica = this.replicas[index]
+    if (replica === undefined) return
+    const { process } = replica
+    switch (kind) {
+      case "kill":
+        replica.kill()
+        this.world.after(200 + value * 8, () => this.start(index))
+        return
+      case "stop": {
+        const begun = this.world.now()
+        const kill = this.world.after(30_000, () => {
+          replica.kill()
+          this.start(index)
+        })
+        replica.stop(() => {
+          kill()
+          this.tell(`${process.name} has stopped after ${this.world.now() - begun} ms`)
+          this.world.kill(process)
+          this.deployment.store.abandon(process)
+          this.start(index)
+        })
+        return
+      }
+      case "skew":
+        process.skew += (value - 500) * 100
+        return
+      case "deaf":
+        this.deployment.bus.deafen(process, 200 + value * 14)
+        return
+      case "store":
+        this.troubled.set(process.name, value % 3 === 0 ? 1 : 0.15)
+        this.world.after(300 + value * 5, () => this.troubled.delete(process.name))
+        return
+      case "machine dies": {
+        const machines = [...this.deployment.machines.keys()]
+        const victim = machines[value % Math.max(1, machines.length)]
+        if (victim !== undefined) this.deployment.machines.delete(victim)
+      }
+    }
+  }
+
+  /** Ends all faults. */
+  calm(): void {
+    this.isFaulty = false
+    this.troubled.clear()
+    this.deployment.bus.setDoubled(0)
+  }
+
+  /** Rows, as invariants see them. */
+  rows<A extends object>(text: string): ReadonlyArray<A> {
+    return Effect.runSync(Effect.orDie(this.deployment.store.plain.run<A>(text)))
+  }
+
+  /** Whether nothing is under way. */
+  get isAtRest(): boolean {
+    if (!this.replicas.every(({ context, process }) => process.isAlive && context !== undefined)) return false
+    return this.rows("SELECT id FROM provisioner_jobs WHERE completed_at IS NULL LIMIT 1").length === 0
+  }
+
+  checkRows(): void {
+    for (const invariant of invariants) {
+      for (const row of Effect.runSync(invariant.violations(this.deployment.store.plain))) this.broken.push(`${invariant.name}: ${row}`)
+    }
+  }
+
+  checkRest(): void {
+    for (const { id, table } of this.acknowledged) {
+      if (this.rows(`SELECT id FROM ${table} WHERE id = '${id}'`).length === 0) this.broken.push(`acknowledged-is-kept: ${table} ${id}`)
+    }
+    for (const { id } of this.rows<{ readonly id: string }>("SELECT id FROM provisioner_jobs WHERE completed_at IS NULL")) {
+      this.broken.push(`nothing-stays-unfinished: job ${id}`)
+    }
+    for (const { id, status } of this.rows<{ readonly id: string; readonly status: string }>(
+      "SELECT id, status FROM notification_messages WHERE status IN ('pending', 'leased')"
+    )) {
+      this.broken.push(`notifications-are-sent: message ${id} is ${status}`)
+    }
+    const sent = new Map<string, number>()
+    for (const { id } of this.deployment.mails) sent.set(id, (sent.get(id) ?? 0) + 1)
+    for (const [id, times] of sent) if (times > 2) this.broken.push(`notifications-at-most-twice: message ${id} was sent ${times} times`)
+    for (const { id, latest_status } of this.rows<{ readonly id: string; readonly latest_status: string }>(
+      "SELECT id, latest_status FROM workspaces"
+    )) {
+      const runs = this.deployment.machines.has(id)
+      if (!runs && latest_status === "running" && !this.hasLostMachine) this.broken.push(`running-workspaces-run: workspace ${id}`)
+      if (runs && (latest_status === "stopped" || latest_status === "deleted"))
+        this.broken.push(`ended-workspaces-do-not-run: workspace ${id} is ${latest_status}`)
+    }
+    this.checkAgents()
+  }
+
+  hasLostMachine = false
+
+  /** An agent that has been connected for long is stored as connected. */
+  private checkAgents(): void {
+    const now = this.world.now()
+    const connected = this.agents.connectedSince(now - 60_000).length
+    const fresh = new Date(now - 45_000).toISOString()
+    const [row] = this.rows<{ readonly count: number }>(
+      `SELECT count(*) AS count FROM workspace_agents WHERE NOT deleted AND last_connected_at >= '${fresh}' AND (disconnected_at IS NULL OR disconnected_at < last_connected_at)`
+    )
+    if ((row?.count ?? 0) < connected)
+      this.broken.push(`connected-agents-are-seen: ${connected} agents are connected, ${row?.count ?? 0} are seen`)
+  }
+}
+
+/** Runs a plan to its end. */
+export const runHistory = (setting: Setting, { actions, seed }: Plan, onLog?: (line: string) => void): Effect.Effect<Outcome> =>
+  Effect.scoped(running(setting, seed, actions, onLog))
+
+const running = (
+  setting: Setting,
+  seed: number,
+  actions: ReadonlyArray<Action>,
+  onLog: ((line: string) => void) | undefined
+): Effect.Effect<Outcome, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const chance = chanceOf(seed ^ 0x5bd1e995)
+    const world = makeWorld(chance, setting.begin)
+    const store = yield* openStore(world, setting.content)
+    const bus = makeBus(world)
+    bus.setDoubled(0.05)
+    const deployment: Deployment = { world, chance, store, bus, machines: new Map(), mails: [], locks: new Map(), onLog }
+    const history = new Running(deployment, setting, simulatedOptions)
+    history.hasLostMachine = actions.some((action) => action.is === "fault" && action.fault === "machine dies")
+    actions.forEach((action, index) => world.after(1_500 + action.at, () => history.act(action, index)))
+    const isBroken = () => history.broken.length > 0
+    const calmAt = setting.begin + activeTime + 12_000
+    world.run(isBroken, calmAt)
+    history.checkRows()
+    history.calm()
+    const rest = (): void => {
+      // Every few seconds: what is asked costs more than what happens meanwhile
+      const limit = world.now() + restTime
+      while (!isBroken() && world.now() < limit) {
+        world.run(isBroken, world.now() + 4_000)
+        if (history.isAtRest) return
+      }
+    }
+    rest()
+    if (!isBroken()) {
+      // What follows from the last ends, such as notifications, and what that begins
+      world.run(isBroken, world.now() + 20_000)
+      rest()
+      history.checkRows()
+      history.checkRest()
+    }
+    return { steps: world.steps(), broken: history.broken, trace: world.trace, told: history.told }
+  })
+
+/** The smallest part of a broken plan that is still broken. */
+export const shrunk = (plan: Plan, isBroken: (plan: Plan) => boolean): Plan => {
+  let actions = plan.actions
+  for (let size = Math.ceil(actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < actions.length;) {
+      const fewer = [...actions.slice(0, from), ...actions.slice(from + size)]
+      if (fewer.length < actions.length && isBroken({ ...plan, actions: fewer })) actions = fewer
+      else from += size
+    }
+  }
+  return { ...plan, actions }
+}

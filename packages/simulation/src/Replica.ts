@@ -1,0 +1,163 @@
+/** A replica: core with all its workers on one process of the world. */
+import { type Hosted, layer as services, type Services, type Stored, workers } from "@atelier/core"
+import { DeploymentOptions, Hostname, type Options, ReplicaRepository, Replicas } from "@atelier/core/deployment"
+import { Organizations } from "@atelier/core/organizations"
+import { Locks, service, stacked, StoreClock, Timestamp, together } from "@atelier/core/platform"
+import { embeddedDaemons, JobQueueRepository, ProvisionerEngines } from "@atelier/core/provisioning"
+import { layer as repositories, Statements } from "@atelier/storage"
+import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Scope } from "effect"
+import { chanceOf, type Chance } from "./Chance.js"
+import type { FaultyBus } from "./FaultyBus.js"
+import type { FaultyStore } from "./FaultyStore.js"
+import { portsOf, type SentMail } from "./ports.js"
+import { engineOf, type Machine } from "./SimulatedEngine.js"
+import type { Process, World } from "./World.js"
+
+/** What all replicas of a deployment share. */
+export interface Deployment {
+  readonly world: World
+  readonly chance: Chance
+  readonly store: FaultyStore
+  readonly bus: FaultyBus
+  readonly machines: Map<string, Machine>
+  readonly mails: Array<SentMail>
+  /** Names of locks, and which process holds each. */
+  readonly locks: Map<string, Process>
+  readonly onLog: ((line: string) => void) | undefined
+}
+
+/** The services of a replica, and what they stand on. */
+export type Everything = Hosted | Services | Stored
+
+export interface Replica {
+  readonly process: Process
+  /** Its services, once it has started. */
+  context: Context.Context<Everything> | undefined
+  /** Runs an effect on the replica, as a request does. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, Everything>, done: (exit: Exit.Exit<A, E>) => void) => void
+  /** Ends the process as SIGKILL does. */
+  readonly kill: () => void
+  /** Ends the process as SIGTERM does. */
+  readonly stop: (done: () => void) => void
+}
+
+const locksOf = ({ locks }: Deployment, process: Process): Locks["Type"] =>
+  Locks.of({
+    tryWith: (name, effect) =>
+      Effect.suspend(() => {
+        const holder = locks.get(name)
+        if (holder?.isAlive === true) return Effect.succeedNone
+        locks.set(name, process)
+        return Effect.ensuring(
+          Effect.map(effect, Option.some),
+          Effect.sync(() => {
+            if (locks.get(name) === process) locks.delete(name)
+          })
+        )
+      })
+  })
+
+/** The repositories as on a database that several processes share. */
+const shared = ({ world }: Deployment) =>
+  together(
+    service(
+      ReplicaRepository,
+      Effect.map(ReplicaRepository, (repository) =>
+        ReplicaRepository.of({
+          ...repository,
+          time: Effect.map(repository.since(Timestamp.never), () => Option.some(Timestamp.fromMillis(Math.floor(world.now()))))
+        })
+      )
+    ),
+    service(
+      JobQueueRepository,
+      Effect.map(JobQueueRepository, (repository) => JobQueueRepository.of({ ...repository, isShared: true }))
+    )
+  )
+
+const portsLayer = (deployment: Deployment, process: Process, options: Options) => {
+  const chance = chanceOf(deployment.chance.below(0x7fff_ffff))
+  const values = portsOf(chance, deployment.mails).pipe(
+    Context.add(Statements, deployment.store.statementsOf(process)),
+    Context.add(Locks, locksOf(deployment, process)),
+    Context.add(ProvisionerEngines, [engineOf(chance, deployment.machines)]),
+    Context.add(DeploymentOptions, options),
+    Context.add(Hostname, process.name)
+  )
+  return stacked(Layer.succeedContext(values), deployment.bus.layerOf(process), repositories, shared(deployment), services)
+}
+
+/** As the program does. */
+const startBackground = (name: string) =>
+  Effect.gen(function* () {
+    yield* Effect.flatMap(Replicas, ({ align }) => align)
+    yield* Effect.flatMap(Organizations, ({ ensureDefault }) => ensureDefault)
+    yield* Layer.build(embeddedDaemons({ hostname: name, version: "v0.0.0" }))
+    yield* Effect.all(workers, { discard: true })
+  })
+
+const silent = Logger.remove(Logger.defaultLogger)
+
+const loggerOf = (onLog: Deployment["onLog"], { name }: Process) =>
+  onLog === undefined
+    ? silent
+    : Layer.merge(
+        Logger.replace(
+          Logger.defaultLogger,
+          Logger.map(Logger.logfmtLogger, (line) => onLog(`${name} ${line}`))
+        ),
+        Logger.minimumLogLevel(LogLevel.Info)
+      )
+
+/** Starts a replica. `started` is called once its background work runs. */
+export const startReplica = (deployment: Deployment, name: string, skew: number, options: Options, started: () => void): Replica => {
+  const { store, world } = deployment
+  const process = world.newProcess(name, skew)
+  const environment = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      Effect.withClock(clock),
+      Effect.withRandom(random),
+      Effect.withTracerEnabled(false),
+      Effect.provide(loggerOf(deployment.onLog, process))
+    )
+  const clock = StoreClock.make(process.clock, { isOfHost: false })
+  const random = Random.make(deployment.chance.below(0x7fff_ffff))
+  const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.runFork(environment(effect), { scheduler: process.scheduler })
+
+  const replica: Replica = {
+    process,
+    context: undefined,
+    run: (effect, done) => {
+      const { context } = replica
+      if (context === undefined) return
+      fork(Effect.provide(effect, context)).addObserver((exit) => {
+        if (process.isAlive) done(exit)
+      })
+    },
+    kill: () => {
+      world.kill(process)
+      store.abandon(process)
+    },
+    stop: (done) => {
+      main.addObserver(done)
+      fork(Fiber.interruptFork(main))
+    }
+  }
+
+  const main = fork(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const context = yield* Effect.orDie(Layer.buildWithScope(portsLayer(deployment, process, options), scope))
+        yield* Effect.provide(startBackground(name), Context.add(context, Scope.Scope, scope))
+        replica.context = context
+        started()
+        yield* Effect.never
+      })
+    )
+  )
+  main.addObserver((exit) => {
+    if (Exit.isFailure(exit)) deployment.onLog?.(`${name} ended: ${String(exit.cause)}`)
+  })
+  return replica
+}

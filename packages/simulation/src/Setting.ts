@@ -1,0 +1,122 @@
+/** What each history begins with: users, templates, and the pool of one of them. It is made once, by the services themselves. */
+import { Access, type CurrentActor } from "@atelier/core/access"
+import { DeploymentOptions, type Options } from "@atelier/core/deployment"
+import { newUser, TrustedUsers, UserRepository } from "@atelier/core/identity"
+import { MemberRepository, Organizations } from "@atelier/core/organizations"
+import { Ids, Timestamp, type Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { Archives, Files } from "@atelier/core/provisioning"
+import { TemplateCreation, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
+import { Context, Effect, type Exit } from "effect"
+import { chanceOf } from "./Chance.js"
+import { makeBus } from "./FaultyBus.js"
+import { openStore } from "./FaultyStore.js"
+import { type Deployment, type Everything, startReplica } from "./Replica.js"
+import { templateFile, type SimulatedTemplate } from "./SimulatedEngine.js"
+import { makeWorld } from "./World.js"
+
+/** When histories begin: a Monday. */
+const begin = Date.UTC(2031, 0, 6, 8)
+
+export interface Setting {
+  readonly content: Uint8Array
+  readonly begin: number
+  readonly organization: Uuid.Uuid
+  readonly admin: Uuid.Uuid
+  readonly users: ReadonlyArray<Uuid.Uuid>
+  readonly templates: ReadonlyArray<{ readonly id: Uuid.Uuid; readonly versions: ReadonlyArray<Uuid.Uuid> }>
+}
+
+/** The options of all replicas. */
+export const simulatedOptions: Options = { ...Context.get(Context.empty(), DeploymentOptions), provisionerDaemons: 2 }
+
+/** Acts as a user, with the rights that the user has at that moment. */
+export const asUser = <A, E, R>(
+  user: Uuid.Uuid,
+  effect: Effect.Effect<A, E, CurrentActor | R>
+): Effect.Effect<A, E | Unauthenticated, Exclude<R, CurrentActor> | TrustedUsers> =>
+  Effect.flatMap(TrustedUsers, ({ actorOf }) => Effect.flatMap(actorOf(user, {}), (actor) => Access.actingAs(actor)(effect)))
+
+const aUser = (name: string, roles: ReadonlyArray<string>, organization: Uuid.Uuid) =>
+  Effect.gen(function* () {
+    const id = yield* Effect.flatMap(Ids, ({ next }) => next)
+    const now = yield* Timestamp.now
+    const user = newUser({ id, username: name, email: `${name}@example.com`, name: "", status: "active", login_type: "password" }, now)
+    yield* Effect.flatMap(UserRepository, ({ insert }) => insert({ ...user, rbac_roles: roles }, null))
+    yield* Effect.flatMap(MemberRepository, ({ insert }) =>
+      insert({ organization_id: organization, user_id: id, created_at: now, updated_at: now, roles: [] })
+    )
+    return id
+  })
+
+const aTemplate = (name: string, admin: Uuid.Uuid, what: SimulatedTemplate) =>
+  Effect.gen(function* () {
+    const tar = yield* Effect.flatMap(Archives, ({ tarOf }) => tarOf({ [templateFile]: JSON.stringify({ ...what, name }) }))
+    const { id: file_id } = yield* Effect.flatMap(Files, ({ storeTar }) => storeTar(admin, tar))
+    const imported = (template_id: Uuid.Uuid | undefined) =>
+      Effect.gen(function* () {
+        const creation = yield* TemplateVersionCreation
+        const { id } = yield* creation.create("default", {
+          provisioner: "echo",
+          file_id,
+          message: "",
+          template_id,
+          tags: {},
+          user_variable_values: []
+        })
+        const versions = yield* TemplateVersions
+        yield* Effect.repeat(Effect.delay(versions.get(id), "1 second"), { until: ({ job }) => job.status === "succeeded" })
+        return id
+      })
+    const first = yield* imported(undefined)
+    const { id } = yield* Effect.flatMap(TemplateCreation, ({ create }) => create("default", { name, template_version_id: first }))
+    const second = yield* imported(id)
+    return { id, versions: [first, second] }
+  })
+
+const stored = Effect.gen(function* () {
+  const { id: organization } = yield* Effect.flatMap(Organizations, ({ ensureDefault }) => ensureDefault)
+  const admin = yield* aUser("admin", ["owner"], organization)
+  const users = yield* Effect.forEach(["ada", "grace", "linus"], (name) => aUser(name, [], organization))
+  const templates = yield* asUser(
+    admin,
+    Effect.all([
+      aTemplate("plain", admin, { prebuilds: 0, dailyCost: 0, fails: 0.05 }),
+      aTemplate("pooled", admin, { prebuilds: 2, dailyCost: 1, fails: 0.02 })
+    ])
+  )
+  return { organization, admin, users, templates }
+})
+
+/** Runs an effect on a replica of its own, without faults, until it has ended. */
+const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
+  Effect.gen(function* () {
+    const chance = chanceOf(0)
+    const world = makeWorld(chance, begin)
+    const store = yield* openStore(world, undefined)
+    const deployment: Deployment = {
+      world,
+      chance,
+      store,
+      bus: makeBus(world),
+      machines: new Map(),
+      mails: [],
+      locks: new Map(),
+      onLog: undefined
+    }
+    let exit: Exit.Exit<A, E> | undefined
+    const replica = startReplica(deployment, "setting", 0, simulatedOptions, () => {
+      replica.run(effect, (ended) => {
+        exit = ended
+        replica.stop(() => {})
+      })
+    })
+    const hasEnded = world.run(() => exit !== undefined, begin + 3_600_000)
+    world.run(() => false, world.now() + 10_000)
+    if (!hasEnded || exit === undefined) return yield* Effect.dieMessage(`The setting was not made: ${world.trace.slice(-20).join("\n")}`)
+    return [yield* exit, yield* store.content] as const
+  }).pipe(Effect.scoped)
+
+/** Makes the setting. */
+export const makeSetting: Effect.Effect<Setting> = Effect.orDie(
+  Effect.map(alone(stored), ([made, content]) => ({ ...made, content, begin: begin + 86_400_000 }))
+)

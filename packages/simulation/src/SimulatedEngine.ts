@@ -1,0 +1,118 @@
+/** An engine whose work takes virtual time. It knows what runs, as a machine would, so that what is left behind is seen. */
+import type { Engine, PlanInput, ProvisionedResource } from "@atelier/core/provisioning"
+import { ProvisionFailure } from "@atelier/core/provisioning"
+import { Uuid } from "@atelier/core/platform"
+import { Duration, Effect } from "effect"
+import type { Chance } from "./Chance.js"
+
+/** A machine that a build has made. */
+export interface Machine {
+  readonly workspaceId: string
+  readonly buildId: string
+  readonly token: string
+}
+
+/** What templates say, as the only file of their archives. */
+export interface SimulatedTemplate {
+  /** Prebuilt workspaces that are kept ready. */
+  readonly prebuilds: number
+  readonly dailyCost: number
+  /** How likely a build fails. */
+  readonly fails: number
+}
+
+export const templateFile = "simulated.json"
+
+const decoder = new TextDecoder()
+
+const idOf = (chance: Chance): Uuid.Uuid => {
+  const digits = Array.from(chance.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return Uuid.Uuid.make(
+    `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20)}`
+  )
+}
+
+const resourcesOf = (token: Uuid.Uuid, dailyCost: number): ReadonlyArray<ProvisionedResource> => [
+  {
+    name: "machine",
+    type: "simulated",
+    icon: "",
+    hide: false,
+    daily_cost: dailyCost,
+    instance_type: "",
+    module_path: "",
+    metadata: [],
+    agents: [
+      {
+        name: "main",
+        operating_system: "linux",
+        architecture: "amd64",
+        directory: "",
+        environment_variables: {},
+        auth: { _tag: "Token", token },
+        connection_timeout_seconds: 120,
+        troubleshooting_url: "",
+        motd_file: "",
+        display_apps: [],
+        api_key_scope: "all",
+        order: 0,
+        apps: [],
+        scripts: [],
+        metadata: []
+      }
+    ]
+  }
+]
+
+/** Makes the engine of one process. `machines` are those of all processes, by workspace. */
+export const engineOf = (chance: Chance, machines: Map<string, Machine>): Engine => {
+  const takesTime = Effect.suspend(() => Effect.sleep(Duration.millis(chance.pick([5, 50, 300, 1_500, 4_000]))))
+
+  const made = (
+    template: SimulatedTemplate,
+    { metadata: { transition } }: PlanInput,
+    token: Uuid.Uuid
+  ): ReadonlyArray<ProvisionedResource> => (transition === "start" ? resourcesOf(token, template.dailyCost) : [])
+
+  return {
+    name: "simulated",
+    repeatable: new Set(["parse", "plan", "apply"] as const),
+    understands: ({ paths }) => paths.includes(templateFile),
+    open: (source) =>
+      Effect.sync(() => {
+        const files = JSON.parse(decoder.decode(source)) as Readonly<Record<string, string>>
+        const template = JSON.parse(files[templateFile] ?? "{}") as SimulatedTemplate
+        return {
+          parse: Effect.succeed({ variables: [], readme: "", workspace_tags: {} }),
+          plan: (input: PlanInput) =>
+            Effect.as(takesTime, {
+              resources: made(template, input, idOf(chance)),
+              parameters: [],
+              presets: [
+                {
+                  name: "usual",
+                  description: "",
+                  icon: "",
+                  default: true,
+                  parameters: [],
+                  desired_prebuild_instances: template.prebuilds === 0 ? null : template.prebuilds
+                }
+              ],
+              daily_cost: input.metadata.transition === "start" ? template.dailyCost : 0,
+              has_ai_task: false,
+              has_external_agent: false
+            }),
+          apply: (input: PlanInput) =>
+            Effect.gen(function* () {
+              yield* takesTime
+              const { transition, workspace_build_id, workspace_id } = input.metadata
+              if (chance.is(template.fails)) return yield* new ProvisionFailure({ message: "the machine could not be made" })
+              const token = idOf(chance)
+              if (transition === "start") machines.set(workspace_id, { workspaceId: workspace_id, buildId: workspace_build_id, token })
+              else machines.delete(workspace_id)
+              return { resources: made(template, input, token), state: new Uint8Array([1]) }
+            })
+        }
+      })
+  }
+}

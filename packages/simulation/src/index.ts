@@ -1,0 +1,2 @@
+export * from "./History.js"
+export { makeSetting, type Setting } from "./Setting.js"

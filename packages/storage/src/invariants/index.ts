@@ -1,0 +1,27 @@
+/** What holds of the rows of every database, after any crash: for tests of faults, and for the doctor. */
+import { Effect } from "effect"
+import type { Statements } from "../platform/Statements.js"
+import type { Invariant } from "./Invariant.js"
+import { countInvariants } from "./counts.js"
+import { jobInvariants } from "./jobs.js"
+import { workspaceInvariants } from "./workspaces.js"
+
+export type { Invariant } from "./Invariant.js"
+
+/** All of them. */
+export const invariants: ReadonlyArray<Invariant> = [...jobInvariants, ...workspaceInvariants, ...countInvariants]
+
+/** A row of which an invariant does not hold. */
+export interface Violation {
+  readonly invariant: Invariant
+  readonly row: string
+}
+
+/** Checks a database as it is. Reads only. */
+export const violationsIn = (sql: Statements): Effect.Effect<ReadonlyArray<Violation>> =>
+  Effect.map(
+    Effect.forEach(invariants, (invariant) =>
+      Effect.map(invariant.violations(sql), (rows) => rows.map((row): Violation => ({ invariant, row })))
+    ),
+    (found) => found.flat()
+  )
