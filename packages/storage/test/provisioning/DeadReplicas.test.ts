@@ -3,7 +3,7 @@ import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { Locks, Timestamp, Uuid } from "@atelier/core/platform"
 import { JobClaims, leaseWatch, ProvisionerJobRepository, WorkspaceBuildJobs } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { type Duration, Effect, Layer, TestClock } from "effect"
 import { postgres } from "../../../../test/store/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
 import { runtime } from "../../../../test/store/services.js"
@@ -14,8 +14,8 @@ const services = Layer.mergeAll(JobClaims.layer, Replicas.layer).pipe(
   Layer.provideMerge(Layer.merge(postgres, runtime))
 )
 
-/** A job that a replica runs which has told of itself some time ago. */
-const aJobOf = (silence: Duration.DurationInput) =>
+/** A job that a replica runs which has told of itself some time ago, and has renewed its claim some time ago. */
+const aJobOf = (silence: Duration.DurationInput, unrenewed: Duration.DurationInput = "7 seconds") =>
   Effect.gen(function* () {
     const sql = yield* Statements
     const replica = Uuid.Uuid.make(globalThis.crypto.randomUUID())
@@ -35,6 +35,7 @@ const aJobOf = (silence: Duration.DurationInput) =>
     yield* sql`UPDATE provisioner_daemons SET process_id = ${replica} WHERE id = ${daemon.id}`
     yield* aWaitingJob({ organization_id })
     const job = yield* Effect.flatten((yield* JobClaims).take(daemon))
+    yield* sql`UPDATE provisioner_jobs SET lease_expires_at = ${Timestamp.minus(Timestamp.plus(now, "15 seconds"), unrenewed)} WHERE id = ${job.id}`
     const isRunning = Effect.gen(function* () {
       const [row] = yield* (yield* ProvisionerJobRepository).byIds([job.id])
       return row?.started_at !== null
@@ -65,6 +66,21 @@ layer(services)("jobs of replicas on PostgreSQL", (it) => {
       const hung = yield* aJobOf("7 seconds")
       yield* (yield* Locks).tryWith(`replica:${hung.replica}`, run)
       expect(yield* hung.isRunning).toBe(false)
+    })
+  )
+
+  // Last: the clock that it moves is that of all
+  it.effect("are left to their replica until its workers have stopped", () =>
+    Effect.gen(function* () {
+      const { run } = yield* leaseWatch
+      const cutOff = yield* aJobOf("7 seconds", "1 second")
+      yield* run
+      yield* TestClock.adjust("5 seconds")
+      yield* run
+      expect(yield* cutOff.isRunning).toBe(true)
+      yield* TestClock.adjust("1 second")
+      yield* run
+      expect(yield* cutOff.isRunning).toBe(false)
     })
   )
 })

@@ -6,6 +6,7 @@ import * as Measure from "../../platform/Measure.js"
 import { afterwards, Transactor } from "../../platform/store/Transactor.js"
 import { DryRunJobs } from "./DryRunJobs.js"
 import { JobClaims } from "../queue/JobClaims.js"
+import { lostAfter } from "../queue/JobTaking.js"
 import { jobCanceled } from "./JobEvents.js"
 import { ModuleArchiveRepository } from "../files/ModuleArchiveRepository.js"
 import { makeJobLogWriter } from "../logs/JobLogWriter.js"
@@ -21,11 +22,11 @@ import { jobWork } from "./JobWork.js"
 /** How often a worker shows that it is alive. templates-and-provisioning.md §7.4. */
 const heartbeat = Duration.seconds(1)
 
-/** A worker that could not renew its claim for so long stops by itself, well before others may take the job. */
-const lostAfter = Duration.seconds(8)
-
-/** The same in a phase that must not run twice. */
+/** How long a worker goes on without a renewal in a phase that must not run twice. Others leave its job alone for longer. */
 const unrepeatableLostAfter = Duration.minutes(4)
+
+/** How long one renewal may take. */
+const renewalLimit = Duration.seconds(8)
 
 const running = Measure.level("provisionerd_jobs_current", "Jobs that run.", ["provisioner"])
 
@@ -67,15 +68,18 @@ const make = Effect.gen(function* () {
       const cancellations = yield* subscribe(jobCanceled(job.id))
       let renewedAt = yield* Clock.currentTimeMillis
       const look = Effect.gen(function* () {
-        const renewal = yield* Effect.exit(Effect.timeout(claims.renew(job), lostAfter))
-        const now = yield* Clock.currentTimeMillis
+        const begun = yield* Clock.currentTimeMillis
+        const limit = Duration.toMillis(run.repeatable ? lostAfter : unrepeatableLostAfter)
+        // A renewal that is not answered must not keep the work from its end
+        const rest = Math.max(0, Math.min(Duration.toMillis(renewalLimit), renewedAt + limit - begun))
+        const renewal = yield* Effect.exit(Effect.timeout(claims.renew(job), rest))
         if (Exit.isSuccess(renewal)) {
-          renewedAt = now
+          // The lease was stored with a time before the answer
+          renewedAt = begun
           if (renewal.value.canceled) yield* stop("canceled")
         } else {
           const isLost = Option.exists(Cause.failureOption(renewal.cause), (error) => error._tag === "ClaimLost")
-          const limit = run.repeatable ? lostAfter : unrepeatableLostAfter
-          if (isLost || now - renewedAt >= Duration.toMillis(limit)) yield* stop("lost")
+          if (isLost || (yield* Clock.currentTimeMillis) - renewedAt >= limit) yield* stop("lost")
         }
       })
       yield* startWatching(Stream.runForEach(cancellations, () => look))

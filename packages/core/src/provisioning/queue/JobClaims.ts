@@ -85,7 +85,8 @@ export interface JobClaimsService {
 
   /**
    * Ends the claim of a job whose lease has ended, because its server died or lost the store. The job is taken again unless a phase has
-   * begun that must not run twice, or too many servers were lost with it. A claim whose server is known to be dead ends before its lease.
+   * begun that must not run twice, or too many servers were lost with it. A claim whose server counts as dead ends before its lease, as soon as its worker
+   * has stopped if the server lives after all.
    */
   readonly expire: (id: ClaimedJob["id"], deadClaim?: Uuid) => Effect.Effect<void, never, EventBus | Transactor>
 

@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Replicas } from "../../deployment/Replicas.js"
 import * as Background from "../../platform/background/Background.js"
+import type { Uuid } from "../../platform/texts/Uuid.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { JobClaims } from "./JobClaims.js"
 import { leaseDuration } from "./JobTaking.js"
@@ -70,26 +71,41 @@ const leaseBatch = 50
 /** How often leases are looked at: often, because users wait for the jobs. */
 const lookInterval = Duration.seconds(2)
 
-/** Ends the claims of servers that are known to be dead, whose leases have not ended yet. */
-const takeFromDead = (queue: JobQueueRepository["Type"]) =>
-  Effect.gen(function* () {
+/**
+ * Returns what ends the claims of servers that count as dead, before their leases end. The workers of one that lives without its store first have to stop, so
+ * its claims are looked at again until then.
+ */
+const makeTaking = (queue: JobQueueRepository["Type"]) => {
+  /** Servers that were found dead, with the times until which their claims are looked at. Then the leases have ended. */
+  const found = new Map<Uuid, Timestamp.Timestamp>()
+  return Effect.gen(function* () {
     const claims = yield* JobClaims
     const replicas = yield* Replicas
     yield* Background.each("dead_replicas", yield* replicas.dead, (dead) =>
       Effect.gen(function* () {
-        const found = yield* queue.claimsOf(dead.id, leaseBatch)
-        yield* Background.each("job_leases", found, ({ claim_id, id }) => claims.expire(id, claim_id))
-        if (found.length < leaseBatch) yield* replicas.missed(dead)
+        found.set(dead.id, Timestamp.plus(yield* Timestamp.now, leaseDuration))
+        yield* replicas.missed(dead)
+      })
+    )
+    const now = yield* Timestamp.now
+    for (const [id, until] of found) if (until < now) found.delete(id)
+    yield* Background.each("dead_replicas", [...found.keys()], (id) =>
+      Effect.gen(function* () {
+        const held = yield* queue.claimsOf(id, leaseBatch)
+        yield* Background.each("job_leases", held, (claim) => claims.expire(claim.id, claim.claim_id))
+        if (held.length === 0) found.delete(id)
       })
     )
   })
+}
 
 /** Deals with jobs whose server died. */
 export const leaseWatch = Effect.map(JobQueueRepository, (queue) => {
   const isSettled = makeSettled({ every: lookInterval, settling: leaseDuration, isAlone: !queue.isShared })
+  const takeFromDead = makeTaking(queue)
   const run = Effect.gen(function* () {
     const claims = yield* JobClaims
-    if (queue.isShared) yield* takeFromDead(queue)
+    if (queue.isShared) yield* takeFromDead
     const now = yield* Timestamp.now
     const ids = yield* queue.withExpiredLease(now, leaseBatch)
     if (isSettled(now)) yield* Background.each("job_leases", ids, (id) => claims.expire(id))

@@ -7,6 +7,7 @@ import type { JobQueueRepository } from "./JobQueueRepository.js"
 import type { ClaimedJob, ProvisionerJobRepository } from "../jobs/ProvisionerJobRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { JobEnding } from "./JobEnding.js"
+import { leaseDuration, takenAfter } from "./JobTaking.js"
 import type { ReturnReason } from "./JobClaims.js"
 
 /**
@@ -61,7 +62,11 @@ export const jobReturn = ({ held, endUnsuccessfully, queue, requeue, told, repos
         const now = yield* Timestamp.now
         const mayBeRunning = job.unrepeatable && job.canceled_at === null && job.lease_expires_at > Timestamp.minus(now, unrepeatableGrace)
         // The job may have been taken again since its server was found dead
-        const isLost = deadClaim === undefined ? job.lease_expires_at <= now : job.claim_id === deadClaim
+        const renewedAt = Timestamp.minus(job.lease_expires_at, leaseDuration)
+        const isLost =
+          deadClaim === undefined
+            ? job.lease_expires_at <= now
+            : job.claim_id === deadClaim && renewedAt <= Timestamp.minus(now, takenAfter)
         if (!isLost || mayBeRunning) return undefined
         if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
         else if (job.unrepeatable) {

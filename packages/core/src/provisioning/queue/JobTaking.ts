@@ -14,6 +14,12 @@ import type { JobSelection } from "./JobClaims.js"
 /** How long a claim lasts without a sign of life. */
 export const leaseDuration = Duration.seconds(15)
 
+/** A worker that could not renew its claim for so long stops by itself, before others may take the job. */
+export const lostAfter = Duration.seconds(5)
+
+/** How long a claim of a process that counts as dead lasts after its last renewal: the process may live, without its store, and its worker stops before. */
+export const takenAfter = Duration.seconds(7)
+
 /** The claim is rolled back. */
 class NotTaken extends Data.TaggedError("NotTaken")<{ readonly job: ClaimedJob }> {}
 
