@@ -5,7 +5,7 @@
 import { SqlClient, SqlError, type SqlConnection } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { makeStatements, type Statements, transactionOf } from "@atelier/storage"
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, type Fiber, FiberRef, HashMap, Layer, Option, Scope } from "effect"
 import type { Process, World } from "./World.js"
 
 /** What becomes of a statement or a commit. */
@@ -21,8 +21,15 @@ export type StoreFault =
   /** The transaction could not have run in any order with others, and is rolled back. */
   | "rolled back"
 
-/** Decides what becomes of a statement; undefined where all goes well. */
-export type DecideFault = (process: Process, text: string, isInTransaction: boolean) => StoreFault | undefined
+/** Decides what becomes of a statement, of the background work with this name; undefined where all goes well. */
+export type DecideFault = (process: Process, text: string, work: string | undefined) => StoreFault | undefined
+
+/** The name by which background work logs. */
+const workOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): string | undefined => {
+  const annotations = fiber.getFiberRef(FiberRef.currentLogAnnotations)
+  const name = Option.getOrUndefined(Option.orElse(HashMap.get(annotations, "worker"), () => HashMap.get(annotations, "work")))
+  return typeof name === "string" ? name : undefined
+}
 
 /** Milliseconds after which the driver gives up a statement. */
 const readTimeout = 15_000
@@ -53,6 +60,15 @@ export interface FaultyStore {
   /** The content of the database, for others to begin with. */
   readonly content: Effect.Effect<Uint8Array>
 }
+
+/** As `Effect.async`, with the name of the background work that asks. */
+const forWork = <A>(
+  register: (work: string | undefined, resume: (answer: Effect.Effect<A, SqlError.SqlError>) => void) => Effect.Effect<void>
+): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.withFiberRuntime((fiber) => {
+    const work = workOf(fiber)
+    return Effect.async((resume) => register(work, resume))
+  })
 
 const short = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 110)
 
@@ -89,11 +105,11 @@ export const openStore = (world: World, content: Uint8Array | undefined): Effect
       text: string,
       statement: Effect.Effect<A, SqlError.SqlError>
     ) =>
-      Effect.async<A, SqlError.SqlError>((resume) => {
+      forWork<A>((work, resume) => {
         const late = (answer: Effect.Effect<A, SqlError.SqlError>): void => void world.after(readTimeout, () => resume(answer), process)
         const happen = (): void => {
           if (transaction?.isOver === true) return resume(lost)
-          const fault = decide?.(process, text, transaction !== undefined)
+          const fault = decide?.(process, text, work)
           if (fault === undefined) return resume(statement)
           const isDone = fault === "unheard" || fault === "done in silence"
           if (isDone) Effect.runSync(Effect.ignore(statement))
@@ -113,9 +129,9 @@ export const openStore = (world: World, content: Uint8Array | undefined): Effect
       const own = new Map<SqlConnection.Connection, Transaction>()
 
       const begin = Effect.flatMap(Scope.make(), (scope) =>
-        Effect.async<readonly [Scope.CloseableScope, SqlConnection.Connection], SqlError.SqlError>((resume) => {
+        forWork<readonly [Scope.CloseableScope, SqlConnection.Connection]>((work, resume) => {
           const happen = (): void => {
-            if (decide?.(process, "BEGIN", false) !== undefined) return resume(refused)
+            if (decide?.(process, "BEGIN", work) !== undefined) return resume(refused)
             const connection: SqlConnection.Connection = { ...base }
             const transaction: Transaction = { process, connection, isOver: false }
             own.set(connection, transaction)

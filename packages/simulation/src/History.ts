@@ -12,7 +12,7 @@ import { type Deployment, type Replica, startReplica } from "./Replica.js"
 import { type Setting, simulatedOptions } from "./Setting.js"
 import { makeWorld, type World } from "./World.js"
 
-const faultKinds = ["kill", "stop", "skew", "deaf", "store", "store", "machine dies"] as const
+const faultKinds = ["kill", "stop", "skew", "deaf", "store", "store", "cut off", "machine dies"] as const
 type FaultKind = (typeof faultKinds)[number]
 
 /** A thing that a history does at a time, in milliseconds after its begin. */
@@ -49,14 +49,19 @@ export const planOf = (seed: number): Plan => {
   const chance = chanceOf(seed)
   const number = () => chance.below(1_000)
   const count = 12 + chance.below(14)
+  // Things that happen at once meet each other more often
+  const instants = Array.from({ length: 5 }, () => chance.below(activeTime))
   const actions = Array.from({ length: count }, (): Action => {
-    const at = chance.below(activeTime)
+    const at = (instants[chance.below(instants.length)] ?? 0) + chance.pick(distances)
     const replica = chance.below(replicaCount)
     if (chance.is(0.25)) return { at, is: "fault", fault: chance.pick(faultKinds), replica, value: number() }
     return { at, is: "call", kind: chance.pick(callKinds), replica, user: number(), target: number(), value: number() }
   })
   return { seed, actions: actions.toSorted((one, other) => one.at - other.at) }
 }
+
+/** Milliseconds between actions that belong together. */
+const distances = [0, 0, 3, 40, 500, 520, 560, 700, 1_500, 3_000] as const
 
 const storeFaults = ["refused", "unheard", "silent", "done in silence", "rolled back"] as const satisfies ReadonlyArray<StoreFault>
 
@@ -85,11 +90,13 @@ class Running {
   readonly replicas: Array<Replica> = []
   readonly acknowledged: Array<Acknowledged> = []
   readonly told: Array<string> = []
-  readonly broken: Array<string> = []
   readonly agents: Agents
+  readonly broken: Array<string>
   private generation = 0
   /** Replicas whose statements fail, and how likely. */
   private readonly troubled = new Map<string, number>()
+  /** Replicas that no answer of the store reaches. */
+  private readonly cutOff = new Set<string>()
   private isFaulty = true
 
   constructor(
@@ -97,9 +104,11 @@ class Running {
     private readonly setting: Setting,
     private readonly options: Options
   ) {
+    this.broken = deployment.broken
     for (let index = 0; index < replicaCount; index++) this.start(index)
     this.agents = startAgents(deployment, () => this.replicas)
     deployment.store.setFaults((process) => {
+      if (this.cutOff.has(process.name)) return "silent"
       const likelihood = this.troubled.get(process.name) ?? 0
       return likelihood > 0 && this.chance.is(likelihood) ? this.chance.pick(storeFaults) : undefined
     })
@@ -171,7 +180,11 @@ class Running {
         return
       case "store":
         this.troubled.set(process.name, value % 3 === 0 ? 1 : 0.15)
-        this.world.after(300 + value * 5, () => this.troubled.delete(process.name))
+        this.world.after(300 + value * 15, () => this.troubled.delete(process.name))
+        return
+      case "cut off":
+        this.cutOff.add(process.name)
+        this.world.after(1_000 + value * 20, () => this.cutOff.delete(process.name))
         return
       case "machine dies": {
         const machines = [...this.deployment.machines.keys()]
@@ -185,6 +198,7 @@ class Running {
   calm(): void {
     this.isFaulty = false
     this.troubled.clear()
+    this.cutOff.clear()
     this.deployment.bus.setDoubled(0)
   }
 
@@ -262,7 +276,18 @@ const running = (
     const store = yield* openStore(world, setting.content)
     const bus = makeBus(world)
     bus.setDoubled(0.05)
-    const deployment: Deployment = { world, chance, store, bus, machines: new Map(), mails: [], locks: new Map(), onLog }
+    const deployment: Deployment = {
+      world,
+      chance,
+      store,
+      bus,
+      machines: new Map(),
+      applying: new Map(),
+      broken: [],
+      mails: [],
+      locks: new Map(),
+      onLog
+    }
     const history = new Running(deployment, setting, simulatedOptions)
     history.hasLostMachine = actions.some((action) => action.is === "fault" && action.fault === "machine dies")
     actions.forEach((action, index) => world.after(1_500 + action.at, () => history.act(action, index)))

@@ -1,25 +1,25 @@
 /** A replica: core with all its workers on one process of the world. */
 import { type Hosted, layer as services, type Services, type Stored, workers } from "@atelier/core"
+import { TokenOffers } from "@atelier/core/agents"
 import { DeploymentOptions, Hostname, type Options, ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import { Locks, service, stacked, StoreClock, Timestamp, together } from "@atelier/core/platform"
 import { embeddedDaemons, JobQueueRepository, ProvisionerEngines } from "@atelier/core/provisioning"
 import { layer as repositories, Statements } from "@atelier/storage"
-import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Scope } from "effect"
 import { chanceOf, type Chance } from "./Chance.js"
 import type { FaultyBus } from "./FaultyBus.js"
 import type { FaultyStore } from "./FaultyStore.js"
 import { portsOf, type SentMail } from "./ports.js"
-import { engineOf, type Machine } from "./SimulatedEngine.js"
+import { engineOf, type Outside } from "./SimulatedEngine.js"
 import type { Process, World } from "./World.js"
 
 /** What all replicas of a deployment share. */
-export interface Deployment {
+export interface Deployment extends Outside {
   readonly world: World
   readonly chance: Chance
   readonly store: FaultyStore
   readonly bus: FaultyBus
-  readonly machines: Map<string, Machine>
   readonly mails: Array<SentMail>
   /** Names of locks, and which process holds each. */
   readonly locks: Map<string, Process>
@@ -75,12 +75,28 @@ const shared = ({ world }: Deployment) =>
     )
   )
 
+/** Machines take every token that they are offered. */
+const tokenOffers = ({ machines }: Deployment): TokenOffers["Type"] => ({
+  offer: ({ workspace_id }, token) =>
+    Effect.sync(() => {
+      const machine = machines.get(workspace_id)
+      if (machine === undefined) return Option.none()
+      const use = Effect.sync(() => {
+        const isThere = machines.get(workspace_id) === machine
+        if (isThere) machines.set(workspace_id, { ...machine, token: Redacted.value(token) })
+        return isThere
+      })
+      return Option.some({ use })
+    })
+})
+
 const portsLayer = (deployment: Deployment, process: Process, options: Options) => {
   const chance = chanceOf(deployment.chance.below(0x7fff_ffff))
   const values = portsOf(chance, deployment.mails).pipe(
     Context.add(Statements, deployment.store.statementsOf(process)),
     Context.add(Locks, locksOf(deployment, process)),
-    Context.add(ProvisionerEngines, [engineOf(chance, deployment.machines)]),
+    Context.add(ProvisionerEngines, [engineOf(chance, deployment, process)]),
+    Context.add(TokenOffers, tokenOffers(deployment)),
     Context.add(DeploymentOptions, options),
     Context.add(Hostname, process.name)
   )

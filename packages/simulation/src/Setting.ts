@@ -99,6 +99,8 @@ const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
       store,
       bus: makeBus(world),
       machines: new Map(),
+      applying: new Map(),
+      broken: [],
       mails: [],
       locks: new Map(),
       onLog: undefined

@@ -4,6 +4,7 @@ import { ProvisionFailure } from "@atelier/core/provisioning"
 import { Uuid } from "@atelier/core/platform"
 import { Duration, Effect } from "effect"
 import type { Chance } from "./Chance.js"
+import type { Process } from "./World.js"
 
 /** A machine that a build has made. */
 export interface Machine {
@@ -64,9 +65,36 @@ const resourcesOf = (token: Uuid.Uuid, dailyCost: number): ReadonlyArray<Provisi
   }
 ]
 
-/** Makes the engine of one process. `machines` are those of all processes, by workspace. */
-export const engineOf = (chance: Chance, machines: Map<string, Machine>): Engine => {
-  const takesTime = Effect.suspend(() => Effect.sleep(Duration.millis(chance.pick([5, 50, 300, 1_500, 4_000]))))
+/** What all processes see of the outside. */
+export interface Outside {
+  /** By workspace. */
+  readonly machines: Map<string, Machine>
+  /** Which processes apply which builds. */
+  readonly applying: Map<string, Set<Process>>
+  /** What does not hold, as it is seen. */
+  readonly broken: Array<string>
+}
+
+/** Notes that a process works on a build. Two processes that live never work on one build at once. */
+const alone =
+  ({ applying, broken }: Outside, process: Process, buildId: string) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const known = applying.get(buildId) ?? new Set()
+        for (const other of known) {
+          if (other.isAlive && other !== process) broken.push(`one-worker: ${other.name} and ${process.name} work on build ${buildId}`)
+        }
+        applying.set(buildId, known.add(process))
+      }),
+      () => work,
+      () => Effect.sync(() => applying.get(buildId)?.delete(process))
+    )
+
+/** Makes the engine of one process. */
+export const engineOf = (chance: Chance, outside: Outside, process: Process): Engine => {
+  const { machines } = outside
+  const takesTime = Effect.suspend(() => Effect.sleep(Duration.millis(chance.pick([5, 50, 300, 1_500, 4_000, 20_000]))))
 
   const made = (
     template: SimulatedTemplate,
@@ -102,10 +130,26 @@ export const engineOf = (chance: Chance, machines: Map<string, Machine>): Engine
               has_ai_task: false,
               has_external_agent: false
             }),
+          handOver: (input: PlanInput) =>
+            Effect.sync(() => {
+              const token = idOf(chance)
+              return {
+                plan: {
+                  resources: resourcesOf(token, template.dailyCost),
+                  parameters: [],
+                  presets: [],
+                  daily_cost: template.dailyCost,
+                  has_ai_task: false,
+                  has_external_agent: false
+                },
+                applied: { resources: made(template, input, token), state: new Uint8Array([2]) },
+                settle: Effect.void
+              }
+            }),
           apply: (input: PlanInput) =>
             Effect.gen(function* () {
-              yield* takesTime
               const { transition, workspace_build_id, workspace_id } = input.metadata
+              yield* alone(outside, process, workspace_build_id)(takesTime)
               if (chance.is(template.fails)) return yield* new ProvisionFailure({ message: "the machine could not be made" })
               const token = idOf(chance)
               if (transition === "start") machines.set(workspace_id, { workspaceId: workspace_id, buildId: workspace_build_id, token })

@@ -1,2 +1,3 @@
 export * from "./History.js"
 export { makeSetting, type Setting } from "./Setting.js"
+export { failEachLoop, type FailedLoop } from "./Loops.js"

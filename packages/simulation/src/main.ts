@@ -12,6 +12,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     /** How many broken histories end the run. */
     failures: { type: "string", default: "1" },
+    progress: { type: "boolean", default: false },
     log: { type: "boolean", default: false }
   }
 })
@@ -39,6 +40,7 @@ for (let seed = first; seed < first + count && failures < Number(values.failures
   const outcome = run(plan, values.log ? say : undefined)
   steps += outcome.steps
   done++
+  if (values.progress) say(`seed ${seed}: ${outcome.steps} steps`)
   if (outcome.broken.length === 0) {
     if (values.log) for (const line of outcome.told) say(`  ${line}`)
     continue

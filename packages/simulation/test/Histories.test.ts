@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { makeSetting, type Plan, planOf, runHistory, shrunk } from "../src/index.js"
 
 /** Histories of a run; `npm run simulate` runs more. */
-const histories = Number(process.env["SIMULATED_HISTORIES"] ?? 25)
+const histories = Number(process.env["SIMULATED_HISTORIES"] ?? 10)
 
 describe("a simulation", () => {
   const setting = Effect.runSync(makeSetting)
@@ -20,6 +20,28 @@ describe("a simulation", () => {
       expect(broken, `npm run simulate -- --seed ${seed} --histories 1\n${told.join("\n")}`).toStrictEqual([])
     }
   })
+})
+
+/** Creations at two replicas, one of which loses its store soon after. */
+const cutOffWhileItBuilds = (seed: number): Plan => ({
+  seed,
+  actions: [
+    ...Array.from({ length: 4 }, (_, user) => ({
+      at: 1_000,
+      is: "call" as const,
+      kind: "create" as const,
+      replica: user % 2,
+      user,
+      target: 0,
+      value: 0
+    })),
+    { at: 3_000, is: "fault", fault: "cut off", replica: 0, value: 999 }
+  ]
+})
+
+it("a replica without its store ends its builds before others take them", () => {
+  const setting = Effect.runSync(makeSetting)
+  for (let seed = 0; seed < 4; seed++) expect(Effect.runSync(runHistory(setting, cutOffWhileItBuilds(seed))).broken).toStrictEqual([])
 })
 
 it("a broken plan is shrunk to the actions that break it", () => {
