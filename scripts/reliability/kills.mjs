@@ -1,6 +1,6 @@
 // Measures what kill -9 costs builds: `npm run build && node scripts/reliability/kills.mjs [--kills 20] [--workspaces 6] [--lifetime 3500] [--postgres]`.
 // Workspaces are started and stopped without pause while the server is killed again and again. Afterwards every build that was accepted has to be
-// there and to have ended, none may have failed because of a kill, and none may have run again after its end. Exits with 1 otherwise.
+// there and to have ended, none may have failed because of a kill, none may have run again after its end, and the rows have to agree with each other. Exits with 1 otherwise.
 import { builds, workspaces } from "@atelier/client"
 import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
-import { freePort, makeTemplate, signUp, startPostgres, startServer } from "./server.mjs"
+import { areRowsSound, freePort, makeTemplate, signUp, startPostgres, startServer } from "./server.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -121,7 +121,8 @@ try {
       ""
     ].join("\n")
   )
-  failed = succeeded !== all.length || lost + again + overlaps.length > 0
+  const areSound = await areRowsSound(options.database)
+  failed = succeeded !== all.length || lost + again + overlaps.length > 0 || !areSound
 } finally {
   load.isOver = true
   server.removeAllListeners("exit")

@@ -32,6 +32,14 @@ export const startServer = async (options, path = program) => {
   return child
 }
 
+/** Whether the rows of a database agree with each other, as `atelier doctor --deep` finds. Prints what does not agree. */
+export const areRowsSound = async (database) => {
+  const child = spawn(process.execPath, [program, "doctor", "--deep", "--database", database], { stdio: ["ignore", "pipe", "inherit"] })
+  const lines = (await buffer(child.stdout)).toString().split("\n")
+  process.stdout.write(lines.filter((line) => /^(error|ok) +rows /.test(line)).join("\n") + "\n")
+  return lines.some((line) => /^ok +rows /.test(line))
+}
+
 /** Starts PostgreSQL below a folder; as root, it runs as a user of its own, who must be able to enter the folder. */
 export const startPostgres = async (folder) => {
   const port = await freePort()

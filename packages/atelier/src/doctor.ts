@@ -5,11 +5,17 @@ import { databaseFindings } from "./doctor/database.js"
 import { engineFindings } from "./doctor/engines.js"
 import type { Check, Finding } from "./doctor/Finding.js"
 import { diskFindings, runtimeFindings } from "./doctor/machine.js"
+import { invariantFindings } from "./doctor/invariants.js"
 import { mailFindings } from "./doctor/mail.js"
 import { onDatabase } from "./onDatabase.js"
 
 /** A check that takes longer is given up. */
 const longestCheck = 20_000
+
+/** Milliseconds that reading all rows may take. */
+const longestDeepCheck = 600_000
+
+const deep = "--deep"
 
 const checks: Readonly<Record<string, Check>> = {
   runtime: runtimeFindings,
@@ -21,17 +27,17 @@ const checks: Readonly<Record<string, Check>> = {
   mail: mailFindings
 }
 
-const overdue: Finding = {
+const overdue = (limit: number): Finding => ({
   severity: "error",
-  text: `no answer within ${longestCheck / 1000} seconds`,
+  text: `no answer within ${limit / 1000} seconds`,
   advice: "check the network between this machine and that one"
-}
+})
 
 /** What a check finds; a check that fails is a finding too. */
-const found = (check: Promise<ReadonlyArray<Finding>>): Promise<ReadonlyArray<Finding>> => {
+const found = (check: Promise<ReadonlyArray<Finding>>, limit = longestCheck): Promise<ReadonlyArray<Finding>> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<ReadonlyArray<Finding>>((resolve) => {
-    timer = setTimeout(() => resolve([overdue]), longestCheck)
+    timer = setTimeout(() => resolve([overdue(limit)]), limit)
   })
   const failed = (error: unknown): ReadonlyArray<Finding> => [
     { severity: "error", text: `the check failed: ${reasonOf(error)}`, advice: "repair what the message names" }
@@ -44,12 +50,18 @@ const linesOf = (name: string, { advice, severity, text }: Finding): string =>
 
 /** Prints the findings of all checks, and returns 1 if one of them keeps the server from working. */
 export const run = (words: ReadonlyArray<string>): Promise<number> =>
-  onDatabase(words, {
-    usage: "doctor",
-    help: "Checks runtime, disk, database, clock, addresses, engines and mail, and names what to do for each fault. It changes nothing. Exit code 1 if there is an error.",
-    run: async (options) => {
-      const findings = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await found(check(options))] as const))
-      process.stdout.write(findings.flatMap(([name, all]) => all.map((finding) => linesOf(name, finding))).join(""))
-      return findings.some(([, all]) => all.some(({ severity }) => severity === "error")) ? 1 : 0
+  onDatabase(
+    words.filter((word) => word !== deep),
+    {
+      usage: "doctor [--deep]",
+      help: "Checks runtime, disk, database, clock, addresses, engines and mail, and names what to do for each fault. With --deep, it also reads the rows of the database, and checks that they agree with each other. It changes nothing. Exit code 1 if there is an error.",
+      run: async (options) => {
+        const findings = await Promise.all([
+          ...Object.entries(checks).map(async ([name, check]) => [name, await found(check(options))] as const),
+          ...(words.includes(deep) ? [found(invariantFindings(options), longestDeepCheck).then((all) => ["rows", all] as const)] : [])
+        ])
+        process.stdout.write(findings.flatMap(([name, all]) => all.map((finding) => linesOf(name, finding))).join(""))
+        return findings.some(([, all]) => all.some(({ severity }) => severity === "error")) ? 1 : 0
+      }
     }
-  })
+  )

@@ -31,8 +31,9 @@ it("migrate brings an empty database up to date, and doctor finds it so", async 
   const database = ["--database", await lastingEmptyDatabaseUrl()]
   expect((await ended(["doctor", ...database])).out).toMatch(/ok +database +\S+: it is empty: the first start makes its tables\n/)
   expect(await ended(["migrate", ...database])).toMatchObject({ code: 0, out: expect.stringMatching(/^The database \S+ is up to date\n$/) })
-  const found = await ended(["doctor", ...database])
+  const found = await ended(["doctor", "--deep", ...database])
   expect(found).toMatchObject({ code: 0, error: "" })
+  expect(found.out).toMatch(/ok +rows +\S+: all invariants hold\n/)
   expect(found.out).toMatch(/ok +database +\S+: PostgreSQL [\d.]+ answers\n/)
   expect(found.out).toMatch(/ok +database +\S+: it is up to date, at migration \d+\n/)
   expect(found.out).toMatch(/ok +database +\S+: the clock of the database differs by 0\.\d s\n/)

@@ -1,5 +1,6 @@
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { clientStatements, migrateTo, migrationsTable, Statements, versionOf } from "@atelier/storage"
+import { type Violation, violationsIn } from "@atelier/storage/invariants"
 import { PgClient } from "@effect/sql-pg"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer, Redacted, Schema } from "effect"
@@ -62,6 +63,10 @@ const connected = <A>(
     })
     return yield* Effect.mapError(Effect.scoped(answer), failing("storage.url", shown(url)))
   })
+
+/** Returns the rows of which an invariant does not hold. Servers may use the database meanwhile. Reads only. */
+export const check = ({ url }: Pick<BackupOptions, "url">): Effect.Effect<ReadonlyArray<Violation>, StartError> =>
+  connected({ url }, Effect.zipRight(versionOf, violationsIn))
 
 interface StoredTable {
   readonly table: string

@@ -1,5 +1,6 @@
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { clientStatements, Statements, versionOf } from "@atelier/storage"
+import { type Violation, violationsIn } from "@atelier/storage/invariants"
 import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Layer } from "effect"
@@ -103,6 +104,19 @@ export const backup = ({ filename, to }: BackupOptions): Effect.Effect<Backup, S
     )
     return { migration, bytes }
   }).pipe(Effect.catchAllDefect((defect) => Effect.fail(failing("storage.filename", filename)(defect))))
+
+/** Returns the rows of which an invariant does not hold. A server may use the database meanwhile. Reads only. */
+export const check = ({ filename }: Pick<BackupOptions, "filename">): Effect.Effect<ReadonlyArray<Violation>, StartError> =>
+  Effect.zipRight(versionOf, violationsIn).pipe(
+    Effect.provide(
+      Layer.provide(
+        Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements)),
+        Layer.orDie(SqliteClient.layer({ filename, readonly: true, disableWAL: true }))
+      )
+    ),
+    Effect.mapError(failing("storage.filename", filename)),
+    Effect.catchAllDefect((defect) => Effect.fail(failing("storage.filename", filename)(defect)))
+  )
 
 /** Fails unless a file is a whole database that this version reads. Answers its version. */
 const checked = Effect.gen(function* () {

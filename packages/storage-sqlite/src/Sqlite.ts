@@ -8,7 +8,7 @@ import { over } from "./SqliteStatements.js"
 import { owned } from "./FileOwner.js"
 import { clientOf } from "./WriteAheadLog.js"
 
-export { backup, type Backup, type BackupOptions, restore, type RestoreOptions, type Version } from "./Backup.js"
+export { backup, type Backup, type BackupOptions, check, restore, type RestoreOptions, type Version } from "./Backup.js"
 
 export interface Options {
   /**
