@@ -60,6 +60,14 @@ export const offer = <E>(
     return Effect.zipRight(Message.write(stream, Done, done), Effect.asVoid(Message.read(stream, Done)))
   })
 
+/** Tells an agent that the token is valid, with the manifest, and waits until the agent works with it. */
+const tell = <E>(agent: Stream<E>, manifest: Uint8Array): Effect.Effect<void, E | StreamReset> =>
+  Effect.gen(function* () {
+    yield* Message.write(agent, Valid, { ...done, manifest: manifest.length })
+    yield* agent.write(manifest)
+    yield* Message.read(agent, Done)
+  })
+
 /**
  * The part of the process that has the connection of an agent of version 2: passes the offer on. `renew` makes the connection that of the token,
  * which is valid, and runs what it is given with the manifest: that completes when the agent works with it.
@@ -78,14 +86,16 @@ export const pass = <E1, E2, E3>(
     yield* Message.read(agent, Done)
     yield* Message.write(giver, Done, done)
     yield* Message.read(giver, Done)
-    yield* renew(Redacted.make(token), (manifest) =>
-      Effect.gen(function* () {
-        yield* Message.write(agent, Valid, { ...done, manifest: manifest.length })
-        yield* agent.write(manifest)
-        yield* Message.read(agent, Done)
-      })
-    )
+    yield* renew(Redacted.make(token), (manifest) => tell(agent, manifest))
     yield* Message.write(giver, Done, done)
+  })
+
+/** Gives an agent of version 2 a token that is valid already, and its manifest. Completes when the agent works with it. */
+export const give = <E>(agent: Stream<E>, token: Redacted.Redacted<string>, manifest: Uint8Array): Effect.Effect<void, E | StreamReset> =>
+  Effect.gen(function* () {
+    yield* Message.write(agent, Offer, { token: Redacted.value(token) })
+    yield* Message.read(agent, Done)
+    yield* tell(agent, manifest)
   })
 
 /** Reads as many bytes, of which some have been read already. */

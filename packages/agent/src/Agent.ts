@@ -10,6 +10,7 @@ import * as LogQueue from "./reports/LogQueue.js"
 import * as Loop from "./Loop.js"
 import * as Files from "./machine/files/Files.js"
 import * as Machine from "./machine/Machine.js"
+import * as Rehearsal from "./connection/Rehearsal.js"
 import { greeting } from "./ssh/Greeting.js"
 import * as Ssh from "./ssh/Ssh.js"
 import * as Marks from "./scripts/Marks.js"
@@ -106,9 +107,10 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
       })
     const isAnother = (manifest: AgentMessages.Manifest) =>
       held !== undefined && Buffer.compare(held.manifest.agent_id, manifest.agent_id) !== 0
+    const services = { terminals, api: Api.make(placed, ports), ports, ssh }
     const connection = yield* Connection.make(
       config,
-      { terminals, api: Api.make(placed, ports), machine, ports, ssh },
+      { ...services, machine },
       {
         greet: (client, token) =>
           Effect.gen(function* () {
@@ -152,6 +154,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
         if (before === undefined) {
           yield* lifecycle.enter("STARTING")
           yield* lifecycle.enter(Lifecycle.after.start[yield* own.start()])
+          if (Rehearsal.isWanted(manifest)) yield* Effect.forkScoped(Rehearsal.rehearse({ config, marks, place, manifest, services }))
         } else {
           yield* Effect.logInfo("The workspace has been handed over to its owner")
           yield* own.start(begunBy(before))

@@ -1,11 +1,10 @@
 import { Cause, Clock, Deferred, Duration, Effect, ExecutionStrategy, Fiber, Option, Redacted, Scope } from "effect"
 import {
-  AgentMessages,
+  type AgentMessages,
   AgentService,
   DrpcClient,
   ReverseStream,
   Session,
-  StreamReset,
   TokenOffer,
   type AgentClient,
   type RpcError,
@@ -19,6 +18,7 @@ import { answeredInTime, type Use } from "./Calls.js"
 import * as OutageReport from "./OutageReport.js"
 import * as ReverseStreams from "../streams/ReverseStreams.js"
 import { rpcVersion } from "../Version.js"
+import { takingTokens } from "./takingTokens.js"
 import * as StartNotices from "./StartNotices.js"
 import * as Tokens from "./Tokens.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
@@ -119,21 +119,8 @@ export const make = (
       connect({ url: addressOf(config.url), headers: { [config.brand.sessionHeader]: Redacted.value(token) }, traffic })
 
     /** Serves the server's offer of another token, on the connection of a client. */
-    const takeToken =
-      (client: AgentClient): ReverseStreams.Services["token"] =>
-      (stream, endOthers) =>
-        TokenOffer.take(stream, {
-          keep: (token) => Effect.sync(() => tokens.keep(token)),
-          use: (token) => use(token),
-          adopt: (token, bytes) =>
-            Effect.gen(function* () {
-              tokens.accept(token)
-              const manifest = yield* AgentMessages.Manifest.decode(bytes)
-              // The server has ended them too. They were begun for the owner before
-              yield* endOthers
-              yield* adopt(client, token, manifest)
-            }).pipe(Effect.mapError(({ message }) => new StreamReset({ by: "here", message })))
-        })
+    const takeToken = (client: AgentClient) =>
+      takingTokens(tokens, { use: (token) => use(token), adopt: (token, manifest) => adopt(client, token, manifest) })
 
     const once = (replaces: Effect.Effect<void>): Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> =>
       Effect.gen(function* () {
