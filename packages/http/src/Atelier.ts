@@ -13,6 +13,7 @@ import {
 } from "@atelier/core/deployment"
 import { joinEngines, layerDialer, Relay } from "@atelier/core/network"
 import { Dispatchers, PushSenders } from "@atelier/core/notifications"
+import { ClientDocuments } from "@atelier/core/oauth2"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
 import { HostOptions, Ids, service, stacked, standingOn, together, Worker } from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"
@@ -191,7 +192,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
       host.passwordHasher ?? Argon2Hasher.layer,
       NodeTaskApps.layer,
       NodeAgentApi.layer,
-      NodeClientDocuments.layer,
+      Layer.succeed(ClientDocuments, host.clientDocuments ?? NodeClientDocuments.make()),
       TokenOffers.layer
     ),
     services

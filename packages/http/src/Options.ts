@@ -4,6 +4,7 @@ import type { Stored } from "@atelier/core"
 import type { Configuration, Entitlements, OptionInputs, Release, TrialAnswer, TrialRequest } from "@atelier/core/deployment"
 import type { LoginProvider, PasswordHasher } from "@atelier/core/identity"
 import type { Dispatcher, Mailer, PushSender } from "@atelier/core/notifications"
+import type { ClientDocuments } from "@atelier/core/oauth2"
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
@@ -60,6 +61,11 @@ export interface Options {
    * its own `isAllowed`.
    */
   readonly pushSender?: PushSender
+  /**
+   * How the metadata documents of OAuth2 clients are read; `NodeClientDocuments.make()` unless given. A deployment whose clients are not on the Internet
+   * gives its own `isAllowed`.
+   */
+  readonly clientDocuments?: ClientDocuments["Type"]
   /** The host's own providers of logins; each replaces the one of its type that the options name. */
   readonly loginProviders?: ReadonlyArray<LoginProvider>
   /** The hasher of passwords and one-time passcodes; Argon2id unless given. */

@@ -2,6 +2,7 @@
 import { type Client as AtelierClient, createClient, keys, users } from "@atelier/client"
 import { Atelier } from "@atelier/http"
 import { mcpServer } from "@atelier/mcp"
+import { NodeClientDocuments } from "@atelier/node"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -15,16 +16,47 @@ import { Effect, Exit, Scope } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { createHash, randomUUID } from "node:crypto"
 import { createServer } from "node:http"
+import { createServer as createSecureServer } from "node:https"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { certificate } from "../../../test/outside/mailServer.js"
 import { databaseUrl } from "../../../test/store/databases.js"
 import { freePort } from "../../atelier/test/Server.js"
 
 const password = "correct horse battery"
 const redirectUrl = "http://127.0.0.1:1/callback"
+
+/** The place on the web where a client of the protocol describes itself. */
+interface Documents {
+  /** The metadata document, which is the client's id. */
+  readonly url: string
+  /** The connections that were made to it. */
+  readonly connections: () => number
+  readonly close: () => void
+}
+
+/** Serves the document of a client at a name, on this machine. */
+const documentsAt = async (name: string): Promise<Documents> => {
+  let connections = 0
+  const server = createSecureServer(certificate, ({ url }, response) => {
+    const document = { client_id: at, client_name: "Editor", redirect_uris: [redirectUrl], token_endpoint_auth_method: "none" }
+    response.writeHead(url === "/client.json" ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(document))
+  }).on("connection", () => void connections++)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const at = `https://${name}:${typeof address === "object" ? address?.port : 0}/client.json`
+  return { url: at, connections: () => connections, close: () => void server.close() }
+}
+
+/** Reads documents as the service does, and finds all names at this machine. */
+const documentsHere = NodeClientDocuments.make({
+  ca: certificate.cert,
+  isAllowed: () => true,
+  resolve: (_name, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }])
+})
 
 interface Running {
   readonly url: string
@@ -47,6 +79,7 @@ const start = async (): Promise<Running> => {
     provisioner: LocalProvisioner.layer({ directory: join(directory, "workspaces"), agent: { command: [process.execPath, agent] } }),
     starterTemplates: starterTemplates(),
     mcp: mcpServer(),
+    clientDocuments: documentsHere,
     options: { wildcardAccessUrl: `*.localhost:${port}` },
     logLevel: "none"
   })
@@ -178,6 +211,24 @@ describe("the tools", () => {
       destructiveHint: true,
       idempotentHint: true
     })
+  })
+
+  it("are reached by the login of a client that its metadata document describes", async () => {
+    const documents = await documentsAt("mail.example.com")
+    const documented: Kept = {}
+    const provider = { ...providerOf(documented), clientMetadataUrl: documents.url }
+    const first = connect(new Client({ name: "test", version: "1" }), provider)
+    await expect(first.connected).rejects.toThrow(UnauthorizedError)
+    expect(documented.authorization?.searchParams.get("client_id")).toBe(documents.url)
+    const consent = await fetch(documented.authorization ?? "", { headers: { "Service-Session-Token": running.session } })
+    expect(await consent.text()).toContain(`Allow ${new URL(documents.url).host}: Editor?`)
+    await first.transport.finishAuth(await codeOf(running, documented))
+    const editor = new Client({ name: "test", version: "1" })
+    await connect(editor, provider).connected
+    expect((await editor.callTool({ name: "list_templates", arguments: {} })).isError).not.toBe(true)
+    expect(documents.connections()).toBe(1)
+    await editor.close()
+    documents.close()
   })
 
   it("make a workspace, work in it, and delete it", async () => {
@@ -351,6 +402,21 @@ describe("the tools of two replicas on PostgreSQL, under a prefix", () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${second}/mcp`), { requestInit: { headers } }) as never)
     expect((await client.callTool({ name: "list_workspaces", arguments: {} })).structuredContent).toMatchObject({ count: 0 })
     await client.close()
+  })
+
+  it.each(["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])("read no metadata document of a client at %s", async (name) => {
+    const documents = await documentsAt(name)
+    const kept: Kept = {}
+    const provider = { ...providerOf(kept), clientMetadataUrl: documents.url }
+    expect(await auth(provider, { serverUrl: `${replicas[0]?.url}/mcp` })).toBe("REDIRECT")
+    const asked = await fetch(kept.authorization ?? "", {
+      method: "POST",
+      redirect: "manual",
+      headers: { "Service-Session-Token": session }
+    })
+    expect([asked.status, asked.headers.get("location")]).toStrictEqual([401, null])
+    expect(documents.connections()).toBe(0)
+    documents.close()
   })
 
   it("take a token that is bound to a key with a proof of the key alone", async () => {

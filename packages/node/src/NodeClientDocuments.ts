@@ -1,8 +1,9 @@
 /** Documents of OAuth2 clients, read as the key sets of clients are. */
-import { ClientDocuments, DocumentUnavailable } from "@atelier/core/oauth2"
-import { Effect, Layer } from "effect"
-import { fetchKeySet } from "./NodeKeySets.js"
+import { type ClientDocuments, DocumentUnavailable } from "@atelier/core/oauth2"
+import { Effect } from "effect"
+import { fetchKeySet, type KeySetOptions } from "./NodeKeySets.js"
 
-export const layer = Layer.succeed(ClientDocuments, {
-  read: (url) => Effect.mapError(fetchKeySet(url), ({ message }) => new DocumentUnavailable({ message }))
+/** Reads documents at `https` addresses, of the Internet alone unless `isAllowed` allows others. */
+export const make = (options: KeySetOptions = {}): ClientDocuments["Type"] => ({
+  read: (url) => Effect.mapError(fetchKeySet(url, options), ({ message }) => new DocumentUnavailable({ message }))
 })

@@ -1,6 +1,7 @@
 /** What each option of an embedding application may be. */
 import { HostOptions } from "@atelier/core/platform"
 import type { Dispatcher, PushSender } from "@atelier/core/notifications"
+import type { ClientDocuments } from "@atelier/core/oauth2"
 import type { LoginProvider } from "@atelier/core/identity"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { NodeInstanceVerifier } from "@atelier/node"
@@ -96,6 +97,10 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
       having<Dispatcher>(["method", "dispatch"], "a dispatcher, such as WebhookDispatcher.make({ endpoint }) of @atelier/node")
     ),
     pushSender: having<PushSender>(["generateKeys", "send"], "a sender, such as NodePushSender.make() of @atelier/node"),
+    clientDocuments: having<ClientDocuments["Type"]>(
+      ["read"],
+      "a reader of documents, such as NodeClientDocuments.make() of @atelier/node"
+    ),
     loginProviders: Schema.Array(
       having<LoginProvider>(
         ["type", "start", "complete"],
