@@ -1,3 +1,4 @@
+import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { describeAgents, describeAgentsOnEach, type AgentServer, type RunningAgent } from "../agents/AgentServer.js"
@@ -32,6 +33,36 @@ const openProcess = async (server: AgentServer, agent: RunningAgent, token: stri
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject))
   return { id, pid, socket, closed, told, output: () => output }
 }
+
+const anything = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("", "\0", "/", "..", "/dev/null", "a".repeat(70_000)),
+  fc.jsonValue()
+)
+const mostly = (good: fc.Arbitrary<unknown>) => fc.oneof({ arbitrary: good, weight: 6 }, { arbitrary: anything, weight: 1 })
+
+/** Orders of a program that does nothing, with whatever else an order may have, and what it may not. */
+const anOrder = fc
+  .tuple(
+    fc.oneof(
+      fc.record({ program: mostly(fc.constantFrom("true", "/missing/program", "/", "true\0")) }),
+      fc.record({ command: mostly(fc.constantFrom(":", "exit 3", "kill -9 $$", "", ":\0")) }),
+      fc.record({ program: fc.constant("true"), command: fc.constant(":") })
+    ),
+    fc.record(
+      {
+        args: mostly(fc.array(fc.string(), { maxLength: 4 })),
+        cwd: mostly(fc.constantFrom("/", "/tmp")),
+        env: mostly(fc.dictionary(fc.constantFrom("A", "B", "=", ""), fc.string({ unit: "binary" }), { maxKeys: 2 })),
+        stdin: mostly(fc.string()),
+        encoding: mostly(fc.constantFrom("utf8", "base64")),
+        timeout_ms: mostly(fc.constantFrom(1000, 60_000)),
+        max_output_bytes: mostly(fc.nat(1000))
+      },
+      { requiredKeys: [] }
+    )
+  )
+  .map(([program, rest]) => ({ ...rest, ...program }))
 
 describeAgents("a command", (server) => {
   it("answers how it ended and what it wrote", async () => {
@@ -71,6 +102,18 @@ describeAgents("a command", (server) => {
     const answer = exec(server(), agent, server().owner().token, { command: "echo ready" })
     await link(server(), agent)
     expect(await answer).toMatchObject({ status: 200, body: { stdout: "ready\n" } })
+  })
+
+  it("is the caller's mistake or a result, whatever the order is", async () => {
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const { token } = server().owner()
+    const orders = fc.sample(anOrder, { numRuns: 100, seed: 35 })
+    const answers: Array<number> = []
+    for (const order of orders) answers.push((await exec(server(), agent, token, order)).status)
+    const wrong = orders.filter((_, index) => ![200, 400, 413].includes(answers[index] ?? 0))
+    expect(wrong).toStrictEqual([])
+    expect(answers).toEqual(expect.arrayContaining([200, 400]))
   })
 
   it("ends with its client", async () => {

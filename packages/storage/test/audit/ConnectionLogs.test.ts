@@ -1,8 +1,15 @@
-import { type ConnectedAgent, ConnectionLogRepository, type ConnectionReport, ConnectionLogs, maximumNotes } from "@atelier/core/logs"
+import {
+  abandonedEnder,
+  type ConnectedAgent,
+  ConnectionLogRepository,
+  type ConnectionReport,
+  ConnectionLogs,
+  maximumNotes
+} from "@atelier/core/logs"
 import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
+import { Ids, Timestamp, type Uuid, Worker } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { anOrganization, aUser } from "../../../../test/records/builders.js"
@@ -144,6 +151,15 @@ for (const [name, database] of databases) {
         expect(yield* ends(Timestamp.minus(now, "1 minute"), now)).toBe(3)
         const ended = yield* Effect.forEach([...of, later, own.connection_id], endOf)
         expect(ended.map((end) => (end === null ? null : String(end)))).toStrictEqual([last, null, now, null, begun, null])
+
+        // The worker does the same by itself, once the other process has been silent for long enough
+        const lastly = yield* carriedBy(alive)
+        yield* Worker.runOnce(abandonedEnder)
+        expect(yield* endOf(lastly)).toBeNull()
+        const { announce } = yield* Replicas
+        // A process that does not tell of itself takes no other one for gone
+        yield* Effect.scoped(Effect.zipRight(announce, Effect.zipRight(TestClock.adjust("10 minutes"), Worker.runOnce(abandonedEnder))))
+        expect([yield* endOf(lastly), yield* endOf(own.connection_id)]).toStrictEqual([expect.anything(), null])
       })
     )
 
