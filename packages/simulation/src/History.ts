@@ -281,7 +281,7 @@ const running = (
       chance,
       store,
       bus,
-      machines: new Map(),
+      machines: new Map(setting.machines.map((machine) => [machine.workspaceId, machine])),
       applying: new Map(),
       broken: [],
       mails: [],

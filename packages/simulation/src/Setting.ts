@@ -10,8 +10,9 @@ import { Context, Effect, type Exit } from "effect"
 import { chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore } from "./FaultyStore.js"
+import { startAgents } from "./Agents.js"
 import { type Deployment, type Everything, startReplica } from "./Replica.js"
-import { templateFile, type SimulatedTemplate } from "./SimulatedEngine.js"
+import { type Machine, templateFile, type SimulatedTemplate } from "./SimulatedEngine.js"
 import { makeWorld } from "./World.js"
 
 /** When histories begin: a Monday. */
@@ -23,6 +24,8 @@ export interface Setting {
   readonly organization: Uuid.Uuid
   readonly admin: Uuid.Uuid
   readonly users: ReadonlyArray<Uuid.Uuid>
+  /** Those of the prebuilt workspaces that are ready. */
+  readonly machines: ReadonlyArray<Machine>
   readonly templates: ReadonlyArray<{ readonly id: Uuid.Uuid; readonly versions: ReadonlyArray<Uuid.Uuid> }>
 }
 
@@ -87,6 +90,9 @@ const stored = Effect.gen(function* () {
   return { organization, admin, users, templates }
 })
 
+/** Milliseconds in which the pool of prebuilt workspaces fills up. */
+const settling = 120_000
+
 /** Runs an effect on a replica of its own, without faults, until it has ended. */
 const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
   Effect.gen(function* () {
@@ -109,13 +115,15 @@ const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
     const replica = startReplica(deployment, "setting", 0, simulatedOptions, () => {
       replica.run(effect, (ended) => {
         exit = ended
-        replica.stop(() => {})
       })
     })
     const hasEnded = world.run(() => exit !== undefined, begin + 3_600_000)
+    startAgents(deployment, () => [replica])
+    world.run(() => false, world.now() + settling)
+    replica.stop(() => {})
     world.run(() => false, world.now() + 10_000)
     if (!hasEnded || exit === undefined) return yield* Effect.dieMessage(`The setting was not made: ${world.trace.slice(-20).join("\n")}`)
-    return [yield* exit, yield* store.content] as const
+    return [{ ...(yield* exit), machines: [...deployment.machines.values()] }, yield* store.content] as const
   }).pipe(Effect.scoped)
 
 /** Makes the setting. */

@@ -22,28 +22,6 @@ describe("a simulation", () => {
   })
 })
 
-/** Creations at two replicas, one of which loses its store soon after. */
-const cutOffWhileItBuilds = (seed: number): Plan => ({
-  seed,
-  actions: [
-    ...Array.from({ length: 4 }, (_, user) => ({
-      at: 1_000,
-      is: "call" as const,
-      kind: "create" as const,
-      replica: user % 2,
-      user,
-      target: 0,
-      value: 0
-    })),
-    { at: 3_000, is: "fault", fault: "cut off", replica: 0, value: 999 }
-  ]
-})
-
-it("a replica without its store ends its builds before others take them", () => {
-  const setting = Effect.runSync(makeSetting)
-  for (let seed = 0; seed < 4; seed++) expect(Effect.runSync(runHistory(setting, cutOffWhileItBuilds(seed))).broken).toStrictEqual([])
-})
-
 it("a broken plan is shrunk to the actions that break it", () => {
   const whole = planOf(1)
   const needed = [whole.actions[2], whole.actions[7]]

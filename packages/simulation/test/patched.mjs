@@ -1,0 +1,52 @@
+/** Bundles the simulation with a patch of the sources. */
+import { build } from "esbuild"
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+/** The sources that a patch changes, by their paths, as they are with it. */
+const patchedBy = (patch) => {
+  const folder = mkdtempSync(join(tmpdir(), "atelier-patch-"))
+  try {
+    const paths = Array.from(readFileSync(patch, "utf8").matchAll(/^--- a\/(.*)$/gm), ([, path]) => path)
+    for (const path of paths) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      cpSync(join(root, path), join(folder, path))
+    }
+    execFileSync("git", ["apply", patch], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder) } })
+    return new Map(paths.map((path) => [join(root, path), readFileSync(join(folder, path), "utf8")]))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Bundles the modules of the simulation with a patch into a file, which has to lie where its dependencies are found. */
+export const bundlePatched = async (patch, outfile) => {
+  const sources = patchedBy(patch)
+  await build({
+    entryPoints: [join(root, "packages/simulation/src/index.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    conditions: ["atelier-source"],
+    external: ["better-sqlite3"],
+    logLevel: "error",
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    plugins: [
+      {
+        name: "patched",
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /\/packages\/.*\.ts$/ }, ({ path }) => {
+            const contents = sources.get(path)
+            return contents === undefined ? undefined : { contents, loader: "ts" }
+          })
+      }
+    ]
+  })
+}
