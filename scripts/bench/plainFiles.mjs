@@ -17,11 +17,11 @@ const take = async (request, response) => {
   response.end()
 }
 
-createServer((request, response) => void (request.method === "GET" ? send(response) : take(request, response))).listen(
-  0,
-  "127.0.0.1",
-  function () {
-    process.send({ port: this.address().port })
-  }
-)
+createServer((request, response) => {
+  const answered = request.method === "GET" ? send(response) : take(request, response)
+  // A client that has all bytes may close before the response has ended. It counts the bytes
+  answered.catch(() => response.destroy())
+}).listen(0, "127.0.0.1", function () {
+  process.send({ port: this.address().port })
+})
 process.on("disconnect", () => process.exit())
