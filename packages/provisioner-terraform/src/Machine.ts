@@ -145,7 +145,8 @@ export const jobFolders = ({
 }: Pick<Machine, "options" | "user">): Effect.Effect<Folders, ProvisionFailure, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
-      const folder = join(directory, "jobs", randomUUID())
+      // Short: providers bind a socket in the folder for temporary files, whose path has at most 107 characters (unix(7))
+      const folder = join(directory, "jobs", randomUUID().slice(0, 8))
       const inFolder = (name: string) => join(folder, name)
       const folders = {
         folder,
