@@ -223,11 +223,25 @@ describe("the engine of a template", () => {
     ["with agents in flow style", "agents: [{ name: a, 'container': { image: b } }]\n", ["docker", "kubernetes"]],
     ["with an agent in flow style", "agents:\n  - { name: a, # one\n      container : {image: b} }\n", ["docker", "kubernetes"]],
     ["whose flow style has the word elsewhere", 'agents: [{ name: container, env: { container: "a, container: b" } }]\n', ["local"]],
+    [
+      "with an agent after one in flow style",
+      "agents:\n- { name: a,\n    dir: b }\n- container:\n    image: c\n",
+      ["docker", "kubernetes"]
+    ],
     ["whose flow style never ends", 'agents: [{ name: "a, container: b', ["local"]],
     ["whose script has the word", "agents:\n- name: a\n  startup_script: |\n    container:\n      image: b\n", ["local"]],
     ["whose files have the word", "agents:\n- name: a\nfiles:\n- path: a\n  content: |\n    container: b\n", ["local"]]
   ])("is known for a template %s", (_, yaml, engines) => {
     expect(enginesOf(yaml)).toEqual(engines)
+  })
+
+  it.each([
+    ["mappings", `agents:\n${"- {\n".repeat(16_000)}`],
+    ["keys beneath lists", `agents: ${"[".repeat(32_000)}${"container,".repeat(3_200)}`]
+  ])("is found within a second, whatever %s do not end", (_, yaml) => {
+    const begin = performance.now()
+    expect(enginesOf(yaml)).toEqual(["local"])
+    expect(performance.now() - begin).toBeLessThan(1_000)
   })
 
   const local: EngineRules = { engine: "local" }
