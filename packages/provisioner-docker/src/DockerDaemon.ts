@@ -16,7 +16,10 @@ const usual = Duration.seconds(30)
 type Ask<A> = (docker: Docker, signal: AbortSignal) => Promise<A>
 
 export interface DockerDaemon {
-  /** Calls the daemon. An interrupted call is given up, and the daemon may still do it. */
+  /**
+   * Calls the daemon. An interrupted call is given up, and the daemon may still do it. In a region that cannot be interrupted, the call still ends with its
+   * bound.
+   */
   readonly call: <A>(what: string, ask: Ask<A>, within?: Duration.DurationInput) => Effect.Effect<A, DaemonError>
   /** Opens a stream of the daemon, which ends with the scope. The bound is that of its beginning. */
   readonly stream: (
@@ -84,7 +87,11 @@ export const make = (address: DaemonAddress): DockerDaemon => {
     Effect.tryPromise({
       try: async (signal) => ask(await client(), signal),
       catch: (cause) => failure(what, address.shown, cause)
-    }).pipe(Effect.timeoutFail({ duration: within, onTimeout: () => late(what, Duration.decode(within)) }))
+    }).pipe(
+      // A bound waits for what it interrupts, and the caller may be in a region that cannot be
+      Effect.interruptible,
+      Effect.timeoutFail({ duration: within, onTimeout: () => late(what, Duration.decode(within)) })
+    )
 
   return {
     call,

@@ -66,11 +66,14 @@ describe("a daemon that cannot be reached is named with the reason", () => {
     })
   )
 
-  it.effect("one that never answers, after 30 seconds", () =>
+  it.effect.each([
+    ["one that never answers, after 30 seconds", Effect.interruptible],
+    ["one that never answers a call that nothing interrupts, after 30 seconds", Effect.uninterruptible]
+  ] as const)("%s", ([, region]) =>
     Effect.gen(function* () {
       const accepted: Array<Socket> = []
       const port = yield* Effect.promise(() => portOf(createServer((socket) => void accepted.push(socket))))
-      const asking = yield* Effect.fork(reasonOf(`tcp://127.0.0.1:${port}`))
+      const asking = yield* Effect.fork(region(reasonOf(`tcp://127.0.0.1:${port}`)))
       yield* TestClock.adjust("31 seconds")
       expect(yield* Fiber.join(asking)).toBe("the version cannot be read: the Docker daemon has not answered within 30s")
       for (const socket of accepted) socket.destroy()

@@ -190,20 +190,26 @@ export const makeContainers = (place: Place): Containers => {
       catch: (cause) => new CommandError({ message: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
     })
 
-  /** Calls the daemon, and returns its answer. */
-  const called = (what: string, ask: Ask): Effect.Effect<unknown, CommandError> =>
-    tried(what, async (signal) => {
-      const response = await opened(socketPath, ask, signal)
-      const text = await textOf(response)
-      const status = response.statusCode ?? 0
-      if (status >= 300 && status !== 304) throw new Error(String(field(jsonIn(text), "message") ?? `the Docker daemon answers ${status}`))
-      return jsonIn(text)
-    }).pipe(
+  /** Gives up what the daemon does not answer in time, also where the caller cannot be interrupted. */
+  const bounded = <A>(what: string, run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandError> =>
+    tried(what, run).pipe(
+      // A bound waits for what it interrupts
+      Effect.interruptible,
       Effect.timeoutFail({
         duration: callTime,
         onTimeout: () => new CommandError({ message: `${what}: the Docker daemon has not answered within ${Duration.format(callTime)}` })
       })
     )
+
+  /** Calls the daemon, and returns its answer. */
+  const called = (what: string, ask: Ask): Effect.Effect<unknown, CommandError> =>
+    bounded(what, async (signal) => {
+      const response = await opened(socketPath, ask, signal)
+      const text = await textOf(response)
+      const status = response.statusCode ?? 0
+      if (status >= 300 && status !== 304) throw new Error(String(field(jsonIn(text), "message") ?? `the Docker daemon answers ${status}`))
+      return jsonIn(text)
+    })
 
   const remove = (id: string) =>
     Effect.ignoreLogged(
@@ -298,10 +304,10 @@ export const makeContainers = (place: Place): Containers => {
       })
   }
 
-  const begin = (id: string, command: Command, ended: Running["ended"], closed: Running["closed"]) =>
+  /** `lost` gives up the calls that last as long as the container. */
+  const begin = (id: string, command: Command, ended: Running["ended"], closed: Running["closed"], lost: AbortController) =>
     Effect.gen(function* () {
-      const lost = new AbortController()
-      const attached = yield* tried("the output of Terraform cannot be read", async () => {
+      const attached = yield* bounded("the output of Terraform cannot be read", async () => {
         const query = { stream: "1", stdout: "1", stderr: "1" }
         const response = await opened(socketPath, { method: "POST", path: `/containers/${id}/attach`, query }, lost.signal)
         if (response.statusCode !== 200) throw new Error(`the Docker daemon answers ${response.statusCode}`)
@@ -321,7 +327,7 @@ export const makeContainers = (place: Place): Containers => {
         // The daemon signals the first process alone. Interrupted, Terraform ends its programs by itself
         killFollowers: Effect.void,
         clear: signal(id, "SIGKILL").pipe(
-          Effect.zipRight(Effect.ignore(Effect.timeout(Deferred.await(ended), callTime))),
+          Effect.zipRight(Effect.ignore(Effect.timeout(Effect.interruptible(Deferred.await(ended)), callTime))),
           Effect.zipRight(remove(id)),
           // What a daemon does not answer is given up
           Effect.zipRight(Effect.sync(() => lost.abort()))
@@ -334,7 +340,13 @@ export const makeContainers = (place: Place): Containers => {
       Effect.gen(function* () {
         yield* clearOnce
         const id = yield* create(command)
-        return yield* Effect.onError(begin(id, command, ended, closed), () => remove(id))
+        const lost = new AbortController()
+        return yield* Effect.onError(begin(id, command, ended, closed, lost), () =>
+          Effect.zipRight(
+            Effect.sync(() => lost.abort()),
+            remove(id)
+          )
+        )
       }).pipe(Effect.uninterruptible)
   }
 }
