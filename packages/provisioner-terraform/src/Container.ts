@@ -22,6 +22,8 @@ export interface ContainerOptions {
 
 /** Runs commands in containers. */
 export interface Containers {
+  /** Removes what a server that was killed has left. It succeeds once, and before the first command. */
+  readonly clear: Effect.Effect<void, CommandError>
   /** Starts a command. Nothing interrupts it: what is made is then known, and removed. */
   readonly start: (command: Command, ended: Running["ended"], closed: Running["closed"]) => Effect.Effect<Running, CommandError>
 }
@@ -216,7 +218,6 @@ export const makeContainers = (place: Place): Containers => {
       called("a container of Terraform cannot be removed", { method: "DELETE", path: `/containers/${id}`, query: { force: "1", v: "1" } })
     )
 
-  /** Removes what a server that was killed has left. It succeeds once, before the first command. */
   let isCleared = false
   const cleared = Effect.gen(function* () {
     if (isCleared) return
@@ -336,6 +337,7 @@ export const makeContainers = (place: Place): Containers => {
     })
 
   return {
+    clear: clearOnce,
     start: (command, ended, closed) =>
       Effect.gen(function* () {
         yield* clearOnce

@@ -1,7 +1,7 @@
 /** The engine that runs Terraform, or OpenTofu, on the templates of that language. templates-and-provisioning.md §9, §10. */
-import { HostOptions, StartError, startedWith } from "@atelier/core/platform"
+import { Background, HostOptions, StartError, startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
@@ -118,6 +118,9 @@ export const layer = (options: Options) =>
         const socketPath = socketIn(container?.host)
         const containers =
           container === undefined || socketPath === undefined ? undefined : makeContainers({ options: container, socketPath, directory })
+        // An apply of a server that was killed would go on without its folder. A daemon that is away now may come
+        if (containers !== undefined)
+          yield* Background.once("terraform_containers", Effect.retry(containers.clear, Schedule.spaced("1 minute")))
         const processes = yield* ProcessTable
         return [makeEngine({ options, bounds: boundsOf(limits), groups, user, containers, processes, cacheLock })]
       })

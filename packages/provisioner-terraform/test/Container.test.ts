@@ -100,3 +100,11 @@ it.scoped("a command is given up where the daemon does not answer that it was ki
     expect(Either.isLeft(yield* Effect.either(Deferred.await(running.ended)))).toBe(true)
   })
 )
+
+it.scoped("a start of the engine removes the containers that a killed server has left", () =>
+  Effect.gen(function* () {
+    const { got, socketPath } = yield* aDaemon({ "GET json": json(200, [{ Id: "one" }]) })
+    yield* anEngine({ container: { image: "terraform:1", host: `unix://${socketPath}` } })
+    yield* got("DELETE one")
+  })
+)
