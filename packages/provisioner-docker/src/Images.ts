@@ -229,7 +229,8 @@ export const makeImages = (daemon: DockerDaemon, { buildTimeout, deployment, lar
       const context = contextOf(source, image.context)
       const tag = tagOf(deployment, image, context)
       const found = yield* present(tag)
-      if (found !== undefined) return found
+      // One that was built before the limit, or by a build that ended before the look at its size
+      if (found !== undefined) return yield* Effect.as(refuseLarge(tag), found)
       const what = "the image cannot be built"
       const ownLabels: Labels = { [labels.deployment]: deployment, [labels.part]: "image" }
       yield* say(`Building the image of ${image.dockerfile}.`)

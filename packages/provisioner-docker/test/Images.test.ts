@@ -56,5 +56,8 @@ describe.skipIf(daemon === undefined)(`builds of images${skipped}`, { timeout: 1
     const large = await built("RUN head -c 20000000 /dev/zero > /large", { largestBuild: 10 * 2 ** 20 })
     expect(large.failure).toMatch(/^the image has \d+ MiB, more than the operator's maximum of 10 MiB \(image\)$/)
     expect(await docker("images", "--quiet", "--filter", `label=atelier.dev/deployment=${deployment}`)).not.toMatch(/\n.*\n/)
+    const step = "RUN head -c 20000001 /dev/zero > /large"
+    expect((await built(step)).failure).toBeUndefined()
+    expect((await built(step, { largestBuild: 10 * 2 ** 20 })).failure).toMatch(/^the image has \d+ MiB, more than/)
   })
 })
