@@ -21,6 +21,9 @@ const concurrency = 4
 /** Between two looks at a container that another call removes. */
 const removeAgain = Schedule.spaced("250 millis")
 
+/** How often a port is asked for again that has just become free. */
+const reservations = 5
+
 /** How long the daemon may take to copy what an image has at the place of a volume. */
 const createLimit = Duration.minutes(2)
 
@@ -74,6 +77,8 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
       Effect.zipRight(
         daemon.call(`the volume ${name} cannot be read`, (docker, abortSignal) => docker.getVolume(name).inspect({ abortSignal }))
       ),
+      // A stop of the workspace that had it may remove it between the two calls
+      Effect.retry({ times: reservations, while: isMissing }),
       Effect.map(({ Labels: found }) => found?.[labels.workspace] ?? "")
     )
   }

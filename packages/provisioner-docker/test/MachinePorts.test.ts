@@ -1,6 +1,9 @@
 /** Ports of workspaces that have the network of the daemon's machine. */
 import { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { expect, it } from "vitest"
 import { parse } from "../src/DaemonAddress.js"
 import { make } from "../src/DockerDaemon.js"
@@ -21,6 +24,25 @@ it("a workspace has the same port at each start, and never one that another has"
   expect(portOf(one, new Map([[one, port]]))).toBe(port)
   expect(portOf(other, new Map())).not.toBe(port)
   expect(portOf(one, new Map([[other, port]]))).toBe(port === 29_999 ? 20_000 : port + 1)
+})
+
+it("a port that another workspace's stop frees at that moment is reserved", async () => {
+  let looks = 0
+  const server = createServer(({ method }, response) => {
+    const isGone = method === "GET" && looks++ === 0
+    const volume = { Name: "atelier-port-20000", Labels: { "atelier.dev/workspace-id": one } }
+    response
+      .writeHead(isGone ? 404 : 200, { "Content-Type": "application/json" })
+      .end(JSON.stringify(isGone ? { message: "no such volume" } : volume))
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  try {
+    const address = Effect.runSync(parse(`tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, undefined))
+    expect(await Effect.runPromise(makeWorkspaceContainers(make(address), "default").reservePort(one, 20_000))).toBe(one)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
 })
 
 it.skipIf(daemon === undefined)(`workspaces that start at one moment get ports of their own${skipped}`, async () => {
