@@ -1,13 +1,12 @@
 /** The engine whose workspaces are Pods of a Kubernetes cluster. docs/kubernetes.md. */
 import { DeploymentOptions } from "@atelier/core/deployment"
-import { Cryptography, HostOptions, Ids, reasonOf, StartError } from "@atelier/core/platform"
+import { Cryptography, HostOptions, Ids, StartError } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
 import { openLater, templateEngines } from "@atelier/provisioner/engine"
 import { Effect, ExecutionStrategy, Exit, Layer, Option, Scope, Stream } from "effect"
-import { readFileSync } from "node:fs"
-import { parse } from "yaml"
 import type { Cluster, Clusters } from "./Cluster.js"
 import { ClusterError } from "./cluster/ClusterError.js"
+import { optionsWithFile } from "./OptionsFile.js"
 import { type Options, optionsSchema } from "./Settings.js"
 
 export type { DefaultLimits, MaximumLimits, Options, Toleration } from "./Settings.js"
@@ -109,28 +108,9 @@ const make = (options: Options) =>
     return [engine]
   })
 
-/** Options of a YAML file, by the names that they have here. Fails with `StartError` for a file that cannot be read. */
-const optionsIn = (file: string): Effect.Effect<Options, StartError> =>
-  Effect.gen(function* () {
-    const value = yield* Effect.try({
-      try: (): unknown => parse(readFileSync(file, "utf8")) ?? {},
-      catch: (cause) => new StartError({ option: "kubernetes.optionsFile", value: file, reason: `cannot be read: ${reasonOf(cause)}` })
-    })
-    const refusal = HostOptions.refusalOf("kubernetes", optionsSchema, value)
-    // The schema has been checked, and its values are the options as they are
-    return refusal === undefined ? (value as Options) : yield* refusal
-  })
-
-/** Returns the options without those that are undefined, so that they take the place of no others. */
-const definedOptions = (options: Options): Options => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-
 /** Returns the layer of the options in a file, if there is one, and of others, which win. */
 export const layerWithFile = (file: string | undefined, options: Options) =>
-  Layer.unwrapEffect(
-    Effect.map(file === undefined ? Effect.succeed<Options>({}) : optionsIn(file), (further) =>
-      layer({ ...further, ...definedOptions(options) })
-    )
-  )
+  Layer.unwrapEffect(Effect.map(optionsWithFile(file, options), layer))
 
 /**
  * Workspaces as Pods of a Kubernetes cluster, one for each agent, with volumes that outlive them. The cluster may be away when the server starts: builds

@@ -1,6 +1,15 @@
 /** The engine on the command line of the daemon's program. */
+import { StartError } from "@atelier/core/platform"
 import { DaemonEngine } from "@atelier/provisioner/daemon"
+import { Effect, Layer } from "effect"
 import * as KubernetesProvisioner from "./KubernetesProvisioner.js"
+import { optionsWithFile } from "./OptionsFile.js"
+
+/** Jobs do not tell a daemon their organization. Without a refusal, all workspaces would be in the one namespace. */
+const noNamespaces = new StartError({
+  option: "kubernetes.namespaces",
+  reason: "cannot be used by a provisioner daemon: run a daemon for each organization, and name its namespace in kubernetes.namespace"
+})
 
 export const engine = DaemonEngine.make({
   name: "kubernetes",
@@ -19,7 +28,7 @@ export const engine = DaemonEngine.make({
     "options-file": { type: "file", value: "FILE", description: "a YAML file with further options of the engine" }
   },
   layer: ({ environmentPrefix, options: { "options-file": file, ...options } }) =>
-    KubernetesProvisioner.layerWithFile(file, {
+    optionsWithFile(file, {
       kubeconfig: options.kubeconfig,
       context: options.context,
       namespace: options.namespace,
@@ -28,5 +37,12 @@ export const engine = DaemonEngine.make({
       runtimeImage: options["runtime-image"],
       storageClass: options["storage-class"],
       environmentPrefix
-    })
+    }).pipe(
+      Effect.filterOrFail(
+        ({ namespaces }) => namespaces === undefined,
+        () => noNamespaces
+      ),
+      Effect.map(KubernetesProvisioner.layer),
+      Layer.unwrapEffect
+    )
 })

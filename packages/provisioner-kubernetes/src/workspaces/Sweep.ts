@@ -30,7 +30,7 @@ const asked = (ids: ReadonlyArray<Uuid.Uuid>, known: Known): Effect.Effect<Reado
   ids.length === 0 ? Effect.succeed(new Set()) : known([...new Set(ids)])
 
 /**
- * Deletes the objects of workspaces that do not exist, and the Pods of builds that have ended without success. Kept volumes stay: an orphaned workspace leaves
+ * Deletes the objects of workspaces that are gone, and the Pods of builds that have ended without success. Kept volumes stay: an orphaned workspace leaves
  * them on purpose. Returns the names of the Secrets that stay: their Pods have to run.
  */
 export const sweep = (
