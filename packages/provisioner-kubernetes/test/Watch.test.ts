@@ -1,6 +1,6 @@
 /** What the client does when an API server forgets, is busy or goes away. A server of this test answers: a real one does so only after hours or under load. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream, TestClock } from "effect"
 import { once } from "node:events"
 import { Agent, createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -114,3 +114,12 @@ describe("a watch", () => {
     })
   )
 })
+
+it.scoped("a call that nothing interrupts ends within its bound", () =>
+  Effect.gen(function* () {
+    const { resources } = yield* aClient([() => {}])
+    const asking = yield* Effect.fork(Effect.uninterruptible(Effect.flip(resources.list("pods", Any, "dev", {}))))
+    yield* TestClock.adjust("31 seconds")
+    expect((yield* Fiber.join(asking)).message).toMatch(/no answer within 30 seconds$/)
+  })
+)

@@ -161,7 +161,8 @@ export const makeApi = (connection: Connection): Api => {
     })
 
   const bounded = <A>(doing: string, effect: Effect.Effect<A, ClusterError>) =>
-    Effect.timeoutFail(effect, {
+    // A bound waits for what it interrupts, and the caller may be in a region that cannot be
+    Effect.timeoutFail(Effect.interruptible(effect), {
       duration: longestAnswer,
       onTimeout: () => silence(doing, `no answer within ${Duration.toSeconds(longestAnswer)} seconds`)
     })
