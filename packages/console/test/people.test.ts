@@ -15,7 +15,7 @@ describeConsole("the people of a deployment", (console) => {
       ["/organizations", "Organizations"],
       ["/organizations/default", "Default"],
       ["/organizations/default/groups", "Default"],
-      ["/organizations/default/groups/default", "Everyone"],
+      ["/organizations/default/groups/Everyone", "Everyone"],
       ["/organizations/default/roles", "Default"],
       ["/organizations/default/create-role", "Create a role"],
       ["/organizations/default/provisioners", "Default"],

@@ -174,7 +174,7 @@ describeAgents("the machine of an agent", (server) => {
     for (const path of ["/listening-ports", "/containers"]) {
       expect((await get(agent.id, path, stranger.token)).status).toBe(404)
       const answer = await get(away.id, path)
-      expect([answer.status, answer.body]).toMatchObject([400, { message: expect.stringContaining("connecting") }])
+      expect([answer.status, answer.body]).toMatchObject([400, { message: expect.stringContaining("has not connected yet") }])
     }
     const watched = server().socket(`/workspaceagents/${away.id}/containers/watch`, server().owner().token)
     expect((await watched.refused).status).toBe(400)

@@ -14,11 +14,11 @@ import { ended, fileIdOf, getVersion, upload } from "../../../../../test/http/te
 import { type AgentServer, startAgentServer } from "../../agents/AgentServer.js"
 import { version as daemonVersion } from "../../../../provisioner/src/daemon/Version.js"
 
-const built = (name: string): string => fileURLToPath(new URL(`../../../../provisioner/dist/${name}`, import.meta.url))
+const built = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
-/** The bundle has the engines of the package; the modules also find the packages of others, and take six times as long to start. */
-const bundle = built("program.js")
-const modules = built("daemon/main.js")
+/** The program `atelier` has the engines in itself. The daemon's own modules also find the packages of others, and take six times as long to start. */
+const bundle = [built("atelier/dist/program.js"), "provisionerd"]
+const modules = [built("provisioner/dist/daemon/main.js")]
 
 const Key = Schema.Struct({ key: Schema.String })
 const Version = Schema.Struct({ id: Schema.String, job: Schema.Struct({ id: Schema.String }) })
@@ -63,7 +63,7 @@ describe("the program of the daemon", () => {
     mkdirSync(bin, { recursive: true })
     const binary = terraform(folder, join(folder, `${name}.record`), join(folder, go))
     writeFileSync(join(bin, "terraform"), binary, { mode: 0o755 })
-    const child = spawn(process.execPath, [program, "--engine", "terraform", ...args], {
+    const child = spawn(process.execPath, [...program, "--engine", "terraform", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: `${bin}:${process.env["PATH"]}`, ATELIER_PROVISIONER_KEY: secret }
     })
@@ -97,7 +97,7 @@ describe("the program of the daemon", () => {
   it("prints its options and its version", async () => {
     const help = launch(["--help"])
     expect(await help.exit).toBe(0)
-    expect(help.output()).toMatch(/^Usage: atelier-provisioner --url URL --key KEY/)
+    expect(help.output()).toMatch(/^Usage: atelier provisionerd --url URL --key KEY/)
     const version = launch(["--version"])
     expect(await version.exit).toBe(0)
     expect(version.output()).toBe(`v${daemonVersion}\n`)
