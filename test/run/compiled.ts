@@ -1,4 +1,5 @@
 /** Has tests run what the compiler wrote for the packages' sources, instead of the sources. */
+import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { Plugin } from "vitest/config"
 
@@ -12,6 +13,9 @@ export const compiled: Plugin = {
   resolveId(id, importer) {
     if (importer === undefined || !id.startsWith(".")) return undefined
     const [, folder, module] = /^(.*\/packages\/[^/]+)\/src\/(.*\.js)$/.exec(resolve(dirname(importer), id)) ?? []
-    return folder === undefined || module === undefined ? undefined : join(folder, "dist", module)
+    if (folder === undefined || module === undefined) return undefined
+    const file = join(folder, "dist", module)
+    // The console is an application, of which the compiler writes nothing
+    return existsSync(file) ? file : undefined
   }
 }
