@@ -74,11 +74,11 @@ const useWidth = (element: RefObject<HTMLElement | null>): number => {
   return width
 }
 
-const isControl = (target: EventTarget, within: Element): boolean => {
-  if (!(target instanceof Element)) return false
-  const control = target.closest("a,button,input,select,label,[role=menuitem]")
-  return control !== null && within.contains(control)
-}
+/** Whether an event is one of the element itself: React also brings those of the menus and dialogs that its cells open elsewhere in the page. */
+const isWithin = ({ currentTarget, target }: { readonly currentTarget: Element; readonly target: EventTarget }): boolean =>
+  target instanceof Element && currentTarget.contains(target)
+
+const isControl = (target: EventTarget): boolean => target instanceof Element && target.closest("a,button,input,select,label") !== null
 
 export const Table = <Row,>({
   columns: allColumns,
@@ -163,13 +163,8 @@ export const Table = <Row,>({
   })
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (
-      event.metaKey ||
-      event.ctrlKey ||
-      event.altKey ||
-      (event.target instanceof Element && event.target.closest("input,[role=menu]") !== null)
-    )
-      return
+    if (!isWithin(event) || event.metaKey || event.ctrlKey || event.altKey) return
+    if (event.target instanceof HTMLInputElement) return
     const moves: Readonly<Record<string, number>> = {
       ArrowDown: active + 1,
       ArrowUp: active - 1,
@@ -262,7 +257,7 @@ export const Table = <Row,>({
               style={{ ["--columns" as string]: template, height: rowHeight, transform: `translateY(${start - offset}px)` }}
               onFocus={() => setActive(index)}
               onClick={(event: MouseEvent<HTMLDivElement>) => {
-                if (row === undefined || isControl(event.target, event.currentTarget)) return
+                if (row === undefined || !isWithin(event) || isControl(event.target)) return
                 if (event.shiftKey && hasSelection) toggle(index, true)
                 else onOpen?.(row)
               }}
