@@ -47,6 +47,13 @@ describeConsole("the people of a deployment", (console) => {
     await dialog.getByRole("button", { name: "New user" }).click()
     await page.getByText("grace was created").waitFor()
 
+    // What a row's menu opens does not open the row
+    await page.getByRole("button", { name: "Actions for grace" }).click()
+    await page.getByRole("menuitem", { name: "Suspend" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(new URL(page.url()).pathname).toBe("/deployment/users")
+
     await page.getByRole("row", { name: /grace/ }).click()
     await page.getByRole("checkbox", { name: "Auditor" }).check()
     await expect
@@ -122,6 +129,18 @@ describeConsole("the people of a deployment", (console) => {
     await filter.fill("foo:bar")
     await filter.press("Enter")
     await page.getByRole("alert").waitFor()
+    await context.close()
+  })
+
+  it("ask again who they are when the first answer was a failure", async () => {
+    const { open } = console()
+    const { context, go, page } = await open("member")
+    await page.route("**/api/v2/users/me", (route) => route.fulfill({ status: 418, json: { message: "Not now." } }))
+    await go("/workspaces")
+    await page.getByText("Not now.").waitFor()
+    await page.unroute("**/api/v2/users/me")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("heading", { level: 1, name: "Workspaces" }).waitFor()
     await context.close()
   })
 

@@ -8,6 +8,7 @@ import { Button, ButtonLink } from "../ui/Button.js"
 import { Code } from "../ui/Code.js"
 import { useTitle } from "../ui/Page.js"
 import { Empty, ErrorState } from "../ui/States.js"
+import { queryClient } from "./queries.js"
 
 export const NotFoundScreen = () => {
   useTitle(shellText.notFound)
@@ -29,7 +30,14 @@ export const NotFoundScreen = () => {
 
 /** Catches what a screen throws; a new version of the server has other files, which a reload brings. */
 export const CrashScreen = ({ error, reset }: ErrorComponentProps) => {
-  if (error instanceof AtelierError) return <ErrorState isScreen error={error} onRetry={reset} />
+  if (error instanceof AtelierError) {
+    const retry = (): void => {
+      // Who is signed in is asked for above all screens: what failed there would fail again, and is not asked for anew
+      void queryClient.resetQueries({ predicate: ({ state }) => state.status === "error" && state.data === undefined })
+      reset()
+    }
+    return <ErrorState isScreen error={error} onRetry={retry} />
+  }
   return (
     <Empty
       isScreen
