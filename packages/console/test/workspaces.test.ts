@@ -40,6 +40,16 @@ describeConsole(
       await page.getByLabel(hostile).fill("kept")
       await page.getByLabel("Name", { exact: true }).fill("first")
       await expectWellMade(page)
+      // What was typed stays when the template cannot be read again
+      const address = "**/api/v2/organizations/default/templates/form*"
+      await page.route(address, (route) => route.fulfill({ status: 418, json: { message: "Not now." } }))
+      const refused = page.waitForResponse(address)
+      await page.clock.setFixedTime(Date.now() + 60_000)
+      await page.evaluate(() => dispatchEvent(new Event("visibilitychange")))
+      await refused
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+      await page.unroute(address)
+      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("first")
       await page.getByRole("button", { name: "Create workspace" }).click()
 
       await page.waitForURL(/\/@member\/first$/)
@@ -108,6 +118,16 @@ describeConsole(
       await page.waitForURL(/\/@[^/]+\/w77\d*$/)
       await page.goBack()
       await page.getByText("111 workspaces").waitFor()
+
+      // What a row's menu opens does not open the row
+      await grid
+        .getByRole("button", { name: /^More actions for/ })
+        .first()
+        .click()
+      await page.getByRole("menuitem", { name: "Delete" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      expect(new URL(page.url()).pathname).toBe("/workspaces")
       await context.close()
     })
 

@@ -41,7 +41,7 @@ const linkOf = (address: string): string | undefined => {
 }
 
 export const Inbox = ({ isCollapsed }: { readonly isCollapsed: boolean }) => {
-  const { data, error, isPending, refetch } = useQuery(inboxQuery)
+  const { data, error, isLoadingError, isPending, refetch } = useQuery(inboxQuery)
   useLive({
     of: ["inbox"],
     open: (signal) => inbox.watchInboxNotifications(client, { format: "plaintext" }, { signal }),
@@ -105,7 +105,7 @@ export const Inbox = ({ isCollapsed }: { readonly isCollapsed: boolean }) => {
             <div className="inbox-item">
               <SkeletonLines count={4} />
             </div>
-          ) : error !== null ? (
+          ) : isLoadingError ? (
             <ErrorState error={error} onRetry={refetch} />
           ) : data.notifications.length === 0 ? (
             <Empty icon={<Bell />} title={inboxText.empty}>

@@ -23,7 +23,7 @@ const usualFont = "geist-mono"
 /** The colours and the terminal's font. The server keeps both for the user's other programs. */
 export const Appearance = () => {
   const theme = useTheme()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: settingsKey,
     queryFn: ({ signal }) => personalSettings.getAppearance(client, { user: "me" }, { signal })
   })
@@ -60,7 +60,7 @@ export const Appearance = () => {
         </fieldset>
       </Section>
       <Section title={appearanceText.font} description={appearanceText.fontDescription}>
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
           <SkeletonLines count={1} />

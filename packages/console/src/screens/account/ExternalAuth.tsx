@@ -45,13 +45,13 @@ const placesOf = (providers: ReadonlyArray<ExternalAuthLinkProvider>, links: Rea
 /** The accounts at other services that workspaces get tokens of. */
 export const ExternalAuth = () => {
   const [asked, setAsked] = useState<Place | undefined>()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: linksKey,
     queryFn: ({ signal }) => externalAuth.listExternalAuth(client, { signal })
   })
 
   const content = () => {
-    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined)
       return (
         <div className="section-body">

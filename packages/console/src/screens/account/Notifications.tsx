@@ -43,8 +43,9 @@ export const Notifications = () => {
   })
 
   const content = () => {
-    const error = templates.error ?? preferences.error
-    if (error !== null) return <ErrorState error={error} onRetry={() => Promise.all([templates.refetch(), preferences.refetch()])} />
+    const failed = [templates, preferences].find(({ isLoadingError }) => isLoadingError)
+    if (failed !== undefined)
+      return <ErrorState error={failed.error} onRetry={() => Promise.all([templates.refetch(), preferences.refetch()])} />
     if (templates.data === undefined || preferences.data === undefined)
       return (
         <Section>

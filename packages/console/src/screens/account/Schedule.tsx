@@ -22,14 +22,14 @@ const zones = (): ReadonlyArray<string> => ["UTC", ...Intl.supportedValuesOf("ti
 
 /** When the user's workspaces may be stopped. */
 export const Schedule = () => {
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: hoursKey,
     queryFn: ({ signal }) => quietHours.getQuietHours(client, { user: "me" }, { signal })
   })
   const content = () => {
     // A deployment without the feature has no such address
     if (statusOf(error) === 403 || statusOf(error) === 404) return <Empty icon={<Moon />} title={scheduleText.missing} />
-    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     return data === undefined ? <SkeletonLines /> : <HoursForm key={data[0].raw_schedule} hours={data[0]} />
   }
   return (

@@ -80,13 +80,13 @@ const disconnect = async (id: string): Promise<void> => {
 const AppsSection = () => {
   const { id } = useMe()
   const [asked, setAsked] = useState<{ readonly id: string; readonly name: string } | undefined>()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["oauth2-apps", "of", id],
     queryFn: ({ signal }) => oauth2.listOAuth2Apps(client, { user_id: id }, { signal })
   })
 
   const content = () => {
-    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined)
       return (
         <div className="section-body">

@@ -32,13 +32,13 @@ export const SshKeys = () => (
 
 const GitKeySection = () => {
   const [isAsked, setAsked] = useState(false)
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: gitKey,
     queryFn: ({ signal }) => gitSshKeys.getGitSshKey(client, { user: "me" }, { signal })
   })
 
   const content = () => {
-    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined) return <SkeletonLines />
     return (
       <>
@@ -77,7 +77,7 @@ const GitKeySection = () => {
 const ClientKeysSection = () => {
   const [isAdding, setAdding] = useState(false)
   const [asked, setAsked] = useState<UserSshKey | undefined>()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: clientKeys,
     queryFn: ({ signal }) => sshKeys.listSshKeys(client, { user: "me" }, { signal })
   })
@@ -92,7 +92,7 @@ const ClientKeysSection = () => {
   }
 
   const content = () => {
-    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined)
       return (
         <div className="section-body">

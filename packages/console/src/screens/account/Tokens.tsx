@@ -30,7 +30,7 @@ const objectsOf = ({ allow_list }: APIKeyWithOwner): number => allow_list.filter
 export const Tokens = () => {
   const [asked, setAsked] = useState<APIKeyWithOwner | undefined>()
   const now = useNow()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: tokensKey,
     queryFn: ({ signal }) => keys.listTokens(client, { user: "me", include_expired: true }, { signal })
   })
@@ -51,7 +51,7 @@ export const Tokens = () => {
   )
 
   const content = () => {
-    if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined) return <TableSkeleton rows={4} />
     if (data.length === 0)
       return (

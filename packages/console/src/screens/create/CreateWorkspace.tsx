@@ -30,11 +30,11 @@ const route = getRouteApi("/templates/$organization/$template/workspace")
 
 export const CreateWorkspace = () => {
   const { organization, template: name } = route.useParams()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["templates", organization, name],
     queryFn: ({ signal }) => templates.getTemplateByName(client, { organization, templatename: name }, { signal })
   })
-  if (error !== null) return <ErrorState isScreen error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState isScreen error={error} onRetry={refetch} />
   return (
     <Page width="narrow">
       <PageHeader

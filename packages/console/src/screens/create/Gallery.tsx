@@ -22,7 +22,7 @@ const holds = (template: Template, words: string): boolean =>
   )
 
 export const Gallery = () => {
-  const { data, error, isPending, refetch } = useQuery(templatesQuery)
+  const { data, error, isLoadingError, isPending, refetch } = useQuery(templatesQuery)
   const [typed, setTyped] = useState("")
   const organization = useOrganization()
   const hasOthers = useOrganizations().length > 1
@@ -37,7 +37,7 @@ export const Gallery = () => {
         description={createText.galleryHint}
         crumbs={[{ label: workspacesText.title, link: { to: "/workspaces" } }]}
       />
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : isPending ? (
         <div className="gallery" aria-hidden>

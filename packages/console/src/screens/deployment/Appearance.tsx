@@ -15,10 +15,10 @@ import { notify } from "../../ui/Toast.js"
 import { DeploymentFrame } from "./DeploymentFrame.js"
 
 export const Appearance = () => {
-  const { data, error, refetch } = useQuery(appearanceQuery)
+  const { data, error, isLoadingError, refetch } = useQuery(appearanceQuery)
   return (
     <DeploymentFrame>
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <Section>

@@ -28,7 +28,7 @@ const crumbs = [
 
 export const ApplicationDetail = () => {
   const { app } = useParams({ from: "/deployment/oauth2-provider/apps/$app" })
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["oauth2-apps", app],
     queryFn: ({ signal }) => oauth2.getOAuth2App(client, { app }, { signal })
   })
@@ -39,7 +39,7 @@ export const ApplicationDetail = () => {
         icon={data === undefined ? undefined : <Avatar name={data.name} src={data.icon} size={28} isThing />}
         title={data?.name ?? deploymentText.tabs.applications}
       />
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <Section>
@@ -128,7 +128,7 @@ const Secrets = ({ app }: { readonly app: string }) => {
   const [deleting, setDeleting] = useState<string | undefined>()
   const queryClient = useQueryClient()
   const queryKey = ["oauth2-apps", app, "secrets"]
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey,
     queryFn: ({ signal }) => oauth2.listOAuth2AppSecrets(client, { app }, { signal })
   })
@@ -153,7 +153,7 @@ const Secrets = ({ app }: { readonly app: string }) => {
         ) : undefined
       }
     >
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <div className="deployment-row">

@@ -28,7 +28,7 @@ export const ApplicationList = () => {
   })
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["oauth2-apps"],
     queryFn: ({ signal }) => oauth2.listOAuth2Apps(client, {}, { signal })
   })
@@ -54,7 +54,7 @@ export const ApplicationList = () => {
       }
     >
       <Section isFlush title={applicationsText.title} description={applicationsText.hint}>
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
           <div className="deployment-row">

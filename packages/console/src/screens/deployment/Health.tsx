@@ -69,6 +69,7 @@ export const Health = () => {
   const {
     data: report,
     error,
+    isLoadingError,
     isFetching,
     refetch
   } = useQuery({
@@ -108,7 +109,7 @@ export const Health = () => {
           )
         }
       >
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : report === undefined ? (
           <div className="deployment-row">

@@ -40,7 +40,7 @@ export const LicenseList = () => {
         description={licensesText.hint}
         actions={may.create ? <Button onClick={() => setAdding(true)}>{licensesText.add}</Button> : undefined}
       >
-        {list.error !== null ? (
+        {list.isLoadingError ? (
           <ErrorState error={list.error} onRetry={list.refetch} />
         ) : list.data === undefined ? (
           <div className="deployment-row">
@@ -73,7 +73,7 @@ export const LicenseList = () => {
         <Callout key={message} kind="warning" title={message} />
       ))}
       <Section title={licensesText.features}>
-        {entitlements.error !== null ? (
+        {entitlements.isLoadingError ? (
           <ErrorState error={entitlements.error} onRetry={entitlements.refetch} />
         ) : entitlements.data === undefined ? (
           <SkeletonLines count={6} />

@@ -47,7 +47,7 @@ export const NotificationMethods = () => {
 const Pause = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
   const queryKey = ["notification-settings"]
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey,
     queryFn: ({ signal }) => notifications.getNotificationsSettings(client, { signal })
   })
@@ -61,7 +61,7 @@ const Pause = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
   })
   return (
     <Section>
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <SkeletonLines count={1} />
@@ -101,7 +101,7 @@ const Events = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
   const standard = named(methods?.default ?? "smtp")
   return (
     <Section isFlush title={methodsText.events} description={methodsText.eventsHint}>
-      {templates.error !== null ? (
+      {templates.isLoadingError ? (
         <ErrorState error={templates.error} onRetry={templates.refetch} />
       ) : templates.data === undefined ? (
         <div className="deployment-row">

@@ -31,7 +31,7 @@ export const OptionList = () => {
   const [onlySet, setOnlySet] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const words = useDeferredValue(find).toLowerCase().split(/\s+/).filter(Boolean)
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["deployment", "config"],
     queryFn: ({ signal }) => general.getDeploymentConfig(client, { signal })
   })
@@ -56,7 +56,7 @@ export const OptionList = () => {
         {data === undefined ? null : <span className="faint">{optionsText.count(shown.length)}</span>}
       </div>
       <Section isFlush>
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
           <div className="deployment-row">

@@ -43,7 +43,7 @@ export const ProxyList = () => {
     delete: { on: "workspace_proxy", to: "delete" }
   })
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey,
     queryFn: ({ signal }) => proxies.listWorkspaceProxies(client, { signal }),
     refetchInterval: 30_000
@@ -62,7 +62,7 @@ export const ProxyList = () => {
       }
     >
       <Section isFlush title={proxiesText.title} description={proxiesText.hint}>
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
           <div className="deployment-row">

@@ -28,6 +28,7 @@ export const GroupDetail = () => {
   const {
     data: group,
     error,
+    isLoadingError,
     refetch
   } = useQuery({
     queryKey: ["groups", "one", organization, name],
@@ -49,7 +50,7 @@ export const GroupDetail = () => {
         title={shown}
         description={group === undefined ? undefined : groupsText.memberCount(group.total_member_count)}
       />
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : group === undefined ? (
         <Section>

@@ -59,7 +59,7 @@ const Groups = ({ organization: { id, name: organization } }: { readonly organiz
   const may = useMay({ create: { on: "group", to: "create", organization: id } })
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["groups", "of", id],
     queryFn: ({ signal }) => organizationGroups.listOrganizationGroups(client, { organization: id }, { signal })
   })
@@ -73,7 +73,7 @@ const Groups = ({ organization: { id, name: organization } }: { readonly organiz
   return (
     <>
       <Section isFlush title={groupsText.title} actions={create}>
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
           <TableSkeleton rows={4} />

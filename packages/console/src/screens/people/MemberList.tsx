@@ -179,9 +179,9 @@ interface RolesProps extends Pick<ActionsProps, "member" | "onChange"> {
 }
 
 const MemberRoles = ({ member: { organization_id: organization, roles: held, user_id: user }, onChange, onClose }: RolesProps) => {
-  const { data: roles, error, refetch } = useQuery(organizationRolesQuery(organization))
+  const { data: roles, error, isLoadingError, refetch } = useQuery(organizationRolesQuery(organization))
   const [chosen, setChosen] = useState<ReadonlyArray<string>>(held.map(({ name }) => name))
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   if (roles === undefined) return <SkeletonLines count={4} />
   return (
     <Form

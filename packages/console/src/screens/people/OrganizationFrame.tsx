@@ -18,7 +18,7 @@ const crumbs = [{ label: organizationsText.title, link: { to: "/organizations" }
 
 /** What the screens of an organization share: its name and its parts. */
 export const OrganizationFrame = ({ children, name }: Props) => {
-  const { data: organization, error, refetch } = useQuery(organizationQuery(name))
+  const { data: organization, error, isLoadingError, refetch } = useQuery(organizationQuery(name))
   const id = organization?.id
   const may = useMay({ update: { on: "organization", to: "update", organization: id } })
   const params = { organization: name }
@@ -48,7 +48,7 @@ export const OrganizationFrame = ({ children, name }: Props) => {
       />
       {organization !== undefined ? (
         children(organization)
-      ) : error !== null ? (
+      ) : isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : (
         <Section>

@@ -23,7 +23,7 @@ export const OrganizationList = () => {
   const may = useMay({ create: { on: "organization", to: "create" } })
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["organizations", "list"],
     queryFn: ({ signal }) => organizations.listOrganizations(client, { signal })
   })
@@ -42,7 +42,7 @@ export const OrganizationList = () => {
         }
       />
       <Section isFlush>
-        {error !== null ? (
+        {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
           <div className="people-row">

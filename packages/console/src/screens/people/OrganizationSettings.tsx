@@ -95,7 +95,7 @@ const sharers = ["everyone", "service_accounts", "none"] as const
 const Sharing = ({ id }: { readonly id: string }) => {
   const queryKey = ["organizations", "sharing", id]
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey,
     queryFn: ({ signal }) => organizations.getWorkspaceSharing(client, { organization: id }, { signal })
   })
@@ -113,7 +113,7 @@ const Sharing = ({ id }: { readonly id: string }) => {
       title={organizationsText.sharing}
       description={data?.sharing_globally_disabled === true ? organizationsText.sharingOff : organizationsText.sharingHint}
     >
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <SkeletonLines count={1} />

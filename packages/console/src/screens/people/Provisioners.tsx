@@ -2,7 +2,7 @@
 import type { Organization, ProvisionerDaemon, ProvisionerJob, ProvisionerKey } from "@atelier/client"
 import * as provisionerKeys from "@atelier/client/provisionerKeys"
 import * as provisioning from "@atelier/client/provisioning"
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { Cpu, Plus, Trash2 } from "lucide-react"
 import { type ReactNode, useState } from "react"
@@ -46,13 +46,13 @@ const shownJobs = 50
 const recheck = 10_000
 
 interface RowsProps<Row> {
-  readonly query: { readonly data: ReadonlyArray<Row> | undefined; readonly error: Error | null; readonly refetch: () => unknown }
+  readonly query: UseQueryResult<ReadonlyArray<Row>>
   readonly empty: ReactNode
   readonly row: (row: Row) => ReactNode
 }
 
-const Rows = <Row,>({ empty, query: { data, error, refetch }, row }: RowsProps<Row>) => {
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+const Rows = <Row,>({ empty, query: { data, error, isLoadingError, refetch }, row }: RowsProps<Row>) => {
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   if (data === undefined) {
     return (
       <div className="people-row">

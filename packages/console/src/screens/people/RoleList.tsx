@@ -18,7 +18,7 @@ export const RoleList = () => {
 }
 
 const Roles = ({ organization: { id, name: organization } }: { readonly organization: Organization }) => {
-  const { data, error, refetch } = useQuery(organizationRolesQuery(id))
+  const { data, error, isLoadingError, refetch } = useQuery(organizationRolesQuery(id))
   const may = useMay({ create: { on: "assign_org_role", to: "create", organization: id } })
   const custom = data?.filter(({ built_in }) => !built_in) ?? []
   const builtIn = data?.filter(({ built_in }) => built_in) ?? []
@@ -36,7 +36,7 @@ const Roles = ({ organization: { id, name: organization } }: { readonly organiza
       <ChevronRight aria-hidden className="people-chevron" />
     </Link>
   )
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   if (data === undefined) {
     return (
       <Section>

@@ -150,13 +150,13 @@ const Roles = ({ user }: { readonly user: User }) => {
 }
 
 const Organizations = ({ user }: { readonly user: User }) => {
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["users", "organizations", user.id],
     queryFn: ({ signal }) => users.listUserOrganizations(client, { user: user.id }, { signal })
   })
   return (
     <Section title={userText.organizations} isFlush>
-      {error !== null ? (
+      {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <div className="people-row">

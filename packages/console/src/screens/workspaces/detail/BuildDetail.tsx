@@ -23,13 +23,13 @@ export const BuildDetail = () => {
   const { data: workspace } = useWorkspaceQuery()
   useTitle(`${name} ${buildsText.number(Number(number))}`)
   const isNewest = String(workspace?.latest_build.build_number) === number
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["workspaces", owner, name, "build", number, isNewest ? workspace?.latest_build.job.status : "old"],
     queryFn: ({ signal }) =>
       builds.getWorkspaceBuildByNumber(client, { user: owner, workspacename: name, buildnumber: number }, { signal }),
     placeholderData: (before) => before
   })
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   if (data === undefined) return <SkeletonLines count={6} />
   const { isMoving, label, tone } = buildState(data)
   return (

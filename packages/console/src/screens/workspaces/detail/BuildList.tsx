@@ -39,7 +39,7 @@ export const BuildList = () => {
   const { data: workspace } = useWorkspaceQuery()
   const id = workspace?.id ?? ""
   const newest = workspace?.latest_build
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPending, refetch } = useInfiniteQuery({
+  const { data, error, isLoadingError, fetchNextPage, hasNextPage, isFetchingNextPage, isPending, refetch } = useInfiniteQuery({
     // Read again as the newest build goes on
     queryKey: ["workspaces", id, "builds", newest?.id, newest?.job.status],
     queryFn: ({ pageParam, signal }) =>
@@ -50,7 +50,7 @@ export const BuildList = () => {
     enabled: workspace !== undefined
   })
   const now = useNow()
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   if (isPending || workspace === undefined) return <SkeletonLines count={6} />
   return (
     <>

@@ -24,12 +24,12 @@ const route = getRouteApi("/@{$owner}/$workspace/settings/parameters")
 export const Parameters = () => {
   const { data: workspace } = useWorkspaceQuery()
   const build = workspace?.latest_build.id ?? ""
-  const { data, error, refetch } = useQuery({
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["builds", build, "parameters"],
     queryFn: ({ signal }) => builds.getWorkspaceBuildParameters(client, { workspacebuild: build }, { signal }),
     enabled: workspace !== undefined
   })
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   if (workspace === undefined || data === undefined) return <SkeletonLines count={5} />
   return <Loaded key={build} workspace={workspace} initial={Object.fromEntries(data.map(({ name, value }) => [name, value]))} />
 }

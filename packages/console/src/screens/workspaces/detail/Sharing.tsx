@@ -41,7 +41,7 @@ export const Sharing = () => {
 
 const Loaded = ({ workspace: { id, organization_id, owner_id } }: { readonly workspace: Workspace }) => {
   const key = ["workspace-acl", id]
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, isLoadingError, isPending, refetch } = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => workspaceSharing.getWorkspaceAcl(client, { workspace: id }, { signal })
   })
@@ -54,7 +54,7 @@ const Loaded = ({ workspace: { id, organization_id, owner_id } }: { readonly wor
     onSuccess: () => queryClient.invalidateQueries({ queryKey: key }),
     onError: notifyError
   })
-  if (error !== null) return <ErrorState error={error} onRetry={refetch} />
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
   const shares: ReadonlyArray<Share> = [
     ...(data?.group ?? []).map(({ avatar_url, display_name, id, name, role }): Share => ({
       kind: "group",
