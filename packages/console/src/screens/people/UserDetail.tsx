@@ -79,18 +79,33 @@ export const UserDetail = () => {
   )
 }
 
+/** Shows a user as a change has left it, at the address that its name gives now. */
+const useChanged = () => {
+  const { user: reference } = useParams({ from: "/deployment/users/$user" })
+  const me = useMe()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return async (changed: User): Promise<void> => {
+    queryClient.setQueryData(userQuery(changed.username).queryKey, changed)
+    if (reference !== changed.username) {
+      await navigate({ to: "/deployment/users/$user", params: { user: changed.username }, replace: true })
+      queryClient.removeQueries({ queryKey: userQuery(reference).queryKey })
+    }
+    if (changed.id === me.id) void queryClient.invalidateQueries({ queryKey: ["me"] })
+    await queryClient.invalidateQueries({ queryKey: ["users", "list"] })
+  }
+}
+
 const Profile = ({ user }: { readonly user: User }) => {
   const may = useMay({ update: { on: "user", to: "update_personal", owner: user.id, id: user.id } })
-  const queryClient = useQueryClient()
+  const changed = useChanged()
   if (!may.update) return null
   return (
     <Section title={userText.profile} description={userText.profileHint}>
       <Form
         onSubmit={async (form) => {
           const body = { username: String(form.get("username")).trim(), name: String(form.get("name")).trim() }
-          const changed = await users.updateProfile(client, { user: user.id, body })
-          queryClient.setQueryData(userQuery(user.username).queryKey, changed)
-          await queryClient.invalidateQueries({ queryKey: ["users", "list"] })
+          await changed(await users.updateProfile(client, { user: user.id, body }))
           notify(userText.saved)
         }}
       >
@@ -113,14 +128,11 @@ const Profile = ({ user }: { readonly user: User }) => {
 const Roles = ({ user }: { readonly user: User }) => {
   const me = useMe()
   const { data: roles } = useQuery(siteRolesQuery)
-  const queryClient = useQueryClient()
+  const changed = useChanged()
   const held = new Set(user.roles.map(({ name }) => name))
   const change = useMutation({
     mutationFn: (next: ReadonlyArray<string>) => users.updateUserRoles(client, { user: user.id, body: { roles: next } }),
-    onSuccess: async (changed) => {
-      queryClient.setQueryData(userQuery(user.username).queryKey, changed)
-      await queryClient.invalidateQueries({ queryKey: ["users", "list"] })
-    },
+    onSuccess: changed,
     onError: notifyError
   })
   const assignable = (roles ?? []).filter(({ name }) => name !== "member")
