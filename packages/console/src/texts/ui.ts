@@ -26,13 +26,17 @@ export const errorText = {
 }
 
 export const tableText = {
-  selectAll: "Select all",
+  selectAll: "Select loaded rows",
   select: (name: string) => `Select ${name}`,
   selected: (count: number) => `${count} selected`,
   clear: "Clear"
 }
 
-export const codeText = { copy: "Copy", copied: "Copied" }
+export const codeText = {
+  copy: "Copy",
+  copied: "Copied",
+  failed: "The browser did not allow to copy. Select the text and copy it yourself."
+}
 
 export const toastText = { dismiss: "Dismiss", region: "Notices" }
 

@@ -10,6 +10,7 @@ import { client } from "../../app/client.js"
 import { useMay, useMe } from "../../app/session.js"
 import { usersText } from "../../texts/people.js"
 import { Button, IconButton } from "../../ui/Button.js"
+import { copyText } from "../../ui/Code.js"
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Field, SecretInput } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
@@ -63,7 +64,7 @@ export const UserActions = ({ onDeleted, user }: Props) => {
             {usersText.viewAudit}
           </MenuItem>
         ) : null}
-        <MenuItem icon={<Copy />} onSelect={() => void navigator.clipboard.writeText(user.id)}>
+        <MenuItem icon={<Copy />} onSelect={() => void copyText(user.id)}>
           {usersText.copyId}
         </MenuItem>
         {may.update && !isSelf ? (
