@@ -13,10 +13,12 @@ export interface DialogProps {
   readonly title: ReactNode
   readonly description?: ReactNode
   readonly size?: "small" | "medium" | "large"
+  /** Only its buttons close it: what it shows cannot be seen again. */
+  readonly isKept?: boolean
   readonly children?: ReactNode
 }
 
-export const Dialog = ({ children, description, isOpen, onClose, size = "small", title }: DialogProps) => (
+export const Dialog = ({ children, description, isKept = false, isOpen, onClose, size = "small", title }: DialogProps) => (
   <Radix.Root open={isOpen} onOpenChange={(open) => (open ? undefined : onClose())}>
     <Radix.Portal>
       <Radix.Overlay className="dialog-scrim" />
@@ -27,6 +29,8 @@ export const Dialog = ({ children, description, isOpen, onClose, size = "small",
           event.preventDefault()
           if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus()
         }}
+        onInteractOutside={(event) => (isKept ? event.preventDefault() : undefined)}
+        onEscapeKeyDown={(event) => (isKept ? event.preventDefault() : undefined)}
         {...(description === undefined ? { "aria-describedby": undefined } : {})}
       >
         <div className="dialog-head">

@@ -14,7 +14,7 @@ interface Props {
 }
 
 export const Secret = ({ description, done, onClose, secret, title }: Props) => (
-  <Dialog isOpen={secret !== undefined} onClose={onClose} title={title} description={description} size="medium">
+  <Dialog isKept isOpen={secret !== undefined} onClose={onClose} title={title} description={description} size="medium">
     <div className="form">
       <Code isWrapped text={secret ?? ""} />
       <FormActions>

@@ -181,7 +181,10 @@ const Secrets = ({ app }: { readonly app: string }) => {
         description={applicationsText.secretOnce}
         done={applicationsText.done}
         secret={shown}
-        onClose={() => setShown(undefined)}
+        onClose={() => {
+          setShown(undefined)
+          create.reset()
+        }}
       />
       <ConfirmDialog
         isOpen={deleting !== undefined}
