@@ -11,6 +11,7 @@ import { connectionState, onConnection } from "./connection.js"
 import { useKeys } from "./keys.js"
 import { navigation } from "./navigation.js"
 import { Sidebar } from "./Sidebar.js"
+import { store, stored } from "./stored.js"
 import "./Shell.css"
 
 const Palette = lazy(() => import("./Palette.js").then(({ Palette }) => ({ default: Palette })))
@@ -19,7 +20,7 @@ const KeyList = lazy(() => import("./KeyList.js").then(({ KeyList }) => ({ defau
 const collapsedKey = "atelier-sidebar"
 
 export const Shell = () => {
-  const [isCollapsed, setCollapsed] = useState(() => localStorage.getItem(collapsedKey) === "collapsed")
+  const [isCollapsed, setCollapsed] = useState(() => stored(collapsedKey) === "collapsed")
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [overlay, setOverlay] = useState<"palette" | "keys" | undefined>()
   const navigate = useNavigate()
@@ -27,7 +28,7 @@ export const Shell = () => {
   useEffect(() => setDrawerOpen(false), [path])
 
   const toggleSidebar = (): void => {
-    localStorage.setItem(collapsedKey, isCollapsed ? "open" : "collapsed")
+    store(collapsedKey, isCollapsed ? "open" : "collapsed")
     setCollapsed(!isCollapsed)
   }
   const places = navigation.flatMap(({ destinations }) =>

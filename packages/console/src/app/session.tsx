@@ -7,6 +7,7 @@ import * as users from "@atelier/client/users"
 import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query"
 import { useSyncExternalStore } from "react"
 import { client } from "./client.js"
+import { store, stored } from "./stored.js"
 
 const minute = 60_000
 
@@ -94,13 +95,12 @@ export const useOrganization = (): Organization | undefined => {
       organizationListeners.add(listener)
       return () => organizationListeners.delete(listener)
     },
-    () => localStorage.getItem(organizationKey)
+    () => stored(organizationKey)
   )
   return organizations.find(({ id }) => id === chosen)
 }
 
 export const chooseOrganization = (id: string | undefined): void => {
-  if (id === undefined) localStorage.removeItem(organizationKey)
-  else localStorage.setItem(organizationKey, id)
+  store(organizationKey, id)
   for (const listener of organizationListeners) listener()
 }

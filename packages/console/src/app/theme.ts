@@ -1,6 +1,7 @@
 /** The colours that the user chose. `public/theme.js` applies them before the first paint. */
 import { useSyncExternalStore } from "react"
 import { config } from "./config.js"
+import { store, stored } from "./stored.js"
 
 export type Theme = "light" | "dark" | "system"
 
@@ -8,13 +9,13 @@ const key = "atelier-theme"
 const prefersDark = matchMedia("(prefers-color-scheme: dark)")
 const listeners = new Set<() => void>()
 
-const stored = (): Theme => {
-  const value = localStorage.getItem(key)
+const chosen = (): Theme => {
+  const value = stored(key)
   return value === "light" || value === "dark" ? value : "system"
 }
 
 const apply = (): void => {
-  const isDark = stored() === "dark" || (stored() === "system" && prefersDark.matches)
+  const isDark = chosen() === "dark" || (chosen() === "system" && prefersDark.matches)
   const root = document.documentElement
   root.dataset["theme"] = isDark ? "dark" : "light"
   const { accent } = config.brand
@@ -25,8 +26,7 @@ const apply = (): void => {
 }
 
 export const chooseTheme = (theme: Theme): void => {
-  if (theme === "system") localStorage.removeItem(key)
-  else localStorage.setItem(key, theme)
+  store(key, theme === "system" ? undefined : theme)
   apply()
   for (const listener of listeners) listener()
 }
@@ -35,7 +35,7 @@ export const useTheme = (): Theme =>
   useSyncExternalStore((listener) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
-  }, stored)
+  }, chosen)
 
 /** Applies the theme, and follows the system and the other tabs. */
 export const followTheme = (): void => {
