@@ -60,6 +60,7 @@ export const actionsText = {
   stop: "Stop",
   restart: "Restart",
   update: "Update",
+  notStopped: "The workspace was not stopped, so it was not started again.",
   valuesMissing: "The newest version asks for other values.",
   updateHint: "Starts with the newest version of the template",
   delete: "Delete",

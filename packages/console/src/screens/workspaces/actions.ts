@@ -47,6 +47,8 @@ export const restart = async (workspace: Workspace, parameters?: Body["rich_para
   // A start that follows by itself would take the active version
   const stop = await build(id, { transition: "stop" })
   for await (const line of builds.followWorkspaceBuildLogs(client, { workspacebuild: stop.id })) void line
+  const { job } = await builds.getWorkspaceBuild(client, { workspacebuild: stop.id })
+  if (job.status !== "succeeded") throw new AtelierError({ status: 409, message: actionsText.notStopped, detail: job.error })
   return build(id, start)
 }
 
@@ -129,7 +131,7 @@ export const useActions = () =>
     onSuccess: (refusals, { action, chosen }) => {
       const done = chosen.length - refusals.length
       if (done > 0) notify(said[action](actionsText.many(done, refusals.length)))
-      else notifyError(refusals[0])
+      else if (refusals.length > 0) notifyError(refusals[0])
       return refresh()
     },
     onError: notifyError
