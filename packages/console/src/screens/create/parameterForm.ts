@@ -50,8 +50,9 @@ export const useParameterForm = ({ initial, owner, version }: Options) => {
     let pause = firstPause
     const follow = async (): Promise<void> => {
       while (!controller.signal.aborted) {
+        let opened: Socket | undefined
         try {
-          const opened = await templateVersions.openDynamicParameters(
+          opened = await templateVersions.openDynamicParameters(
             client,
             { templateversion: version, ...(owner === undefined ? {} : { user_id: owner }) },
             { signal: controller.signal }
@@ -62,6 +63,7 @@ export const useParameterForm = ({ initial, owner, version }: Options) => {
           setError(undefined)
           send()
           for await (const message of opened) {
+            if (controller.signal.aborted) return
             if (typeof message !== "string") continue
             const next: DynamicParametersResponse = JSON.parse(message)
             pause = firstPause
@@ -78,8 +80,9 @@ export const useParameterForm = ({ initial, owner, version }: Options) => {
             return
           }
         } finally {
-          socket.current?.close()
-          socket.current = undefined
+          opened?.close()
+          // The form of another version may have opened its own since
+          if (socket.current === opened) socket.current = undefined
         }
         if (controller.signal.aborted) return
         setLost(true)
