@@ -64,7 +64,7 @@ const CreateForm = ({ template }: { readonly template: Template }) => {
   const [name, setName] = useState(() => search["name"] ?? nameIdea())
   const [owner, setOwner] = useState({ id: me.id, username: me.username })
   const form = useParameterForm({ version, owner: owner.id, initial: parametersOf(search) })
-  const { accounts, connect, isMissing } = useExternalAccounts(version)
+  const { accounts, connect, error, isMissing, refetch } = useExternalAccounts(version)
   const may = useMay({ others: { on: "workspace", to: "create", organization: template.organization_id } })
   const { data: presets } = useQuery({
     queryKey: ["template-versions", version, "presets"],
@@ -132,6 +132,7 @@ const CreateForm = ({ template }: { readonly template: Template }) => {
           )}
         </div>
       </Section>
+      {error === undefined ? null : <ErrorState error={error} onRetry={refetch} />}
       {accounts.length === 0 ? null : <ExternalAccounts accounts={accounts} connect={connect} />}
       <Section title={createText.parameters}>
         <div className="create-fields">

@@ -7,26 +7,34 @@ import { client } from "../../app/client.js"
 import { isWebAddress } from "../../app/config.js"
 import { createText } from "../../texts/create.js"
 import { Avatar } from "../../ui/Avatar.js"
-import { Button } from "../../ui/Button.js"
+import { ButtonAnchor } from "../../ui/Button.js"
 import { Section } from "../../ui/Page.js"
 import "./ExternalAccounts.css"
 
 const askAgain = 2_000
+/** Who has not come back by then is found when the window is used again. */
+const longestConnecting = 10 * 60_000
 
 /** Reads which accounts a version needs; again and again while the user is connecting one. */
 export const useExternalAccounts = (version: string | undefined) => {
-  const [isConnecting, setConnecting] = useState(false)
-  const { data = [] } = useQuery({
+  const [since, setSince] = useState<number | undefined>()
+  const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["template-versions", version, "external-auth"],
     queryFn: ({ signal }) => templateVersions.getTemplateVersionExternalAuth(client, { templateversion: version ?? "" }, { signal }),
     enabled: version !== undefined,
-    refetchInterval: isConnecting ? askAgain : false,
+    refetchInterval: ({ state }) =>
+      since !== undefined && Date.now() - since < longestConnecting && (state.data ?? []).some(({ authenticated }) => !authenticated)
+        ? askAgain
+        : false,
     refetchOnWindowFocus: "always"
   })
   return {
-    accounts: data,
-    connect: () => setConnecting(true),
-    isMissing: data.some(({ authenticated, optional }) => !authenticated && optional !== true)
+    accounts: data ?? [],
+    connect: () => setSince(Date.now()),
+    /** Why it is not known which accounts are needed. */
+    error: isLoadingError ? error : undefined,
+    refetch,
+    isMissing: data === undefined || data.some(({ authenticated, optional }) => !authenticated && optional !== true)
   }
 }
 
@@ -43,18 +51,11 @@ export const ExternalAccounts = ({ accounts, connect }: Pick<ReturnType<typeof u
             <span className="account-connected">
               <CircleCheck aria-hidden /> {createText.connected}
             </span>
-          ) : (
-            <Button
-              icon={<ExternalLink />}
-              onClick={() => {
-                if (!isWebAddress(authenticate_url)) return
-                connect()
-                open(authenticate_url, "_blank", "width=900,height=600")
-              }}
-            >
+          ) : isWebAddress(authenticate_url) ? (
+            <ButtonAnchor icon={<ExternalLink />} href={authenticate_url} target="_blank" rel="noopener" onClick={connect}>
               {createText.connect(display_name || id)}
-            </Button>
-          )}
+            </ButtonAnchor>
+          ) : null}
         </li>
       ))}
     </ul>
