@@ -7,7 +7,7 @@ import { ArrowUpCircle, Box, EllipsisVertical, Play, Plus, RotateCw, SearchX, Sq
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { serverPage } from "../../app/config.js"
-import { useOrganization } from "../../app/session.js"
+import { useMay, useMe, useOrganization } from "../../app/session.js"
 import { tableText } from "../../texts/ui.js"
 import { actionsText, statusText, workspacesText } from "../../texts/workspaces.js"
 import { Avatar } from "../../ui/Avatar.js"
@@ -23,7 +23,7 @@ import { Time } from "../../ui/Time.js"
 import { type Action, useAction, useActions, useFavorite, useWake } from "./actions.js"
 import { DeleteDialog } from "./DeleteDialog.js"
 import { useWorkspacePages } from "./pages.js"
-import { agentsOf, canStart, canStop, isBuilding, stateOf } from "./state.js"
+import { agentsOf, canDelete, canStart, canStop, canUpdate, stateOf } from "./state.js"
 import "./WorkspaceList.css"
 
 const route = getRouteApi("/workspaces")
@@ -79,21 +79,34 @@ export const WorkspaceList = () => {
   const organization = useOrganization()
   const shown = filter ?? mine
   const q = [shown, organization === undefined || shown.includes("organization:") ? "" : `organization:${organization.id}`].join(" ").trim()
-  const { count, error, isPending, onRange, refetch, rowAt } = useWorkspacePages(q)
-  const [selection, setSelection] = useState<ReadonlySet<string>>(new Set())
+  const { count, error, isPending, loaded, onRange, refetch, rowAt } = useWorkspacePages(q)
+  // As they were chosen: their pages may be read no more
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Workspace>>(new Map())
   const [deleting, setDeleting] = useState<Workspace | undefined>()
+  const me = useMe()
+  // One question for all rows; the menu of a row asks for its workspace
+  const may = useMay({ act: { on: "workspace", to: "start" } })
   const [isDeletingMany, setDeletingMany] = useState(false)
   const act = useAction()
   const actOnMany = useActions()
 
+  const byId = new Map([...chosen, ...loaded.map((row) => [row.id, row] as const)])
+  const selection = new Set(chosen.keys())
+  const selected = Array.from(selection).flatMap((id) => byId.get(id) ?? [])
+  const select = (next: ReadonlySet<string>): void => setChosen(new Map([...byId].filter(([id]) => next.has(id))))
+  const clear = (): void => setChosen(new Map())
+
   const setFilter = (next: string | undefined): void => {
-    setSelection(new Set())
+    clear()
     void navigate({ to: "/workspaces", search: next === undefined || next === mine ? {} : { filter: next } })
   }
-  const rows = (): ReadonlyArray<Workspace> => Array.from({ length: count }, (_, index) => rowAt(index)).flatMap((row) => row ?? [])
-  const selected = selection.size === 0 ? [] : rows().filter(({ id }) => selection.has(id))
-  const onMany = (action: Action, chosen: ReadonlyArray<Workspace>): void =>
-    actOnMany.mutate({ action, chosen }, { onSuccess: () => setSelection(new Set()) })
+  const onMany = (action: Action, chosen: ReadonlyArray<Workspace>): void => actOnMany.mutate({ action, chosen }, { onSuccess: clear })
+  const bulk = (action: "start" | "stop" | "update", can: (workspace: Workspace) => boolean) => ({
+    isBusy: actOnMany.isPending && actOnMany.variables.action === action,
+    disabled: actOnMany.isPending || !selected.some(can),
+    onClick: () => onMany(action, selected.filter(can))
+  })
+  const deletable = selected.filter(canDelete)
 
   const { columns: heads } = workspacesText
   const columns: ReadonlyArray<Column<Workspace>> = [
@@ -125,7 +138,12 @@ export const WorkspaceList = () => {
       width: "var(--ws-actions)",
       align: "end",
       cell: (row) => (
-        <RowActions workspace={row} onAction={(action) => act.mutate({ workspace: row, action })} onDelete={() => setDeleting(row)} />
+        <RowActions
+          workspace={row}
+          isOffered={row.owner_id === me.id || may.act}
+          onAction={(action) => act.mutate({ workspace: row, action })}
+          onDelete={() => setDeleting(row)}
+        />
       )
     }
   ]
@@ -179,7 +197,7 @@ export const WorkspaceList = () => {
             rowHeight={56}
             onRange={onRange}
             selection={selection}
-            onSelect={setSelection}
+            onSelect={select}
             onOpen={({ name, owner_name }) =>
               void navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })
             }
@@ -189,57 +207,40 @@ export const WorkspaceList = () => {
       {selected.length === 0 ? null : (
         <div className="ws-bulk" role="toolbar" aria-label={workspacesText.selection}>
           <span>{tableText.selected(selection.size)}</span>
-          <Button
-            size="small"
-            kind="quiet"
-            icon={<Play />}
-            disabled={!selected.some(canStart)}
-            onClick={() => onMany("start", selected.filter(canStart))}
-          >
+          <Button size="small" kind="quiet" icon={<Play />} {...bulk("start", canStart)}>
             {actionsText.start}
           </Button>
-          <Button
-            size="small"
-            kind="quiet"
-            icon={<Square className="icon-solid" />}
-            disabled={!selected.some(canStop)}
-            onClick={() => onMany("stop", selected.filter(canStop))}
-          >
+          <Button size="small" kind="quiet" icon={<Square className="icon-solid" />} {...bulk("stop", canStop)}>
             {actionsText.stop}
           </Button>
+          <Button size="small" kind="quiet" icon={<ArrowUpCircle />} {...bulk("update", canUpdate)}>
+            {actionsText.update}
+          </Button>
           <Button
             size="small"
             kind="quiet"
-            icon={<ArrowUpCircle />}
-            disabled={!selected.some(({ outdated }) => outdated)}
-            onClick={() =>
-              onMany(
-                "update",
-                selected.filter(({ latest_build, outdated }) => outdated && !isBuilding(latest_build))
-              )
-            }
+            icon={<Trash2 />}
+            disabled={actOnMany.isPending || deletable.length === 0}
+            onClick={() => setDeletingMany(true)}
           >
-            {actionsText.update}
-          </Button>
-          <Button size="small" kind="quiet" icon={<Trash2 />} onClick={() => setDeletingMany(true)}>
             {actionsText.delete}
           </Button>
-          <IconButton size="small" label={tableText.clear} icon={<X />} onClick={() => setSelection(new Set())} />
+          <IconButton size="small" label={tableText.clear} icon={<X />} onClick={clear} />
         </div>
       )}
       <DeleteDialog workspace={deleting} onClose={() => setDeleting(undefined)} />
       <ConfirmDialog
         isOpen={isDeletingMany}
         onClose={() => setDeletingMany(false)}
-        title={actionsText.deleteManyTitle(selected.length)}
+        title={actionsText.deleteManyTitle(deletable.length)}
         description={actionsText.deleteHint}
-        action={actionsText.deleteManyAction(selected.length)}
+        action={actionsText.deleteManyAction(deletable.length)}
         isDangerous
-        typedName={`delete ${selected.length}`}
-        onConfirm={() => actOnMany.mutateAsync({ action: "delete", chosen: selected }).then(() => setSelection(new Set()))}
+        typedName={`delete ${deletable.length}`}
+        onConfirm={() => actOnMany.mutateAsync({ action: "delete", chosen: deletable }).then(clear)}
       >
         <ul className="ws-names">
-          {selected.slice(0, 20).map(({ id, name, owner_name }) => (
+          {deletable.slice(0, 20).map(({ id, name, owner_name }) => (
             <li key={id} className="truncate mono">
               {owner_name}/{name}
             </li>
@@ -258,18 +259,11 @@ const NameCell = ({ workspace }: { readonly workspace: Workspace }) => {
       <Avatar name={template_display_name || template_name} src={template_icon} size={32} isThing />
       <div className="ws-name-text">
         <div className="ws-name-line">
-          <Link
-            to="/@{$owner}/$workspace"
-            params={{ owner: owner_name, workspace: name }}
-            className="truncate ws-link"
-            title={name}
-            tabIndex={-1}
-          >
+          <Link to="/@{$owner}/$workspace" params={{ owner: owner_name, workspace: name }} className="truncate ws-link" title={name}>
             {name}
           </Link>
           <button
             type="button"
-            tabIndex={-1}
             className="ws-star"
             aria-pressed={favorite}
             aria-label={favorite ? workspacesText.unfavorite : workspacesText.favorite}
@@ -302,72 +296,86 @@ const StatusCell = ({ workspace }: { readonly workspace: Workspace }) => {
 
 interface RowActionsProps {
   readonly workspace: Workspace
+  /** The row has a button for the usual next action. */
+  readonly isOffered: boolean
   readonly onAction: (action: Action) => void
   readonly onDelete: () => void
 }
 
-const RowActions = ({ onAction, onDelete, workspace }: RowActionsProps) => {
-  const { dormant_at, latest_build, name, outdated, owner_name } = workspace
-  const wake = useWake()
-  const isBusy = isBuilding(latest_build)
-  const [agent] = latest_build.status === "running" ? agentsOf(latest_build) : []
+const RowActions = ({ isOffered, onAction, onDelete, workspace }: RowActionsProps) => {
+  const { latest_build, name } = workspace
   return (
     <div className="ws-actions">
-      {canStart(workspace) ? (
-        <IconButton size="small" tabIndex={-1} label={actionsText.start} icon={<Play />} onClick={() => onAction("start")} />
+      {!isOffered ? null : canStart(workspace) ? (
+        <IconButton size="small" label={actionsText.start} icon={<Play />} onClick={() => onAction("start")} />
       ) : latest_build.status === "running" ? (
-        <IconButton
-          size="small"
-          tabIndex={-1}
-          label={actionsText.stop}
-          icon={<Square className="icon-solid" />}
-          onClick={() => onAction("stop")}
-        />
+        <IconButton size="small" label={actionsText.stop} icon={<Square className="icon-solid" />} onClick={() => onAction("stop")} />
       ) : null}
       <Menu
         label={workspacesText.more(name)}
-        trigger={<IconButton size="small" tabIndex={-1} label={workspacesText.more(name)} icon={<EllipsisVertical />} />}
+        trigger={<IconButton size="small" label={workspacesText.more(name)} icon={<EllipsisVertical />} />}
       >
-        {agent === undefined ? null : (
-          <MenuItem asChild>
-            <a href={serverPage(`/@${owner_name}/${name}.${agent.name}/terminal`)} target="_blank" rel="noreferrer">
-              <SquareTerminal aria-hidden />
-              <span className="menu-item-label">{actionsText.terminal}</span>
-            </a>
-          </MenuItem>
-        )}
-        {dormant_at === null ? null : (
-          <MenuItem icon={<Play />} onSelect={() => wake.mutate(workspace)}>
-            {actionsText.wake}
-          </MenuItem>
-        )}
-        {canStart(workspace) ? (
-          <MenuItem icon={<Play />} onSelect={() => onAction("start")}>
-            {actionsText.start}
-          </MenuItem>
-        ) : (
-          <MenuItem
-            icon={<Square className="icon-solid" />}
-            isDisabled={latest_build.status !== "running"}
-            onSelect={() => onAction("stop")}
-          >
-            {actionsText.stop}
-          </MenuItem>
-        )}
-        <MenuItem icon={<RotateCw />} isDisabled={isBusy || latest_build.status !== "running"} onSelect={() => onAction("restart")}>
-          {actionsText.restart}
-        </MenuItem>
-        {outdated ? (
-          <MenuItem icon={<ArrowUpCircle />} isDisabled={isBusy} hint={actionsText.updateHint} onSelect={() => onAction("update")}>
-            {actionsText.update}
-          </MenuItem>
-        ) : null}
-        <MenuSeparator />
-        <MenuItem icon={<Trash2 />} isDangerous isDisabled={isBusy} onSelect={onDelete}>
-          {actionsText.delete}
-        </MenuItem>
+        <RowMenu workspace={workspace} onAction={onAction} onDelete={onDelete} />
       </Menu>
     </div>
+  )
+}
+
+/** What the user may do to a workspace, asked when its menu opens. */
+const RowMenu = ({ onAction, onDelete, workspace }: Omit<RowActionsProps, "isOffered">) => {
+  const { dormant_at, id, latest_build, name, organization_id, outdated, owner_id, owner_name } = workspace
+  const object = { owner: owner_id, organization: organization_id, id }
+  const may = useMay({
+    start: { on: "workspace", to: "start", ...object },
+    stop: { on: "workspace", to: "stop", ...object },
+    update: { on: "workspace", to: "update", ...object },
+    delete: { on: "workspace", to: "delete", ...object }
+  })
+  const wake = useWake()
+  const isRunning = latest_build.status === "running"
+  const [agent] = isRunning ? agentsOf(latest_build) : []
+  return (
+    <>
+      {agent === undefined ? null : (
+        <MenuItem asChild>
+          <a href={serverPage(`/@${owner_name}/${name}.${agent.name}/terminal`)} target="_blank" rel="noreferrer">
+            <SquareTerminal aria-hidden />
+            <span className="menu-item-label">{actionsText.terminal}</span>
+          </a>
+        </MenuItem>
+      )}
+      {dormant_at === null ? null : (
+        <MenuItem icon={<Play />} isDisabled={!may.update} onSelect={() => wake.mutate(workspace)}>
+          {actionsText.wake}
+        </MenuItem>
+      )}
+      {canStart(workspace) ? (
+        <MenuItem icon={<Play />} isDisabled={!may.start} onSelect={() => onAction("start")}>
+          {actionsText.start}
+        </MenuItem>
+      ) : (
+        <MenuItem icon={<Square className="icon-solid" />} isDisabled={!isRunning || !may.stop} onSelect={() => onAction("stop")}>
+          {actionsText.stop}
+        </MenuItem>
+      )}
+      <MenuItem icon={<RotateCw />} isDisabled={!isRunning || !may.start || !may.stop} onSelect={() => onAction("restart")}>
+        {actionsText.restart}
+      </MenuItem>
+      {outdated ? (
+        <MenuItem
+          icon={<ArrowUpCircle />}
+          isDisabled={!canUpdate(workspace) || !may.update}
+          hint={actionsText.updateHint}
+          onSelect={() => onAction("update")}
+        >
+          {actionsText.update}
+        </MenuItem>
+      ) : null}
+      <MenuSeparator />
+      <MenuItem icon={<Trash2 />} isDangerous isDisabled={!canDelete(workspace) || !may.delete} onSelect={onDelete}>
+        {actionsText.delete}
+      </MenuItem>
+    </>
   )
 }
 

@@ -31,10 +31,15 @@ export const useWorkspacePages = (q: string) => {
       count: results[0]?.data?.count ?? 0,
       isPending: results[0]?.isPending ?? true,
       error: results.find(({ error }) => error !== null)?.error ?? null,
-      isStale: results[0]?.isPlaceholderData ?? false,
       refetch: () => void Promise.all(results.map(({ refetch }) => refetch()))
     })
   })
   const rowAt = (index: number): Workspace | undefined => byPage[pages.indexOf(Math.floor(index / pageSize))]?.workspaces[index % pageSize]
-  return { ...rest, rowAt, onRange: (first: number, last: number) => setRange({ first, last }) }
+  return {
+    ...rest,
+    rowAt,
+    /** The rows of the pages that are read. */
+    loaded: byPage.flatMap((page) => page?.workspaces ?? []),
+    onRange: (first: number, last: number) => setRange({ first, last })
+  }
 }

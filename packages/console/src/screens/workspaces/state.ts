@@ -46,5 +46,9 @@ export const stateOf = ({ dormant_at, health, latest_build }: Workspace): Worksp
 export const canStart = ({ dormant_at, latest_build: { status } }: Workspace): boolean =>
   dormant_at === null && ["stopped", "failed", "canceled"].includes(status)
 
+export const canUpdate = ({ latest_build, outdated }: Workspace): boolean => outdated && !isBuilding(latest_build)
+
+export const canDelete = ({ latest_build }: Workspace): boolean => !isBuilding(latest_build)
+
 export const canStop = ({ latest_build: { status, transition } }: Workspace): boolean =>
   status === "running" || (["failed", "canceled"].includes(status) && transition !== "delete")

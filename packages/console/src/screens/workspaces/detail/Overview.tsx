@@ -54,6 +54,8 @@ export const Overview = () => {
 }
 
 const Off = ({ workspace }: { readonly workspace: Workspace }) => {
+  const { id, organization_id, owner_id } = workspace
+  const may = useMay({ start: { on: "workspace", to: "start", owner: owner_id, organization: organization_id, id } })
   const act = useAction()
   return (
     <Section>
@@ -61,7 +63,7 @@ const Off = ({ workspace }: { readonly workspace: Workspace }) => {
         icon={<Moon />}
         title={workspaceText.off}
         action={
-          canStart(workspace) ? (
+          canStart(workspace) && may.start ? (
             <Button icon={<Play />} isBusy={act.isPending} onClick={() => act.mutate({ workspace, action: "start" })}>
               {actionsText.start}
             </Button>

@@ -32,12 +32,24 @@ export const Settings = () => {
 }
 
 const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
-  const { allow_renames, automatic_updates, id, latest_build, organization_id, owner_id, owner_name, template_require_active_version } =
-    workspace
+  const {
+    allow_renames,
+    automatic_updates,
+    id,
+    latest_build,
+    organization_id,
+    owner_id,
+    owner_name,
+    template_id,
+    template_require_active_version
+  } = workspace
   const [name, setName] = useState(workspace.name)
   const [isDeleting, setDeleting] = useState(false)
   const navigate = useNavigate()
-  const may = useMay({ delete: { on: "workspace", to: "delete", owner: owner_id, organization: organization_id, id } })
+  const may = useMay({
+    delete: { on: "workspace", to: "delete", owner: owner_id, organization: organization_id, id },
+    orphan: { on: "template", to: "update", organization: organization_id, id: template_id }
+  })
   const rename = async (): Promise<void> => {
     await workspaces.updateWorkspace(client, { workspace: id, body: { name } })
     notify(workspaceText.renamed)
@@ -88,7 +100,7 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
           }
         />
       ) : null}
-      <DeleteDialog workspace={isDeleting ? workspace : undefined} mayOrphan onClose={() => setDeleting(false)} />
+      <DeleteDialog workspace={isDeleting ? workspace : undefined} mayOrphan={may.orphan} onClose={() => setDeleting(false)} />
     </>
   )
 }
