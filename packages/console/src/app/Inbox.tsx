@@ -16,11 +16,14 @@ import { queryClient } from "./queries.js"
 import "./Inbox.css"
 
 const maximumKept = 50
+const minute = 60_000
 
 const inboxQuery = queryOptions({
   queryKey: ["inbox"],
   queryFn: ({ signal }) => inbox.listInboxNotifications(client, {}, { signal }),
-  staleTime: 60_000
+  staleTime: minute,
+  // A notice that came while the stream was not open
+  refetchInterval: minute
 })
 
 const update = (change: (before: ListInboxNotificationsResponse) => ListInboxNotificationsResponse): void =>
@@ -45,11 +48,15 @@ export const Inbox = ({ isCollapsed }: { readonly isCollapsed: boolean }) => {
   useLive({
     of: ["inbox"],
     open: (signal) => inbox.watchInboxNotifications(client, { format: "plaintext" }, { signal }),
-    onValue: ({ notification, unread_count }) =>
-      update(({ notifications }) => ({
+    onValue: ({ notification, unread_count }) => {
+      // A list that is on its way may be from before the notice
+      if (data === undefined || queryClient.isFetching(inboxQuery) > 0)
+        return void queryClient.cancelQueries(inboxQuery).then(() => queryClient.refetchQueries(inboxQuery))
+      return update(({ notifications }) => ({
         notifications: [notification, ...notifications.filter(({ id }) => id !== notification.id)].slice(0, maximumKept),
         unread_count
       }))
+    }
   })
   const read = useMutation({
     mutationFn: ({ id, is_read }: { readonly id: string; readonly is_read: boolean }) =>

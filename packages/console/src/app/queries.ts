@@ -13,15 +13,22 @@ export const signIn = (): void => {
   if (isLeaving || config.login === null) return
   isLeaving = true
   const here = `${location.pathname}${location.search}${location.hash}`
-  location.assign(`${config.login}?redirect=${encodeURIComponent(here)}`)
+  const address = new URL(config.login, location.href)
+  address.searchParams.set("redirect", here)
+  location.assign(address)
 }
+
+// The page as it was left, which the back button brings
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) isLeaving = false
+})
 
 const onError = (error: unknown): void => {
   if (statusOf(error) === 401) signIn()
 }
 
 /** No answer, too many requests and failures of the server may pass; refusals stay. */
-const mayPass = (error: unknown): boolean => {
+export const mayPass = (error: unknown): boolean => {
   const status = statusOf(error)
   return status === undefined || status === 0 || status === 429 || status >= 500
 }

@@ -20,16 +20,22 @@ export const useWorkspaceQuery = () => {
   return useQuery(workspaceQuery(owner, workspace))
 }
 
+/** Milliseconds after which it is read again while the stream does not work. */
+const withoutStream = 5_000
+
 /** Keeps the workspace as the server sends it, over a WebSocket: a browser opens only six other connections to a server. */
 export const useWatchedWorkspace = () => {
   const { owner, workspace: name } = route.useParams()
   const query = workspaceQuery(owner, name)
   const result = useQuery(query)
   const id = result.data?.id
-  useLive({
+  const { state } = useLive({
     of: ["workspace", id ?? ""],
     open: id === undefined ? undefined : (signal) => workspaces.watchWorkspaceSocket(client, { workspace: id }, { signal }),
-    onValue: (workspace: Workspace) => queryClient.setQueryData(query.queryKey, workspace)
+    // An answer that is on its way may be older than the value
+    onValue: (workspace: Workspace) =>
+      void queryClient.cancelQueries({ queryKey: query.queryKey }).then(() => queryClient.setQueryData(query.queryKey, workspace))
   })
+  useQuery({ ...query, refetchInterval: state === "live" ? false : withoutStream })
   return result
 }
