@@ -1,4 +1,4 @@
-/** What administrators announce to everybody. */
+/** The announcements of administrators, above every screen. */
 import { useAppearance } from "./session.js"
 
 const isColour = (value: string | undefined): value is string => value !== undefined && /^#[0-9a-f]{6}$/i.test(value)

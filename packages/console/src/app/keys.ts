@@ -1,8 +1,16 @@
 /** Keys that work on a whole screen. */
 import { useEffect, useEffectEvent } from "react"
+import { store, stored } from "./stored.js"
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+const key = "atelier-keys"
+
+/** Whether keys of a single letter work: they get in the way of who speaks to the browser. */
+export const areLettersOn = (): boolean => stored(key) !== "off"
+
+export const chooseLetters = (isOn: boolean): void => store(key, isOn ? undefined : "off")
 
 /** Whether a dialog or a menu has the keys. */
 const isCovered = (): boolean => document.querySelector('[role="dialog"],[role="alertdialog"],[role="menu"]') !== null
@@ -24,6 +32,7 @@ export const useKeys = (keys: KeyMap): void => {
     const action = (before === undefined ? undefined : keys[`${before} ${name}`]) ?? keys[name]
     if (action === undefined || event.defaultPrevented || event.altKey) return false
     if (!name.startsWith("mod+") && (isTyping(event.target) || isCovered())) return false
+    if (name.length === 1 && !areLettersOn()) return false
     event.preventDefault()
     action(event)
     return true

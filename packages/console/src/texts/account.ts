@@ -70,7 +70,6 @@ export const tokensText = {
   limits: (count: number) => (count === 1 ? "1 object" : `${count} objects`),
   lastUsed: "Last used",
   expires: "Expires",
-  created: "Created",
   expired: "Expired",
   actions: (name: string) => `Actions for ${name}`,
   expire: "Expire now",
@@ -145,18 +144,15 @@ export const externalAuthText = {
   disconnectTitle: (name: string) => `Disconnect ${name}?`,
   disconnectHint: "Workspaces lose access to it until you connect it again.",
   disconnected: (name: string) => `${name} is disconnected`,
-  notRevoked: (name: string) => `${name} is disconnected here, and could not be told so. Revoke the access there too.`
+  notRevoked: (name: string) => `${name} is disconnected here, but the service did not confirm it. Revoke the access there too.`
 }
 
 export const notificationText = {
-  description: "What you are told of.",
-  paused: "Notifications are paused for the whole deployment",
   method: (method: string) => `Sent by ${method}`,
-  usual: "Sent in the deployment's usual way",
   stopTitle: (name: string) => `Stop notifications of “${name}”?`,
   stopHint: "You came here by the link in a message.",
   stop: "Stop them",
-  empty: "There is nothing to be told of"
+  empty: "There are no notifications to choose"
 }
 
 export const appearanceText = {
@@ -165,6 +161,10 @@ export const appearanceText = {
   light: "Light",
   dark: "Dark",
   system: "As the system has it",
+  keys: "Keyboard",
+  keysDescription: "Shortcuts of this browser.",
+  letters: "Shortcuts of single letters",
+  lettersHint: "Such as j for the next row. Turn them off if you speak your input.",
   font: "Font of the terminal",
   fontDescription: "It is used where it is installed on your computer.",
   fonts: {

@@ -5,9 +5,8 @@ export const createText = {
   search: "Search templates",
   popular: (count: number) => (count === 0 ? "Not used yet" : count === 1 ? "1 user" : `${count} users`),
   buildTime: (time: string) => `ready in about ${time}`,
-  deprecated: "Deprecated",
   noTemplates: "There are no templates yet",
-  noTemplatesHint: "A template describes what a workspace is made of. Someone who may create templates has to add one first.",
+  noTemplatesHint: "A template describes what a workspace is made of. A user who may create templates adds the first one.",
   noMatch: "No template matches",
   title: (name: string) => `New workspace from ${name}`,
   name: "Name",
@@ -32,7 +31,5 @@ export const createText = {
   checking: "Checking…",
   lost: "The form lost its connection. Connecting again…",
   add: "Type and press Enter",
-  remove: (tag: string) => `Remove ${tag}`,
-  moduleHint: "The template's own messages",
-  reset: "Reset to the template's value"
+  remove: (tag: string) => `Remove ${tag}`
 }

@@ -21,7 +21,6 @@ export const shellText = {
   keyboard: "Keyboard shortcuts",
   create: "New workspace",
   lost: "Connection lost. Trying again…",
-  restored: "Connected again",
   notFound: "There is nothing at this address",
   notFoundHint: "It may have been deleted or renamed, or the address may have a mistake.",
   home: "Go to workspaces",
@@ -36,8 +35,7 @@ export const inboxText = {
   readAll: "Mark all as read",
   empty: "You are up to date",
   emptyHint: "Builds, templates and accounts report here.",
-  markRead: "Mark as read",
-  markUnread: "Mark as unread"
+  markRead: "Mark as read"
 }
 
 export const paletteText = {

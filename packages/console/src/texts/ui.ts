@@ -40,6 +40,8 @@ export const codeText = {
 
 export const toastText = { dismiss: "Dismiss", region: "Notices" }
 
+export const pageText = { crumbs: "Breadcrumb" }
+
 export const timeText = { never: "never" }
 
 export const filterText = { placeholder: "Filter…", clear: "Clear filter", suggestions: "Suggestions" }

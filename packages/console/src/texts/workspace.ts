@@ -13,12 +13,10 @@ export const workspaceText = {
   more: "More actions",
   deleted: "This workspace was deleted",
   deletedHint: "Its name can be used again.",
-  building: "Build",
   buildLog: "Log of the build",
   queue: (position: number, size: number) => `Waiting: ${position} of ${size} in the queue`,
   failed: "The last build failed",
   showLog: "Show the log",
-  agents: "Agents",
   noAgents: "This workspace has no agent",
   noAgentsHint: "Its template runs no agent, so there is nothing to connect to.",
   off: "The workspace is not running",
@@ -26,10 +24,7 @@ export const workspaceText = {
   dormant: "This workspace is dormant, because it was not used for long",
   dormantHint: "Wake it, then start it.",
   deletingAt: "It will be deleted:",
-  outdated: "A newer version of the template is available",
-  apps: "Apps",
   terminal: "Terminal",
-  vscode: "VS Code",
   ports: "Ports",
   noPorts: "No program listens on a port yet.",
   port: (port: number) => `Open port ${port}`,
@@ -41,7 +36,6 @@ export const workspaceText = {
   source: "Source",
   scripts: "Scripts",
   metadata: "Metadata",
-  stale: "No new value",
   agentStates: {
     connecting: "Connecting",
     connected: "Connected",
@@ -77,13 +71,15 @@ export const workspaceText = {
   resources: "Resources",
   sensitive: "hidden",
   ssh: "Connect by SSH",
-  favorite: "Favorite",
+  sshShort: "SSH",
+  exit: (code: number) => `exit ${code}`,
   renamed: "Renamed"
 }
 
 export const buildsText = {
-  title: "Builds",
   number: (number: number) => `Build #${number}`,
+  succeeded: "Succeeded",
+  timing: (label: string, took: string, after: string) => `${label}: ${took}, after ${after}`,
   transitions: { start: "Start", stop: "Stop", delete: "Delete" },
   by: (name: string) => `by ${name}`,
   reasons: {
@@ -102,11 +98,9 @@ export const buildsText = {
     task_manual_pause: "as its task was paused",
     task_resume: "as its task went on"
   },
-  columns: { build: "Build", status: "Status", version: "Version", started: "Started", took: "Took" },
   log: "Log",
   timings: "Timings",
   parameters: "Parameters",
-  noParameters: "The build had no parameters.",
   noTimings: "No timings were reported.",
   older: "Show older builds",
   stages: {
@@ -154,7 +148,6 @@ export const settingsText = {
   custom: "This schedule was written by hand; saving replaces it.",
   sharingTitle: "Sharing",
   sharingHint: "Users and groups that may use this workspace, or manage it too.",
-  sharingOff: "Sharing is switched off here.",
   add: "Add user or group",
   share: "Share",
   use: "Can use",

@@ -33,9 +33,7 @@ export const workspacesText = {
   noMatch: "No workspace matches the filter",
   noMatchHint: "Change the filter, or clear it to see all workspaces.",
   clearFilter: "Clear filter",
-  usedNow: "in use",
   shared: "Shared",
-  dormant: "Dormant",
   selection: "Selection"
 }
 
@@ -67,10 +65,7 @@ export const actionsText = {
   cancel: "Cancel build",
   wake: "Wake",
   terminal: "Terminal",
-  open: "Open",
   retry: "Retry",
-  copySsh: "Copy SSH command",
-  parameters: "Change parameters",
   rename: "Rename",
   started: (name: string) => `Starting ${name}`,
   stopped: (name: string) => `Stopping ${name}`,
@@ -84,7 +79,6 @@ export const actionsText = {
   deleteAction: "Delete workspace",
   deleteManyTitle: (count: number) => `Delete ${count} workspaces?`,
   deleteManyAction: (count: number) => `Delete ${count} workspaces`,
-  stopTitle: (name: string) => `Stop ${name}?`,
   orphan: "Leave its resources as they are",
   orphanHint: "Removes the workspace from this server only. For resources that can no longer be reached."
 }

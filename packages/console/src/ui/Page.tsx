@@ -3,6 +3,7 @@ import { Link, type LinkProps } from "@tanstack/react-router"
 import { ChevronRight } from "lucide-react"
 import { type ReactNode, useEffect } from "react"
 import { config } from "../app/config.js"
+import { pageText } from "../texts/ui.js"
 import "./Page.css"
 
 /** Sets the title of the browser's tab. */
@@ -41,7 +42,7 @@ export const PageHeader = ({ actions, crumbs = [], description, icon, tabTitle, 
     <header className="page-header">
       <div className="page-titles">
         {crumbs.length === 0 ? null : (
-          <nav className="crumbs" aria-label="Breadcrumb">
+          <nav className="crumbs" aria-label={pageText.crumbs}>
             {crumbs.map(({ label, link }, index) => (
               <span key={index} className="crumb">
                 <Link {...link}>{label}</Link>

@@ -25,12 +25,31 @@ const set = (value: ReadonlyArray<Notice>): void => {
   for (const listener of listeners) listener()
 }
 
-const dismiss = (id: number): void => set(notices.filter((notice) => notice.id !== id))
+const timers = new Map<number, ReturnType<typeof setTimeout>>()
+
+const dismiss = (id: number): void => {
+  hold(id)
+  set(notices.filter((notice) => notice.id !== id))
+}
+
+/** Keeps a notice until it is released. */
+const hold = (id: number): void => {
+  clearTimeout(timers.get(id))
+  timers.delete(id)
+}
+
+const release = ({ id, kind }: Pick<Notice, "id" | "kind">): void => {
+  hold(id)
+  timers.set(
+    id,
+    setTimeout(() => dismiss(id), shownFor[kind])
+  )
+}
 
 const show = (notice: Omit<Notice, "id">): void => {
   const id = next++
   set([...notices.slice(1 - maximumShown), { id, ...notice }])
-  setTimeout(() => dismiss(id), shownFor[notice.kind])
+  release({ id, kind: notice.kind })
 }
 
 /** Says that something was done. */
@@ -54,7 +73,15 @@ export const Toasts = () => {
   return (
     <div className="toasts" role="region" aria-label={toastText.region} aria-live="polite">
       {shown.map(({ action, detail, id, kind, message }) => (
-        <div key={id} className={`toast toast-${kind}`} role={kind === "error" ? "alert" : "status"}>
+        <div
+          key={id}
+          className={`toast toast-${kind}`}
+          role={kind === "error" ? "alert" : "status"}
+          onPointerEnter={() => hold(id)}
+          onPointerLeave={() => release({ id, kind })}
+          onFocus={() => hold(id)}
+          onBlur={() => release({ id, kind })}
+        >
           {kind === "error" ? <CircleAlert aria-hidden /> : <CircleCheck aria-hidden />}
           <div className="toast-body">
             {message}

@@ -36,7 +36,7 @@ const Path = declared(
   "a path that begins with a slash, of letters, digits and -._~"
 )
 
-/** No script's address: it would run as the console. */
+/** The address of a script is refused: the script would run as the console. */
 const Address = declared(
   (input): input is string => typeof input === "string" && /^(?:\/(?!\/)|https?:\/\/)/i.test(input),
   "a path that begins with a slash, or an http or https URL"

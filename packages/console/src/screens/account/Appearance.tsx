@@ -1,10 +1,12 @@
 import * as personalSettings from "@atelier/client/personalSettings"
 import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
 import { client } from "../../app/client.js"
+import { areLettersOn, chooseLetters } from "../../app/keys.js"
 import { queryClient } from "../../app/queries.js"
 import { chooseTheme, type Theme, useTheme } from "../../app/theme.js"
 import { accountText, appearanceText } from "../../texts/account.js"
-import { Field, Select } from "../../ui/Field.js"
+import { Field, Select, Switch } from "../../ui/Field.js"
 import { Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -23,6 +25,7 @@ const usualFont = "geist-mono"
 /** The colours and the terminal's font. The server keeps both for the user's other programs. */
 export const Appearance = () => {
   const theme = useTheme()
+  const [hasLetters, setLetters] = useState(areLettersOn)
   const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: settingsKey,
     queryFn: ({ signal }) => personalSettings.getAppearance(client, { user: "me" }, { signal })
@@ -51,13 +54,25 @@ export const Appearance = () => {
                 checked={theme === value}
                 onChange={() => {
                   chooseTheme(value)
-                  save.mutate({ theme: value, font })
+                  // Before the settings are here, the font that is stored is not known
+                  if (data !== undefined) save.mutate({ theme: value, font })
                 }}
               />
               <span className="check-label">{label}</span>
             </label>
           ))}
         </fieldset>
+      </Section>
+      <Section title={appearanceText.keys} description={appearanceText.keysDescription}>
+        <Switch
+          label={appearanceText.letters}
+          hint={appearanceText.lettersHint}
+          checked={hasLetters}
+          onChange={(event) => {
+            chooseLetters(event.target.checked)
+            setLetters(event.target.checked)
+          }}
+        />
       </Section>
       <Section title={appearanceText.font} description={appearanceText.fontDescription}>
         {isLoadingError ? (

@@ -79,7 +79,7 @@ export const AgentCard = ({ agent, workspace }: Props) => {
               <StatusDot tone={status === undefined ? "grey" : status === "ok" ? "green" : "red"} />
               <span className="truncate">{display_name}</span>
               {cron === "" ? null : <span className="faint mono">{cron}</span>}
-              {exit_code === undefined || exit_code === 0 ? null : <Badge tone="red">exit {exit_code}</Badge>}
+              {exit_code === undefined || exit_code === 0 ? null : <Badge tone="red">{workspaceText.exit(exit_code)}</Badge>}
             </li>
           ))}
         </ul>
@@ -146,7 +146,7 @@ const useAppHost = (): string | undefined =>
   }).data
 
 const Ssh = ({ agent: { name: agent }, workspace: { name, owner_name } }: Props) => (
-  <Popover align="start" label={workspaceText.ssh} trigger={<Button icon={<Cable />}>SSH</Button>}>
+  <Popover align="start" label={workspaceText.ssh} trigger={<Button icon={<Cable />}>{workspaceText.sshShort}</Button>}>
     <div className="agent-panel">
       <h3>{workspaceText.ssh}</h3>
       <Code text={`atelier login ${new URL(config.api, `${location.origin}/`).href}`} />
@@ -159,7 +159,7 @@ const Ports = ({ agent, workspace }: Props) => {
   const [isOpen, setOpen] = useState(false)
   const [port, setPort] = useState("")
   const host = useAppHost()
-  const { data } = useQuery({
+  const { data, error, isLoadingError } = useQuery({
     queryKey: ["ports", agent.id],
     queryFn: ({ signal }) => agents.listListeningPorts(client, { workspaceagent: agent.id }, { signal }),
     enabled: isOpen,
@@ -183,7 +183,13 @@ const Ports = ({ agent, workspace }: Props) => {
     >
       <div className="agent-panel">
         <h3>{workspaceText.ports}</h3>
-        {ports.length === 0 ? <p className="muted">{workspaceText.noPorts}</p> : null}
+        {isLoadingError ? (
+          <p className="agent-error" role="alert">
+            {error.message}
+          </p>
+        ) : ports.length === 0 ? (
+          <p className="muted">{workspaceText.noPorts}</p>
+        ) : null}
         <ul>
           {ports.map(({ port, process_name }) => (
             <li key={port}>
@@ -221,12 +227,12 @@ const staleAfter = 3
 
 const Metadata = ({ agent: { id } }: Pick<Props, "agent">) => {
   const [values, setValues] = useState<ReadonlyArray<WorkspaceAgentMetadata>>([])
-  useLive({
+  const { error } = useLive({
     of: ["metadata", id],
     open: (signal) => agents.watchAgentMetadataSocket(client, { workspaceagent: id }, { signal }),
     onValue: setValues
   })
-  if (values.length === 0) return null
+  if (values.length === 0) return error === undefined ? null : <p className="agent-error">{error.message}</p>
   return (
     <dl className="agent-metadata" aria-label={workspaceText.metadata}>
       {values.map(({ description: { display_name, interval, key }, result: { age, error, value } }) => (
@@ -265,7 +271,7 @@ const AgentLog = ({ fileName, id, sources }: AgentLogProps) => {
   const [lines, add] = useGrowing<WorkspaceAgentLog>()
   const [source, setSource] = useState("")
   const last = useRef(-1)
-  const { state } = useLive({
+  const { error, state } = useLive({
     of: ["agent log", id],
     open: (signal) => agents.followAgentLogs(client, { workspaceagent: id }, { signal }),
     onValue: (batch) => {
@@ -277,6 +283,11 @@ const AgentLog = ({ fileName, id, sources }: AgentLogProps) => {
   const shown = source === "" ? lines : lines.filter(({ source_id }) => source_id === source)
   return (
     <div className="agent-log">
+      {error === undefined ? null : (
+        <p className="agent-error" role="alert">
+          {error.message}
+        </p>
+      )}
       {sources.length < 2 ? null : (
         <Select
           aria-label={workspaceText.source}

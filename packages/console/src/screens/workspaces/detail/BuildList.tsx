@@ -25,7 +25,7 @@ export const buildState = ({
 }: WorkspaceBuild): { readonly tone: Tone; readonly label: string; readonly isMoving: boolean } => {
   switch (job.status) {
     case "succeeded":
-      return { tone: "green", label: "Succeeded", isMoving: false }
+      return { tone: "green", label: buildsText.succeeded, isMoving: false }
     case "failed":
       return { tone: "red", label: statusText.failed, isMoving: false }
     case "canceled":

@@ -78,7 +78,7 @@ export const Timings = ({ build: { id, job } }: { readonly build: WorkspaceBuild
               <div className="timing">
                 <span className="truncate mono">{label}</span>
                 <span className="timing-track">
-                  <Tooltip label={`${label}: ${duration(to - from)}, after ${duration(from - begin)}`}>
+                  <Tooltip label={buildsText.timing(label, duration(to - from), duration(from - begin))}>
                     <span
                       className="timing-bar"
                       data-kind={kind}
