@@ -117,9 +117,15 @@ export interface CheckProps extends Omit<ComponentProps<"input">, "type"> {
   readonly hint?: ReactNode
 }
 
+/** A box has a label of its own: of the field around it, it takes only what is wrong with it. */
+const useDescription = () => {
+  const { "aria-describedby": describedBy, "aria-invalid": isInvalid } = useField()
+  return { "aria-describedby": describedBy, "aria-invalid": isInvalid } as const
+}
+
 export const Checkbox = ({ className, hint, label, ...rest }: CheckProps) => (
   <label className={`check ${className ?? ""}`}>
-    <input type="checkbox" {...rest} />
+    <input type="checkbox" {...useDescription()} {...rest} />
     <span>
       <span className="check-label">{label}</span>
       {hint === undefined ? null : <span className="field-hint">{hint}</span>}
@@ -130,7 +136,7 @@ export const Checkbox = ({ className, hint, label, ...rest }: CheckProps) => (
 /** A setting that applies at once. */
 export const Switch = ({ className, hint, label, ...rest }: CheckProps) => (
   <label className={`check ${className ?? ""}`}>
-    <input type="checkbox" role="switch" className="switch" {...rest} />
+    <input type="checkbox" role="switch" className="switch" {...useDescription()} {...rest} />
     <span>
       <span className="check-label">{label}</span>
       {hint === undefined ? null : <span className="field-hint">{hint}</span>}

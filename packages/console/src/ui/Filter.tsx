@@ -111,7 +111,8 @@ export const Filter = ({ keys, label, onChange, placeholder, value }: Props) => 
       event.stopPropagation()
       const step = event.key === "ArrowDown" ? 1 : -1
       setOpen(true)
-      setActive((before) => (before + step + suggestions.length) % Math.max(1, suggestions.length))
+      // From no choice, up goes to the last one
+      setActive((before) => ((before < 0 && step < 0 ? 0 : before) + step + suggestions.length) % Math.max(1, suggestions.length))
     } else if (event.key === "Enter" || (event.key === "Tab" && isShown && active >= 0)) {
       event.preventDefault()
       const suggestion = isShown ? suggestions[active] : undefined

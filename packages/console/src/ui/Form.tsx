@@ -1,5 +1,5 @@
 import type { AtelierError, Validation } from "@atelier/client"
-import { type ComponentProps, createContext, type ReactNode, use, useRef, useState } from "react"
+import { type ComponentProps, createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from "react"
 import { flushSync } from "react-dom"
 import { asAtelierError } from "../app/client.js"
 import { signIn } from "../app/queries.js"
@@ -9,8 +9,8 @@ import "./Form.css"
 interface FormState {
   readonly error: AtelierError | undefined
   readonly isBusy: boolean
-  /** Notes that a field shows the refusal of this name. */
-  readonly claim: (name: string) => void
+  /** Notes that a field shows the refusal of this name, until the field calls what this returns. */
+  readonly claim: (name: string) => () => void
 }
 
 const FormContext = createContext<FormState | undefined>(undefined)
@@ -23,8 +23,9 @@ const refusalOf = (validations: ReadonlyArray<Validation>, name: string): string
 /** What the server refused of a field. */
 export const useFieldError = (name: string | undefined): string | undefined => {
   const form = use(FormContext)
+  const claim = form?.claim
+  useEffect(() => (name === undefined ? undefined : claim?.(name)), [claim, name])
   if (name === undefined || form === undefined) return undefined
-  form.claim(name)
   return refusalOf(form.error?.validations ?? [], name)
 }
 
@@ -41,7 +42,11 @@ export interface FormProps extends Omit<ComponentProps<"form">, "onSubmit" | "ch
 export const Form = ({ children, className, onSubmit, ...rest }: FormProps) => {
   const [error, setError] = useState<AtelierError | undefined>()
   const [isBusy, setBusy] = useState(false)
-  const claimed = useRef(new Set<string>())
+  const [claimed, setClaimed] = useState<ReadonlyArray<string>>([])
+  const claim = useCallback((name: string) => {
+    setClaimed((before) => [...before, name])
+    return () => setClaimed((before) => before.toSpliced(before.indexOf(name), 1))
+  }, [])
   const form = useRef<HTMLFormElement>(null)
 
   const submit = async (): Promise<void> => {
@@ -61,10 +66,10 @@ export const Form = ({ children, className, onSubmit, ...rest }: FormProps) => {
     }
   }
 
-  const others = error?.validations.filter(({ field }) => !claimed.current.has(field)) ?? []
+  const others = error?.validations.filter(({ field }) => !claimed.includes(field)) ?? []
   const isSaidByFields = error !== undefined && error.validations.length > 0 && others.length === 0
   return (
-    <FormContext value={{ error, isBusy, claim: (name) => claimed.current.add(name) }}>
+    <FormContext value={{ error, isBusy, claim }}>
       <form
         ref={form}
         noValidate

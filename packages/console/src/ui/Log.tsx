@@ -33,6 +33,7 @@ const maximumLength = 10_000
 
 export const Log = ({ fileName, height = 420, isLive = false, label, lines }: Props) => {
   const scroller = useRef<HTMLDivElement>(null)
+  const scrolled = useRef(0)
   const [isWrapped, setWrapped] = useState(true)
   const [isFollowing, setFollowing] = useState(true)
   const [typed, setTyped] = useState("")
@@ -124,8 +125,13 @@ export const Log = ({ fileName, height = 420, isLive = false, label, lines }: Pr
         aria-busy={isLive}
         aria-live="off"
         tabIndex={0}
-        onWheel={(event) => {
-          if (event.deltaY < 0) setFollowing(false)
+        onScroll={({ currentTarget: { clientHeight, scrollHeight, scrollTop } }) => {
+          const isUp = scrollTop < scrolled.current
+          const isAtEnd = scrollHeight - scrollTop - clientHeight < 2 * lineHeight
+          scrolled.current = scrollTop
+          // Lines that come move the end away; only the reader moves up
+          if (isUp && !isAtEnd) setFollowing(false)
+          else if (!isUp && isAtEnd && words === "") setFollowing(true)
         }}
       >
         <div className="log-space" style={{ height: virtualizer.getTotalSize() }}>

@@ -44,12 +44,13 @@ export const ParameterField = (props: Props) => {
     )
   }
   const isSwitch = form_type === "checkbox" || form_type === "switch"
-  const hint = [description, warnings.length > 0 ? said(warnings) : ""].filter((each) => each !== "").join("\n")
+  // A switch shows its description itself
+  const hint = [isSwitch ? "" : description, warnings.length > 0 ? said(warnings) : ""].filter((each) => each !== "").join("\n")
   return (
     <Field
       label={isSwitch ? <span className="visually-hidden">{display_name || name}</span> : <Title parameter={parameter} />}
       name={name}
-      hint={hint === "" || isSwitch ? undefined : <span className="param-hint">{hint}</span>}
+      hint={hint === "" ? undefined : <span className="param-hint">{hint}</span>}
       error={errors.length > 0 ? said(errors) : undefined}
       isOptional={!required && !isSwitch && parameter.default_value.value === ""}
       aside={isSwitch ? undefined : <Marks parameter={parameter} />}
