@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router"
 import { ExternalLink, PanelLeft, Search } from "lucide-react"
 import { lazy, Suspense } from "react"
 import { shellText } from "../texts/shell.js"
-import { Avatar } from "../ui/Avatar.js"
 import { IconButton } from "../ui/Button.js"
 import { Keys } from "../ui/Keys.js"
 import { Tooltip } from "../ui/Tooltip.js"
@@ -27,6 +26,8 @@ interface Props {
 const checks: Readonly<Record<string, Check>> = Object.fromEntries(
   navigation.flatMap(({ destinations }) => destinations.flatMap(({ label, needs }) => (needs === undefined ? [] : [[label, needs]])))
 )
+
+const isElsewhere = (address: string): boolean => new URL(address, document.baseURI).origin !== location.origin
 
 export const Sidebar = ({ isCollapsed, onCollapse, onKeys, onSearch }: Props) => {
   const may = useMay(checks)
@@ -74,8 +75,13 @@ export const Sidebar = ({ isCollapsed, onCollapse, onKeys, onSearch }: Props) =>
             {config.navigation
               .filter(({ address }) => isWebAddress(address))
               .map(({ address, icon, label }) => (
-                <a key={`${label} ${address}`} className="place" href={address}>
-                  {icon === "" ? <ExternalLink aria-hidden /> : <Avatar name={label} src={icon} size={16} isThing />}
+                <a
+                  key={`${label} ${address}`}
+                  className="place"
+                  href={address}
+                  {...(isElsewhere(address) ? { target: "_blank", rel: "noreferrer" } : {})}
+                >
+                  {icon === "" ? <ExternalLink aria-hidden /> : <img src={icon} alt="" width={16} height={16} />}
                   <span className="sidebar-label truncate">{label}</span>
                 </a>
               ))}

@@ -7,7 +7,7 @@ import * as workspaces from "@atelier/client/workspaces"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { Dices } from "lucide-react"
-import { useState } from "react"
+import { useEffect, useEffectEvent, useState } from "react"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { useMay, useMe } from "../../app/session.js"
@@ -76,6 +76,16 @@ const CreateForm = ({ template }: { readonly template: Template }) => {
     setPreset(chosen?.id)
     if (chosen !== undefined) form.setAll(valuesOf(chosen))
   }
+
+  const chooseNamed = useEffectEvent(() => {
+    const named = presets?.find(({ id, name }) => id === search["preset"] || name === search["preset"])
+    if (named === undefined) return
+    choosePreset(named.id)
+    // What the link gives beside the preset
+    form.setAll(parametersOf(search))
+  })
+  const areKnown = presets !== undefined
+  useEffect(() => chooseNamed(), [areKnown])
 
   const submit = async (): Promise<void> => {
     const made = await workspaces.createWorkspace(client, {

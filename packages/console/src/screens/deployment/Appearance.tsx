@@ -6,6 +6,7 @@ import { useState } from "react"
 import { client } from "../../app/client.js"
 import { appearanceQuery, useMay } from "../../app/session.js"
 import { appearanceText, deploymentText } from "../../texts/deployment.js"
+import { errorText } from "../../texts/ui.js"
 import { Button, IconButton } from "../../ui/Button.js"
 import { Field, Input, Switch } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
@@ -51,7 +52,8 @@ const Editor = ({ given }: { readonly given: AppearanceConfig }) => {
           }
         })
         await queryClient.invalidateQueries({ queryKey: appearanceQuery.queryKey })
-        notify(deploymentText.saved)
+        // Name and logo are in the page itself
+        notify(deploymentText.saved, { label: errorText.reload, run: () => location.reload() })
       }}
     >
       <Section title={appearanceText.identity} description={appearanceText.identityHint}>

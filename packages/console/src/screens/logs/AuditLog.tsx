@@ -27,6 +27,9 @@ const Sentence = ({ entry }: { readonly entry: Entry }) => (
   </span>
 )
 
+/** The server also links to what the console has no screen for. */
+const hasScreen = (link: string): boolean => link !== "" && !/^\/(?:tasks|templates)(?:\/|$)/.test(link)
+
 const spoken = (name: string): string => name.replaceAll("_", " ")
 
 const Outcome = ({ status_code }: Pick<Entry, "status_code">) =>
@@ -192,7 +195,7 @@ const Details = ({ entry, onLeave }: { readonly entry: Entry; readonly onLeave: 
         ]}
       />
       <div className="log-links">
-        {resource_link === "" ? null : <ButtonLink to={resource_link as never}>{auditText.open}</ButtonLink>}
+        {!hasScreen(resource_link) ? null : <ButtonLink to={resource_link as never}>{auditText.open}</ButtonLink>}
         {resource_id === noId ? null : (
           <Link className="link" to="/audit" search={{ filter: `resource_id:${resource_id}` }} onClick={onLeave}>
             {auditText.sameObject}

@@ -125,7 +125,7 @@ const Add = ({ isBusy, onAdd, organization, taken }: AddProps) => {
   const [role, setRole] = useState("use")
   const people = useQuery({
     queryKey: ["users", "search", typed],
-    queryFn: ({ signal }) => users.listUsers(client, { q: typed, limit: found }, { signal }),
+    queryFn: ({ signal }) => users.listUsers(client, { q: typed.replaceAll(/["\s:]/g, ""), limit: found }, { signal }),
     placeholderData: (before) => before
   })
   const all = useQuery({
