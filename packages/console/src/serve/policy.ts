@@ -6,14 +6,12 @@ export interface Sources {
   readonly logo?: string | undefined
   /** Where the interface's WebSockets are, with their scheme. */
   readonly sockets?: string | undefined
-  /** Hosts whose pages may be shown inside the console: those of workspaces' apps. */
-  readonly frames?: string | undefined
 }
 
 const joined = (...sources: ReadonlyArray<string | undefined>): string => sources.filter((source) => source !== undefined).join(" ")
 
 /** The console's content security policy. It runs no script of a page, loads nothing from elsewhere, and is framed by no page. */
-export const policyOf = ({ frames, logo, nonce, sockets }: Sources): string =>
+export const policyOf = ({ logo, nonce, sockets }: Sources): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -21,7 +19,6 @@ export const policyOf = ({ frames, logo, nonce, sockets }: Sources): string =>
     `img-src ${joined("'self'", "data:", logo)}`,
     "font-src 'self'",
     `connect-src ${joined("'self'", sockets)}`,
-    ...(frames === undefined ? [] : [`frame-src ${frames}`]),
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -1,6 +1,5 @@
 /** The web console: its files, and the page that starts it at each of its addresses. */
 import { documentOf, fileAnswer, fileOf, isRoute, policyOf, type SiteFile } from "@atelier/console"
-import { appHostPattern, DeploymentOptions } from "@atelier/core/deployment"
 import { randomBytes } from "@atelier/node"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -31,10 +30,6 @@ const below = ({ path: own }: ConsolePlace, path: string): string | undefined =>
   return path.startsWith(`${own}/`) ? path.slice(own.length) : undefined
 }
 
-/** Hosts of apps as a policy names them, which takes a wildcard for a whole label only. */
-const framesOf = (pattern: string, { protocol }: URL): string | undefined =>
-  pattern === "" ? undefined : `${protocol}//${pattern.replace(/^[^.]*\*[^.]*\./, "*.")}`
-
 /** Answers with files. The first request for a file reads it, and later ones share its bytes. */
 const filesOf = ({ folder }: ConsolePlace) => {
   const contents = new Map<string, Effect.Effect<Uint8Array>>()
@@ -60,9 +55,7 @@ const documentPage = (place: ConsolePlace) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const brandNow = yield* brandOf
-    const access = new URL(settings.accessUrl)
-    const frames = framesOf(appHostPattern(yield* DeploymentOptions), access)
-    const sockets = access.origin.replace(/^http/, "ws")
+    const sockets = new URL(settings.accessUrl).origin.replace(/^http/, "ws")
     const html = yield* kept(Effect.promise(() => readFile(join(place.folder, "index.html"), "utf8")))
 
     return (request: Request, info: RequestInfo, isKnown: boolean) =>
@@ -86,7 +79,7 @@ const documentPage = (place: ConsolePlace) =>
             method: "GET",
             isKnown,
             noneMatch: request.headers["if-none-match"],
-            policy: policyOf({ nonce, logo: originOf(logo), sockets, frames }),
+            policy: policyOf({ nonce, logo: originOf(logo), sockets }),
             tag
           }
         )
