@@ -53,9 +53,11 @@ export const Log = ({ fileName, height = 420, isLive = false, label, lines }: Pr
     getItemKey
   })
 
+  // A full log has as many lines as before when one comes
+  const newest = lines.at(-1)?.id
   useEffect(() => {
     if (isFollowing && lines.length > 0) virtualizer.scrollToIndex(lines.length - 1, { align: "end" })
-  }, [isFollowing, lines.length, virtualizer])
+  }, [isFollowing, lines.length, newest, virtualizer])
 
   const goTo = (next: number): void => {
     if (found.length === 0) return
