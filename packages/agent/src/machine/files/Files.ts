@@ -67,7 +67,7 @@ const put = async (call: Call): Promise<void> => {
   const wanted = { mode: modeOf(query.text("mode")), parents: query.flag("parents"), fsync: query.flag("fsync") }
   const offset = query.number("offset", { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: undefined })
   const { entry, isNew } = await at(path, () =>
-    offset === undefined ? upload(path, request, wanted) : append(path, offset, request, wanted)
+    offset === undefined ? upload(path, request, wanted) : append(path, request, { ...wanted, offset })
   )
   response.setHeader("etag", entry.etag)
   send(response, isNew ? 201 : 200, entry)

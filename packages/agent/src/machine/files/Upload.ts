@@ -86,30 +86,56 @@ const fill = async (draft: string, request: IncomingMessage, current: BigIntStat
   }
 }
 
-/**
- * Adds a request's bytes to the end of a file, which is made if the end is its beginning. Fails with 412 if the file does not end at the offset. What has
- * arrived of a request that breaks off stays.
- */
-export const append = async (
+/** Files that a request adds to now. A second one would write over what the first one adds. */
+const growing = new Set<string>()
+
+interface Addition extends Wanted {
+  readonly offset: number
+}
+
+const addAtEnd = async (
   path: string,
-  offset: number,
+  destination: string,
   request: IncomingMessage,
-  { fsync, mode, parents }: Wanted
-): Promise<{ readonly isNew: boolean; readonly entry: Entry }> => {
-  const destination = await destinationOf(path)
+  { fsync, mode, offset, parents }: Addition
+): Promise<boolean> => {
   const current = await replaced(path, destination, request)
-  const size = Number(current?.size ?? 0)
-  if (size !== offset) throw refusal(412, path, `has ${size} bytes, and the offset is ${offset}`)
+  const checkEnd = (size: number): void => {
+    if (size !== offset) throw refusal(412, path, `has ${size} bytes, and the offset is ${offset}`)
+  }
+  checkEnd(Number(current?.size ?? 0))
   if (parents) await mkdir(dirname(destination), { recursive: true })
   const handle = await open(destination, constants.O_WRONLY | constants.O_CREAT, mode ?? newFile)
   try {
+    // Another program may have written to it, or replaced it, before it was open
+    checkEnd((await handle.stat()).size)
     await receive(request.iterator({ destroyOnReturn: false }), handle, offset)
     if (mode !== undefined) await handle.chmod(mode)
     if (fsync) await handle.sync()
   } finally {
     await handle.close()
   }
-  return { isNew: current === undefined, entry: await describeTarget(path) }
+  return current === undefined
+}
+
+/**
+ * Adds a request's bytes to the end of a file, which is made if the end is its beginning. Fails with 412 if the file does not end at the offset, and with
+ * 409 while another request adds to it. What has arrived of a request that breaks off stays.
+ */
+export const append = async (
+  path: string,
+  request: IncomingMessage,
+  addition: Addition
+): Promise<{ readonly isNew: boolean; readonly entry: Entry }> => {
+  const destination = await destinationOf(path)
+  if (growing.has(destination)) throw refusal(409, path, "is being added to by another request", "EBUSY")
+  growing.add(destination)
+  try {
+    const isNew = await addAtEnd(path, destination, request, addition)
+    return { isNew, entry: await describeTarget(path) }
+  } finally {
+    growing.delete(destination)
+  }
 }
 
 /** Writes a request's bytes to a file. An upload that breaks off leaves the file as it was. Answers whether the file is new. */

@@ -166,8 +166,9 @@ describe("a write", () => {
     broken.on("error", () => undefined)
     broken.write("three")
     await expect.poll(() => readFile(at("grown/file"), "utf8")).toBe("onetwothree")
+    expect(await put("grown/file", "x", { offset: "11" })).toMatchObject({ status: 409, json: { detail: "EBUSY" } })
     broken.destroy()
-    expect(await put("grown/file", "!", { offset: "11" })).toMatchObject({ status: 200, json: { size: 12 } })
+    await expect.poll(() => put("grown/file", "!", { offset: "11" })).toMatchObject({ status: 200, json: { size: 12 } })
     expect(await readFile(at("grown/file"), "utf8")).toBe("onetwothree!")
   })
 

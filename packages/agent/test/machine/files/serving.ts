@@ -86,6 +86,9 @@ export const serving = () => {
     /** A path within the folder. */
     at: (...names: ReadonlyArray<string>) => join(directory, ...names),
 
+    /** The address of a path, such as `/files?path=a`. */
+    address: (path: string) => `http://127.0.0.1:${port}${path}`,
+
     /** A request that has not ended yet. */
     begin,
 
