@@ -1,7 +1,7 @@
 /** `cp`: files and directories between this machine and a workspace. */
 import { AtelierError, type Sandbox } from "@atelier/client"
 import { createWriteStream } from "node:fs"
-import { mkdir, rename, rm, stat } from "node:fs/promises"
+import { chmod, mkdir, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join, posix } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -9,6 +9,7 @@ import { reachSandbox } from "../connect/reachSandbox.js"
 import { Failure, exitCodes, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { bytesText } from "../terminal/text.js"
+import { partName } from "./partName.js"
 import { packed, unpack } from "./tar.js"
 
 export type End =
@@ -81,7 +82,7 @@ const upload = async (source: End, sandbox: Sandbox, path: string, session: Sess
 
 /** The part of a file that an interrupted copy has left, if it is of the same file. */
 const partOf = async (path: string, etag: string) => {
-  const file = join(dirname(path), `.${basename(path)}.${Buffer.from(etag).toString("base64url").slice(0, 24)}.part`)
+  const file = join(dirname(path), partName(basename(path), Buffer.from(etag).toString("base64url").slice(0, 24)))
   return { file, size: (await unless(stat(file)))?.size ?? 0 }
 }
 
@@ -94,15 +95,13 @@ const downloadFile = async (sandbox: Sandbox, path: string, target: string, { ou
   const counted = total(start)
   const from = await sandbox.files.stream(path, { start, signal })
   await mkdir(dirname(target), { recursive: true })
-  await pipeline(
-    counted.stream(from),
-    createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: Number.parseInt(String(mode), 8) & 0o777 }),
-    { signal }
-  )
+  // The mode of the file may keep its own user from writing: it comes last
+  await pipeline(counted.stream(from), createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: 0o600 }), { signal })
   if (counted.bytes() !== size) {
     await rm(part.file, { force: true })
     throw new Failure({ message: `${path}: changed while it was copied.`, hint: "copy it again." })
   }
+  await chmod(part.file, Number.parseInt(String(mode), 8) & 0o777 & ~process.umask())
   await rename(part.file, target)
   return bytesText(size)
 }

@@ -1,13 +1,15 @@
 /** Copies of files into a workspace, which go on where they were interrupted. */
-import type { Sandbox } from "@atelier/client"
+import { AtelierError, type Sandbox } from "@atelier/client"
 import { createHash } from "node:crypto"
 import { createReadStream, type Stats } from "node:fs"
 import { stat } from "node:fs/promises"
 import { posix, resolve } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { Failure } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { bytesText } from "../terminal/text.js"
 import { unless, webStream } from "./copy.js"
+import { partName } from "./partName.js"
 
 interface Upload {
   readonly path: string
@@ -18,6 +20,13 @@ interface Upload {
 /** Bytes of one request. An interrupted copy loses what of the last one had not arrived. */
 const piece = 32 * 1024 * 1024
 
+/** Of a part until its last bytes: the mode of the file may keep its own user from writing. */
+const ownerAlone = "0600"
+
+/** Milliseconds that another request may add to the part, such as one of an interrupted copy, and between two attempts. */
+const patience = 15_000
+const interval = 250
+
 const modeOf = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, "0")
 
 /** Where a copy is until it is whole: beside its place, under a name that belongs to this version of this file alone. */
@@ -25,18 +34,31 @@ const partOf = ({ found: { dev, ino, mtimeMs, size }, path, place }: Upload): st
   const version = createHash("sha256")
     .update(JSON.stringify([resolve(path), dev, ino, mtimeMs, size]))
     .digest("base64url")
-  return posix.join(posix.dirname(place), `.${posix.basename(place)}.${version.slice(0, 24)}.part`)
+  return posix.join(posix.dirname(place), partName(posix.basename(place), version.slice(0, 24)))
 }
+
+/** Whether another request adds to the part, or has just done so. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof AtelierError && (error.status === 412 || (error.status === 409 && error.detail === "EBUSY"))
 
 /** Copies the rest of a file to its part; undefined if the agent is too old to add to a file. */
 const addTo = async (part: string, start: number, { found, path }: Upload, { files }: Sandbox, signal: AbortSignal) => {
+  let until = performance.now() + patience
   for (let offset = start; offset < found.size;) {
     const end = Math.min(offset + piece, found.size)
     const bytes = webStream(createReadStream(path, { start: offset, end: end - 1 }))
-    const { size } = await files.write(part, bytes, { offset, mode: modeOf(found), signal })
-    if (size === end - offset && offset > 0) return undefined
-    if (size !== end) throw new Failure({ message: `${part}: another copy writes to it.`, hint: "copy it again." })
-    offset = end
+    const mode = end === found.size ? modeOf(found) : ownerAlone
+    try {
+      const { size } = await files.write(part, bytes, { offset, mode, signal })
+      if (size === end - offset && offset > 0) return undefined
+      if (size !== end) throw new Failure({ message: `${part}: another copy writes to it.`, hint: "copy it again." })
+      offset = end
+      until = performance.now() + patience
+    } catch (error) {
+      if (!isTaken(error) || performance.now() > until) throw error
+      await pause(interval, undefined, { signal })
+      offset = (await unless(files.stat(part, { signal })))?.size ?? 0
+    }
   }
   return found.size
 }
