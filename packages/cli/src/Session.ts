@@ -53,7 +53,7 @@ interface InUse {
 interface Credential {
   readonly current: () => string | undefined | Promise<string | undefined>
   /** A token in place of one that was refused; undefined if there is none. */
-  readonly renew: () => Promise<string | undefined>
+  readonly renew: (refused: string | undefined) => Promise<string | undefined>
 }
 
 /** Sends a request once more with a new token, if its body is still there. */
@@ -65,10 +65,12 @@ const again = async (
   header: string
 ): Promise<Response> => {
   if (init.body !== undefined && typeof init.body !== "string") return refusal
-  const token = await renew()
+  // The client gives them as an object
+  const headers = init.headers as Readonly<Record<string, string>>
+  const token = await renew(headers[header])
   if (token === undefined) return refusal
   await refusal.text()
-  return httpFetch(address, { ...init, headers: { ...(init.headers as Readonly<Record<string, string>>), [header]: token } })
+  return httpFetch(address, { ...init, headers: { ...headers, [header]: token } })
 }
 
 export const makeSession = (base: Base & { readonly context: string | undefined }): Session => {
@@ -89,13 +91,16 @@ export const makeSession = (base: Base & { readonly context: string | undefined 
     if (name === undefined || context.grant === undefined) return { current: () => context.token, renew: async () => undefined }
     let now = context
     let renewing: Promise<Context> | undefined
-    const renew = async (): Promise<string> => {
+    const renew = async (refused: string | undefined): Promise<string> => {
       const { renewed } = await import("./access/renewal.js")
-      renewing ??= renewed(now, { contexts, name, program, signal: base.signal }).finally(() => (renewing = undefined))
-      now = await renewing
-      return now.token
+      // Another request of this command has renewed it since
+      if (now.token !== refused) return now.token
+      renewing ??= renewed(now, { contexts, name, program, signal: base.signal })
+        .then((context) => (now = context))
+        .finally(() => (renewing = undefined))
+      return (await renewing).token
     }
-    return { current: async () => ((await import("./access/renewal.js")).isDue(now) ? renew() : now.token), renew }
+    return { current: async () => ((await import("./access/renewal.js")).isDue(now) ? renew(now.token) : now.token), renew }
   }
 
   const contextInUse = async (): Promise<InUse> => {

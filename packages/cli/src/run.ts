@@ -3,7 +3,7 @@ import { commands, globals, sections } from "./commands.js"
 import type { Parsed } from "./command/parse.js"
 import { parse } from "./command/parse.js"
 import { isGroup } from "./command/Command.js"
-import { configDirectory, makeContexts } from "./contexts/Contexts.js"
+import { configDirectory, type Contexts, makeContexts } from "./contexts/Contexts.js"
 import { keyStoreOf } from "./contexts/KeyStore.js"
 import { exitCodes, Failure, failureOf, Interrupted } from "./Failure.js"
 import { makeSession, type Session } from "./Session.js"
@@ -56,21 +56,25 @@ const interruptions = () => {
   }
 }
 
-const sessionOf = ({ global }: Parsed, program: string, signal: AbortSignal, { env, stderr, stdin, stdout }: Surroundings): Session => {
+interface Ground {
+  readonly program: string
+  readonly signal: AbortSignal
+  readonly contexts: Contexts
+}
+
+const sessionOf = ({ global }: Parsed, ground: Ground, { env, stderr, stdin, stdout }: Surroundings): Session => {
   // Read by the table of flags
   const { context, debug, output = "table", quiet, url } = global as unknown as Global
   return makeSession({
-    program,
+    ...ground,
     env,
     stdin,
     stdout,
     stderr,
-    signal,
     url,
     context,
-    contexts: makeContexts(configDirectory(env), keyStoreOf(env)),
     out: makeOutput({ env, format: output, isQuiet: quiet, isDebug: debug, stdout, stderr }),
-    ask: makePrompts(stdin, stderr, signal)
+    ask: makePrompts(stdin, stderr, ground.signal)
   })
 }
 
@@ -93,6 +97,7 @@ const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
 export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<string>, program: string): Promise<number> => {
   const { env, stderr, stdout } = surroundings
   const { signal, end } = interruptions()
+  const contexts = makeContexts(configDirectory(env), keyStoreOf(env))
   // A reader that goes away, such as `head`, ends the program
   const leave = (error: NodeJS.ErrnoException): void => process.exit(error.code === "EPIPE" ? exitCodes.ok : exitCodes.failed)
   stdout.on("error", leave)
@@ -107,7 +112,7 @@ export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<stri
       return parsed.isAsked ? exitCodes.ok : exitCodes.usage
     }
     if (parsed.command.words !== undefined) failureCode = exitCodes.noCommand
-    return (await parsed.command.run(parsed.input, sessionOf(parsed, program, signal, surroundings))) ?? exitCodes.ok
+    return (await parsed.command.run(parsed.input, sessionOf(parsed, { program, signal, contexts }, surroundings))) ?? exitCodes.ok
   } catch (error) {
     const { reason }: { readonly reason?: unknown } = signal
     if (error instanceof Interrupted || (signal.aborted && (error === reason || !(error instanceof Failure)))) {
@@ -118,6 +123,7 @@ export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<stri
     const { code } = failureOf(error, program)
     return failureCode === exitCodes.noCommand && code !== exitCodes.usage ? failureCode : code
   } finally {
+    await contexts.settled()
     end()
     await flushed(stdout)
     stdout.off("error", leave)

@@ -42,24 +42,30 @@ interface Form {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks an endpoint. `what` says what failed, if it does. */
-export const post = async (ended: AbortSignal, url: string, { body, headers }: Form, what: string): Promise<Answer> => {
+/** The service did not answer, or could not. */
+const unanswered = (what: string, reason: string, cause?: unknown): Failure =>
+  new Failure({ message: `${what}: the service ${reason}.`, code: exitCodes.unreachable, cause })
+
+/** Asks an endpoint. `what` says what failed, if it does. Without a signal, nothing but its time ends the request. */
+export const post = async (ended: AbortSignal | undefined, url: string, { body, headers }: Form, what: string): Promise<Answer> => {
   const isForm = typeof body !== "string"
+  const late = AbortSignal.timeout(answerTime)
   try {
     const response = await httpFetch(url, {
       body: String(body),
       headers: isForm ? { "Content-Type": "application/x-www-form-urlencoded" } : { ...headers },
       method: "POST",
       redirect: "error",
-      signal: AbortSignal.any([ended, AbortSignal.timeout(answerTime)])
+      signal: ended === undefined ? late : AbortSignal.any([ended, late])
     })
     const answer: Answer = Object(await response.json().catch(() => ({})))
+    if (response.status === 429 || response.status >= 500) throw unanswered(what, `answered with the status ${response.status}`)
     if (!response.ok) throw refused(what, answer)
     return answer
   } catch (cause) {
     if (cause instanceof Failure) throw cause
-    ended.throwIfAborted()
-    throw new Failure({ message: `${what}: the service did not answer.`, code: exitCodes.unreachable, cause })
+    ended?.throwIfAborted()
+    throw unanswered(what, "did not answer", cause)
   }
 }
 

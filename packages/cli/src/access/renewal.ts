@@ -25,7 +25,7 @@ interface Renewal {
 
 /**
  * Returns the context with new tokens, and keeps them. A refresh token is good once: of several processes one renews, and the others read what it has
- * kept.
+ * kept. The signal ends the wait for other processes, and nothing after it.
  */
 export const renewed = (before: Context, { contexts, name, program, signal }: Renewal): Promise<Context> =>
   contexts.alone(name, signal, async () => {
@@ -36,7 +36,9 @@ export const renewed = (before: Context, { contexts, name, program, signal }: Re
     const body = new URLSearchParams({ grant_type: grantTypes.refresh, refresh_token: refreshToken, client_id: clientId })
     const what = "The login cannot be renewed"
     try {
-      const { grant = now.grant, token } = issuedIn(await post(signal, `${now.url}/oauth2/tokens`, { body }, what), clientId, what)
+      // The user's interruption would lose the login: the service has ended the old refresh token when the answer is on its way
+      const answer = await post(undefined, `${now.url}/oauth2/tokens`, { body }, what)
+      const { grant = now.grant, token } = issuedIn(answer, clientId, what)
       const next = { ...now, token, grant }
       await contexts.write(name, next)
       return next

@@ -46,6 +46,8 @@ export interface Contexts {
   readonly use: (name: string) => Promise<void>
   /** Works while no other process does so for the same context. */
   readonly alone: <A>(name: string, signal: AbortSignal, work: () => Promise<A>) => Promise<A>
+  /** Waits for the end of such work. A program that ends before would lose a login whose tokens are on their way. */
+  readonly settled: () => Promise<void>
 }
 
 /** Names are names of files too. */
@@ -118,6 +120,7 @@ const locked = (name: string): Failure =>
 
 export const makeContexts = (directory: string, keyStore: KeyStore): Contexts => {
   const folder = join(directory, "contexts")
+  const working = new Set<Promise<unknown>>()
   const fileOf = (name: string): string => join(folder, `${checkName(name)}.json`)
   const currentFile = join(directory, "current")
   const kept = async (name: string): Promise<Kept | undefined> => {
@@ -143,13 +146,16 @@ export const makeContexts = (directory: string, keyStore: KeyStore): Contexts =>
       return found && { url: found.url, username: found.username, brand: found.brand }
     },
     read: async (name) => {
-      const found = await kept(name)
-      if (found === undefined) return undefined
-      const { secrets, ...login } = found
-      if (typeof secrets !== "string") return { ...login, ...secrets }
-      const given = secretsIn(objectIn((await keyStore.get(secrets)) ?? "") ?? {})
-      if (given === undefined) throw locked(name)
-      return { ...login, ...given }
+      for (;;) {
+        const found = await kept(name)
+        if (found === undefined) return undefined
+        const { secrets, ...login } = found
+        if (typeof secrets !== "string") return { ...login, ...secrets }
+        const given = secretsIn(objectIn((await keyStore.get(secrets)) ?? "") ?? {})
+        if (given !== undefined) return { ...login, ...given }
+        // Another process may have renewed the login between the two, which gives its secrets another name
+        if ((await idOf(name)) === secrets) throw locked(name)
+      }
     },
     write: async (name, { grant, token, ...login }, place) => {
       const before = await idOf(name)
@@ -175,7 +181,14 @@ export const makeContexts = (directory: string, keyStore: KeyStore): Contexts =>
     use: (name) => writeWhole(currentFile, `${checkName(name)}\n`),
     alone: async (name, signal, work) => {
       const { alone } = await import("./fileLock.js")
-      return alone(join(folder, `.${checkName(name)}.lock`), signal, work)
-    }
+      const done = alone(join(folder, `.${checkName(name)}.lock`), signal, work)
+      working.add(done)
+      try {
+        return await done
+      } finally {
+        working.delete(done)
+      }
+    },
+    settled: async () => void (await Promise.allSettled(working))
   }
 }
