@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
@@ -14,7 +14,7 @@ import { parse } from "../src/command/parse.js"
 import { commands } from "../src/commands.js"
 import { configDirectory, makeContexts } from "../src/contexts/Contexts.js"
 import { alone } from "../src/contexts/fileLock.js"
-import { keyStoreOf } from "../src/contexts/KeyStore.js"
+import { type KeyStore, keyStoreOf } from "../src/contexts/KeyStore.js"
 import { table } from "../src/terminal/table.js"
 import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/text.js"
 import { leavingKeys } from "../src/connect/attached.js"
@@ -290,12 +290,38 @@ esac
         order.push(`${name} ends`)
       })
     const { pid } = spawnSync("true")
-    await writeFile(lock, String(pid))
-    await Promise.all([work("one"), work("two")])
-    const [first = "", ...rest] = order.map((step) => step.split(" ")[0])
-    expect(rest[0]).toBe(first)
-    expect(order).toHaveLength(4)
-    await expect(stat(lock)).rejects.toThrow("ENOENT")
+    await writeFile(`${lock}.${pid}.0123456789abcdef`, "")
+    // Its number is that of a process that lives
+    const old = `${lock}.${process.pid}.0123456789abcdef`
+    await writeFile(old, "")
+    await utimes(old, 0, 0)
+    const names = ["one", "two", "three", "four", "five"]
+    await Promise.all(names.map(work))
+    expect(order).toHaveLength(10)
+    for (let at = 0; at < order.length; at += 2) expect(order[at + 1]).toBe(order[at]?.replace("begins", "ends"))
+    expect((await readdir(directory)).filter((name) => name.startsWith(".lock"))).toStrictEqual([])
+  })
+
+  it("are read beside a renewal, which moves their secrets in the key store", async () => {
+    const secrets = new Map<string, string>()
+    let meanwhile: (() => Promise<void>) | undefined
+    const store: KeyStore = {
+      put: async (id, _, secret) => secrets.set(id, secret).has(id),
+      get: async (id) => {
+        const renew = meanwhile
+        meanwhile = undefined
+        await renew?.()
+        return secrets.get(id)
+      },
+      remove: async (id) => void secrets.delete(id)
+    }
+    const contexts = makeContexts(join(directory, "moved"), store)
+    const context = { url: "https://dev.example.com", username: "ada", brand: "Service", token: "old" }
+    await contexts.write("dev", context, "key store")
+    meanwhile = async () => void (await contexts.write("dev", { ...context, token: "new" }))
+    expect(await contexts.read("dev")).toStrictEqual({ ...context, token: "new" })
+    secrets.clear()
+    await expect(contexts.read("dev")).rejects.toThrow("key store")
   })
 })
 

@@ -1,7 +1,10 @@
-/** A lock between processes of one machine: a file with the number of the process that holds it. */
+/**
+ * A lock between processes of one machine. Each process that wants it makes a file of its own, with its number in the name, and has the lock if there is
+ * no other one. Names are never used again, so a process that removes what another one has left can never remove the lock of a third.
+ */
 import { randomBytes } from "node:crypto"
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises"
-import { dirname } from "node:path"
+import { mkdir, open, readdir, rm, stat, utimes } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { Failure } from "../Failure.js"
 
@@ -9,21 +12,11 @@ import { Failure } from "../Failure.js"
 const interval = 50
 const patience = 60_000
 
+/** Milliseconds after which a claim that was not touched is left over, whatever process has its number now, and between two touches. */
+const leftAfter = 120_000
+const touchEvery = 20_000
+
 const isCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code
-
-const take = async (path: string): Promise<boolean> => {
-  try {
-    const file = await open(path, "wx", 0o600)
-    await file.writeFile(String(process.pid))
-    await file.close()
-    return true
-  } catch (error) {
-    if (isCode(error, "EEXIST")) return false
-    throw error
-  }
-}
-
-const holderOf = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined)
 
 const lives = (process_: number): boolean => {
   try {
@@ -34,31 +27,60 @@ const lives = (process_: number): boolean => {
   }
 }
 
-/** Whether the holder was killed. One that has not written its number yet is alive. */
-const isLeft = (holder: string | undefined): boolean => holder !== undefined && /^\d+$/.test(holder) && !lives(Number(holder))
-
-/** Removes the lock of a process that is gone. Another process may have replaced it in between: then it comes back. */
-const clear = async (path: string): Promise<void> => {
-  const aside = `${path}.${randomBytes(8).toString("hex")}`
-  await rename(path, aside)
-  if (isLeft(await holderOf(aside))) await rm(aside)
-  else await rename(aside, path)
+/** Whether the process of a claim was killed, or has let go meanwhile. */
+const isLeft = async (claim: string, process_: number): Promise<boolean> => {
+  if (!lives(process_)) return true
+  try {
+    return Date.now() - (await stat(claim)).mtimeMs > leftAfter
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return true
+    throw error
+  }
 }
+
+/** Whether there is a claim beside the own one. Removes those that were left. */
+const isHeld = async (path: string, own: string): Promise<boolean> => {
+  const prefix = `${basename(path)}.`
+  for (const name of await readdir(dirname(path))) {
+    const [, process_] = name.startsWith(prefix) ? (/^(\d+)\.[0-9a-f]{16}$/.exec(name.slice(prefix.length)) ?? []) : []
+    const claim = join(dirname(path), name)
+    if (process_ === undefined || claim === own) continue
+    if (!(await isLeft(claim, Number(process_)))) return true
+    await rm(claim, { force: true })
+  }
+  return false
+}
+
+/** Of two processes that claim at the same time, each sees the other. Both let go, and try again at another time. */
+const take = async (path: string, own: string): Promise<boolean> => {
+  if (await isHeld(path, own)) return false
+  await (await open(own, "wx", 0o600)).close()
+  if (!(await isHeld(path, own))) return true
+  await rm(own, { force: true })
+  return false
+}
+
+const touch = (claim: string): Promise<void> => utimes(claim, new Date(), new Date()).catch(() => {})
 
 /** Works while no other process does so under the same lock. */
 export const alone = async <A>(path: string, signal: AbortSignal, work: () => Promise<A>): Promise<A> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const own = `${path}.${process.pid}.${randomBytes(8).toString("hex")}`
   const until = performance.now() + patience
-  while (!(await take(path))) {
-    signal.throwIfAborted()
-    if (performance.now() > until)
-      throw new Failure({ message: `${path}: is held by another process.`, hint: "remove it if there is none." })
-    if (isLeft(await holderOf(path))) await clear(path).catch(() => {})
-    else await pause(interval, undefined, { signal })
-  }
   try {
-    return await work()
+    while (!(await take(path, own))) {
+      signal.throwIfAborted()
+      if (performance.now() > until)
+        throw new Failure({ message: `${path}: is held by another process.`, hint: "try again in two minutes." })
+      await pause(interval * (0.5 + Math.random()), undefined, { signal })
+    }
+    const touching = setInterval(() => void touch(own), touchEvery).unref()
+    try {
+      return await work()
+    } finally {
+      clearInterval(touching)
+    }
   } finally {
-    await rm(path, { force: true })
+    await rm(own, { force: true })
   }
 }

@@ -98,7 +98,7 @@ export const loginTests = (get: () => Service, tokenOf: () => Promise<string>): 
     const first = await contextIn(config)
     await change(config, ({ grant }) => (grant.expiresAt = 0))
     // The lock of a process that was killed holds no other up
-    await writeFile((await contextFile(config)).replace(/([^/]+)\.json$/, ".$1.lock"), "99999999")
+    await writeFile((await contextFile(config)).replace(/([^/]+)\.json$/, ".$1.lock.99999999.0123456789abcdef"), "")
     for (const { code, stderr } of await Promise.all([whoami(), whoami(), whoami()]))
       expect({ code, stderr }).toStrictEqual({ code: 0, stderr: "" })
     const second = await contextIn(config)
