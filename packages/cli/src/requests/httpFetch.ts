@@ -59,33 +59,54 @@ const responseOf = (message: IncomingMessage): Response => {
 
 const isRedirect = (status: number | undefined): boolean => status !== undefined && [301, 302, 303, 307, 308].includes(status)
 
-/** Sends a request as `fetch` does, and sends it once more if a kept connection turns out to be closed. */
-export const httpFetch: Fetch = async (address, init) => {
-  const { body, headers, method = "GET", redirect, signal } = init
-  if (body !== undefined && body !== null && typeof body !== "string") return fetch(address, init)
-  const { agent, http } = await connectionOf(new URL(address).protocol)
-  const options: RequestOptions = {
-    agent,
-    method,
-    // The client gives them as an object
-    headers: headers as Record<string, string>,
-    ...(signal === undefined || signal === null ? {} : { signal })
+/** Requests that have the same effect if the service gets them twice (RFC 9110 §9.2.2). */
+const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"])
+
+/**
+ * Sends requests as `fetch` does. One that may be repeated is sent once more if a kept connection turns out to be closed; the others get a connection of
+ * their own. A request fails after a silence of the service, in milliseconds.
+ */
+export const fetchWithin =
+  (silence: number): Fetch =>
+  async (address, init) => {
+    const { body, headers, method = "GET", redirect, signal } = init
+    if (body !== undefined && body !== null && typeof body !== "string") return fetch(address, init)
+    const { agent, http } = await connectionOf(new URL(address).protocol)
+    const options: RequestOptions = {
+      agent: repeatable.has(method) ? agent : false,
+      method,
+      timeout: silence,
+      // The client gives them as an object
+      headers: headers as Record<string, string>,
+      ...(signal === undefined || signal === null ? {} : { signal })
+    }
+    const attempt = (isFirst: boolean): Promise<Response> =>
+      new Promise((resolve, reject) => {
+        let answer: IncomingMessage | undefined
+        const request = http.request(address, options, (message) => {
+          answer = message
+          if (redirect === "error" && isRedirect(message.statusCode)) {
+            message.destroy()
+            return reject(new Error("the answer leads to another address"))
+          }
+          return resolve(responseOf(message))
+        })
+        request.on("timeout", () => {
+          // Bytes that wait here wait for their reader, and not for the service
+          if ((answer?.readableLength ?? 0) > 0) return
+          const late = new Error("the service has sent nothing for too long")
+          if (answer === undefined) request.destroy(late)
+          else answer.destroy(late)
+        })
+        request.on("error", (error) => {
+          const isStale = isFirst && request.reusedSocket && "code" in error && error.code === "ECONNRESET"
+          if (isStale) resolve(attempt(false))
+          else reject(error)
+        })
+        request.end(typeof body === "string" ? body : undefined)
+      })
+    return attempt(true)
   }
-  const attempt = (isFirst: boolean): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      const request = http.request(address, options, (message) => {
-        if (redirect === "error" && isRedirect(message.statusCode)) {
-          message.destroy()
-          return reject(new Error("the answer leads to another address"))
-        }
-        return resolve(responseOf(message))
-      })
-      request.on("error", (error) => {
-        const isStale = isFirst && request.reusedSocket && "code" in error && error.code === "ECONNRESET"
-        if (isStale) resolve(attempt(false))
-        else reject(error)
-      })
-      request.end(typeof body === "string" ? body : undefined)
-    })
-  return attempt(true)
-}
+
+/** Sends a request as `fetch` does. The service may be silent for five minutes. */
+export const httpFetch: Fetch = fetchWithin(300_000)
