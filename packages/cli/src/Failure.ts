@@ -82,6 +82,13 @@ const hintOf = ({ retryAfter, status }: AtelierError, program: string): string |
   return retryAfter === undefined ? undefined : `try again in ${retryAfter} seconds.`
 }
 
+/** Whether the same request may be answered later: the service did not answer, or could not. */
+export const isPassing = (error: unknown): boolean => {
+  if (error instanceof Failure) return error.code === exitCodes.unreachable
+  if (!(error instanceof AtelierError)) return false
+  return error.cause instanceof Failure ? isPassing(error.cause) : error.status === 0 || error.status === 429 || error.status >= 500
+}
+
 /** Returns any error as a failure. */
 export const failureOf = (error: unknown, program: string): Failure => {
   if (error instanceof Failure) return error

@@ -1,11 +1,15 @@
 /** A login with a code that the user types on another device (RFC 8628). */
 import { setTimeout as pause } from "node:timers/promises"
-import { exitCodes, Failure } from "../Failure.js"
+import { exitCodes, Failure, isPassing } from "../Failure.js"
 import type { Session } from "../Session.js"
+import { plain } from "../terminal/text.js"
 import { grantTypes, type Issued, issuedIn, OAuthRefusal, post, register, scopeOf } from "./oauth.js"
 
 /** Milliseconds that a device waits longer between two questions once it has asked too often. */
 const slower = 5_000
+
+/** Milliseconds to which the wait grows while the service does not answer. */
+const slowest = 60_000
 
 interface Device {
   readonly code: string
@@ -29,6 +33,8 @@ const decided = async ({ signal }: Session, url: string, { client, code, interva
     } catch (error) {
       const { error: reason } = error instanceof OAuthRefusal ? error.answer : {}
       if (reason === "slow_down") wait += slower
+      // Twice as long each time (RFC 8628 §3.5)
+      else if (isPassing(error)) wait = Math.max(wait, Math.min(2 * wait, slowest))
       else if (reason !== "authorization_pending") throw error
     }
   }
@@ -41,7 +47,8 @@ export const deviceLogin = async (session: Session, { scopes, url }: { readonly 
   const body = new URLSearchParams({ client_id: client, scope: scopeOf(scopes) })
   const begun = await post(session.signal, `${url}/oauth2/device_authorization`, { body }, "The login cannot begin")
   const { device_code, expires_in, interval, user_code, verification_uri } = begun
-  session.stderr.write(`Open this address on any device, and enter the code ${String(user_code)}:\n\n  ${String(verification_uri)}\n\n`)
+  const [shownCode, address] = [user_code, verification_uri].map((value) => plain(String(value)))
+  session.stderr.write(`Open this address on any device, and enter the code ${shownCode}:\n\n  ${address}\n\n`)
   const device: Device = {
     client,
     code: String(device_code),

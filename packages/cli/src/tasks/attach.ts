@@ -3,6 +3,7 @@ import { AtelierError, type Client, type TaskLogsResponse } from "@atelier/clien
 import * as tasks from "@atelier/client/tasks"
 import { createInterface } from "node:readline"
 import { setTimeout as pause } from "node:timers/promises"
+import { isPassing } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { findTask, showEntry } from "./tasks.js"
 
@@ -10,6 +11,23 @@ type Entry = TaskLogsResponse["logs"][number]
 
 /** Milliseconds between two looks at the conversation: the service has no stream of it. */
 const interval = 1_000
+
+/** Milliseconds that the service may be away, and to which the time between two looks grows then. */
+const patience = 120_000
+const slowest = 15_000
+
+/** Asks again, more slowly each time, while the service does not answer. */
+const patiently = async <A>(ask: () => Promise<A>, signal: AbortSignal): Promise<A> => {
+  const until = performance.now() + patience
+  for (let wait = interval; ; wait = Math.min(2 * wait, slowest)) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!isPassing(error) || performance.now() + wait > until) throw error
+    }
+    await pause(wait, undefined, { signal })
+  }
+}
 
 /** The messages of the user that are not sent yet. */
 const inputOf = ({ stdin, stderr, ask }: Session) => {
@@ -23,13 +41,16 @@ const inputOf = ({ stdin, stderr, ask }: Session) => {
   return { lines, hasEnded: () => hasEnded, close: () => reader.close() }
 }
 
-/** Sends a message; false while the task cannot take one. */
+/** The task cannot take a message now, or the service takes no requests. */
+const notTaken: ReadonlySet<number> = new Set([409, 429, 503])
+
+/** Sends a message; false while it cannot be taken. */
 const sent = async (client: Client, task: string, input: string, { signal }: Session): Promise<boolean> => {
   try {
     await tasks.sendTaskMessage(client, { user: "me", task, body: { input } }, { signal })
     return true
   } catch (error) {
-    if (error instanceof AtelierError && error.status === 409) return false
+    if (error instanceof AtelierError && notTaken.has(error.status)) return false
     throw error
   }
 }
@@ -63,7 +84,7 @@ export const attach = async ({ task: name }: { readonly task: string }, session:
   try {
     if (session.ask.canAsk) out.say("Each line is a message to the task. Ctrl-D leaves; the task goes on.")
     for (let awaited = 0; ;) {
-      const { logs } = await tasks.getTaskLogs(client, { user: "me", task: id }, { signal })
+      const { logs } = await patiently(() => tasks.getTaskLogs(client, { user: "me", task: id }, { signal }), signal)
       const isAnswered = show(logs) && logs.length >= awaited
       const [message] = input.lines
       if (message === undefined && input.hasEnded() && (isAnswered || session.ask.canAsk)) return
