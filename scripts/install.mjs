@@ -2,7 +2,7 @@
 // With `--nodes` it also installs the versions of Node that the tests run the standalone server on, and with `--docs` what builds the site of docs/.
 // Scripts that run at the same time install one after the other.
 import { spawnSync } from "node:child_process"
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { join } from "node:path"
 
@@ -85,7 +85,28 @@ const isRunning = (id) => {
   }
 }
 
-/** Runs something while no other script installs into the folder. What a killed script has left holds up no other. */
+/** Milliseconds after which a file without a process is left over, and after which an installation counts as stuck. */
+const emptyFor = 10_000
+const stuckAfter = 30 * 60_000
+
+/** The process that installs, and for how long; undefined if it has just ended. */
+const claimIn = (path) => {
+  try {
+    const holder = Number(readFileSync(path, "utf8")) || undefined
+    return { holder, age: Date.now() - statSync(path).mtimeMs }
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error
+    return undefined
+  }
+}
+
+/** Whether the script was killed, if need be before it wrote its number. */
+const isLeft = ({ age, holder }) => (holder === undefined ? age > emptyFor : !isRunning(holder))
+
+/**
+ * Runs something while no other script installs into the folder. What a killed script has left holds up no other. Gives up on an installation that does
+ * not end: its number may be that of another process by now.
+ */
 const alone = (folder, run) => {
   const path = join(folder, ".installing")
   for (let hasSaid = false; ;) {
@@ -95,19 +116,24 @@ const alone = (folder, run) => {
     } catch (error) {
       if (error.code !== "EEXIST") throw error
     }
-    const holder = holderOf(path)
-    if (holder !== undefined && !isRunning(holder)) {
+    const claim = claimIn(path)
+    if (claim === undefined) continue
+    if (isLeft(claim)) {
       // Of several scripts that find it, one moves it away. What another one has written meanwhile goes back
       const aside = `${path}-${process.pid}`
       try {
         renameSync(path, aside)
-        if (holderOf(aside) === holder) rmSync(aside)
+        if (isLeft(claimIn(aside))) rmSync(aside)
         else renameSync(aside, path)
       } catch {
         continue
       }
     } else {
-      if (!hasSaid) process.stderr.write(`Process ${holder} installs dependencies here: waiting for it…\n`)
+      if (claim.age > stuckAfter) {
+        process.stderr.write(`Process ${claim.holder} has installed dependencies here for half an hour. If it does not, remove ${path}.\n`)
+        process.exit(1)
+      }
+      if (!hasSaid) process.stderr.write(`Process ${claim.holder ?? "?"} installs dependencies here: waiting for it…\n`)
       hasSaid = true
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
     }
@@ -116,15 +142,6 @@ const alone = (folder, run) => {
     return run()
   } finally {
     rmSync(path, { force: true })
-  }
-}
-
-/** The process that installs; undefined if it has just ended, or begun. */
-function holderOf(path) {
-  try {
-    return Number(readFileSync(path, "utf8")) || undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 /** The npm scripts install what is not installed yet, and nothing else. */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -57,6 +57,19 @@ it("scripts that start at the same time install once, also after one that was ki
   const installed = await Promise.all([installs(), installs(), installs()])
   expect(installed.filter(Boolean)).toStrictEqual([true])
   expect(existsSync(join(folder, ".installing"))).toBe(false)
+})
+
+it("a script that was killed before it wrote its number holds up no other, and one that does not end is told", async () => {
+  await rm(join(folder, "node_modules"), { recursive: true, force: true })
+  const claim = join(folder, ".installing")
+  const hoursAgo = Date.now() / 1000 - 7200
+  await writeFile(claim, `${process.pid}`)
+  await utimes(claim, hoursAgo, hoursAgo)
+  await expect(installs()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`remove ${claim}`) })
+  await writeFile(claim, "")
+  await utimes(claim, hoursAgo, hoursAgo)
+  expect(await installs()).toBe(true)
+  expect(existsSync(claim)).toBe(false)
 })
 
 it("a changed lock file is installed", async () => {
