@@ -5,6 +5,7 @@ import { createRoutes } from "../screens/create/routes.js"
 import { deploymentRoutes } from "../screens/deployment/routes.js"
 import { logRoutes } from "../screens/logs/routes.js"
 import { peopleRoutes } from "../screens/people/routes.js"
+import { templateRoutes } from "../screens/templates/routes.js"
 import { workspaceRoutes } from "../screens/workspaces/routes.js"
 import { rootRoute } from "./root.js"
 
@@ -14,7 +15,8 @@ export const routeTree = rootRoute.addChildren([
   ...accountRoutes,
   ...peopleRoutes,
   ...logRoutes,
-  ...deploymentRoutes
+  ...deploymentRoutes,
+  ...templateRoutes
 ])
 
 /** The patterns of all addresses, such as `/workspaces` and `/@{$owner}/$workspace`. */

@@ -4,11 +4,13 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { LayoutTemplate, SearchX } from "lucide-react"
 import { useState } from "react"
-import { useOrganization, useOrganizations } from "../../app/session.js"
+import { useMay, useOrganization, useOrganizations } from "../../app/session.js"
 import { createText } from "../../texts/create.js"
+import { startersText } from "../../texts/templates.js"
 import { workspacesText } from "../../texts/workspaces.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Badge } from "../../ui/Badge.js"
+import { ButtonLink } from "../../ui/Button.js"
 import { Input } from "../../ui/Field.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
@@ -25,6 +27,7 @@ export const Gallery = () => {
   const { data, error, isLoadingError, isPending, refetch } = useQuery(templatesQuery)
   const [typed, setTyped] = useState("")
   const organization = useOrganization()
+  const may = useMay({ create: { on: "template", to: "create", anyOrganization: true } })
   const hasOthers = useOrganizations().length > 1
   const shown = (data ?? [])
     .filter(({ deprecated, organization_id }) => !deprecated && (organization === undefined || organization_id === organization.id))
@@ -36,6 +39,7 @@ export const Gallery = () => {
         title={createText.gallery}
         description={createText.galleryHint}
         crumbs={[{ label: workspacesText.title, link: { to: "/workspaces" } }]}
+        actions={may.create && (data?.length ?? 0) > 0 ? <ButtonLink to="/starter-templates">{startersText.add}</ButtonLink> : undefined}
       />
       {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
@@ -49,7 +53,17 @@ export const Gallery = () => {
           ))}
         </div>
       ) : data.length === 0 ? (
-        <Empty icon={<LayoutTemplate />} title={createText.noTemplates}>
+        <Empty
+          icon={<LayoutTemplate />}
+          title={createText.noTemplates}
+          action={
+            may.create ? (
+              <ButtonLink kind="primary" to="/starter-templates">
+                {startersText.add}
+              </ButtonLink>
+            ) : undefined
+          }
+        >
           {createText.noTemplatesHint}
         </Empty>
       ) : (

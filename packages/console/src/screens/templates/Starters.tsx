@@ -1,0 +1,180 @@
+/** Templates that the deployment brings along: the way to the first workspace. */
+import { AtelierError, type ProvisionerJobLog, type TemplateExample } from "@atelier/client"
+import * as templates from "@atelier/client/templates"
+import * as templateVersions from "@atelier/client/templateVersions"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { LayoutTemplate } from "lucide-react"
+import { useState } from "react"
+import { client } from "../../app/client.js"
+import { useGrowing, useLive } from "../../app/live.js"
+import { useOrganization, useOrganizations } from "../../app/session.js"
+import { createText } from "../../texts/create.js"
+import { startersText } from "../../texts/templates.js"
+import { dialogText } from "../../texts/ui.js"
+import { Avatar } from "../../ui/Avatar.js"
+import { Button } from "../../ui/Button.js"
+import { Dialog } from "../../ui/Dialog.js"
+import { Field, Input, Select } from "../../ui/Field.js"
+import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
+import { Log } from "../../ui/Log.js"
+import { Page, PageHeader } from "../../ui/Page.js"
+import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
+import { notify } from "../../ui/Toast.js"
+import "../create/Gallery.css"
+
+export const Starters = () => {
+  const [chosen, setChosen] = useState<TemplateExample | undefined>()
+  const { data, error, isLoadingError, isPending, refetch } = useQuery({
+    queryKey: ["templates", "starters"],
+    queryFn: ({ signal }) => templates.listTemplateExamples(client, { signal })
+  })
+  return (
+    <Page width="medium">
+      <PageHeader
+        title={startersText.title}
+        description={startersText.description}
+        crumbs={[{ label: createText.gallery, link: { to: "/new" } }]}
+      />
+      {isLoadingError ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : isPending ? (
+        <div className="gallery" aria-hidden>
+          {Array.from({ length: 6 }, (_, index) => (
+            <div key={index} className="gallery-card">
+              <Skeleton width={40} height={40} />
+              <SkeletonLines count={3} />
+            </div>
+          ))}
+        </div>
+      ) : data.length === 0 ? (
+        <Empty icon={<LayoutTemplate />} title={startersText.none}>
+          {startersText.noneHint}
+        </Empty>
+      ) : (
+        <ul className="gallery">
+          {data.map((starter) => (
+            <li key={starter.id}>
+              <div className="gallery-card">
+                <div className="gallery-head">
+                  <Avatar name={starter.name} src={starter.icon} size={40} isThing />
+                </div>
+                <h2 className="gallery-name">{starter.name}</h2>
+                <p className="gallery-text">{starter.description}</p>
+                <div className="gallery-foot">
+                  <Button size="small" aria-label={startersText.importOf(starter.name)} onClick={() => setChosen(starter)}>
+                    {startersText.import}
+                  </Button>
+                </div>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Dialog
+        isOpen={chosen !== undefined}
+        onClose={() => setChosen(undefined)}
+        title={startersText.dialogTitle(chosen?.name ?? "")}
+        description={startersText.dialogText}
+        size="medium"
+      >
+        {chosen === undefined ? null : <AddForm starter={chosen} onClose={() => setChosen(undefined)} />}
+      </Dialog>
+    </Page>
+  )
+}
+
+const recheck = 500
+
+/** Waits for the end of an import, and fails with its reason. */
+const imported = async (id: string): Promise<void> => {
+  for (;;) {
+    const { job } = await templateVersions.getTemplateVersion(client, { templateversion: id })
+    if (job.status === "succeeded") return
+    if (job.status === "failed") throw new AtelierError({ status: 400, message: startersText.failed, detail: job.error })
+    if (job.status === "canceled") throw new AtelierError({ status: 400, message: startersText.canceled })
+    await new Promise((resolve) => setTimeout(resolve, recheck))
+  }
+}
+
+const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; readonly onClose: () => void }) => {
+  const organizations = useOrganizations()
+  const chosen = useOrganization() ?? organizations.find(({ is_default }) => is_default) ?? organizations[0]
+  const [version, setVersion] = useState<string | undefined>()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return (
+    <Form
+      onSubmit={async (form) => {
+        const text = (name: string): string => String(form.get(name) ?? "").trim()
+        const organization = text("organization") || (chosen?.id ?? "")
+        const { id } = await templateVersions.createTemplateVersion(client, {
+          organization,
+          body: { storage_method: "file", provisioner: starter.tags.includes("terraform") ? "terraform" : "echo", example_id: starter.id }
+        })
+        setVersion(id)
+        await imported(id)
+        const template = await templates.createTemplate(client, {
+          organization,
+          body: {
+            name: text("name"),
+            display_name: text("display_name"),
+            description: starter.description,
+            icon: starter.icon,
+            template_version_id: id
+          }
+        })
+        await queryClient.invalidateQueries({ queryKey: ["templates"] })
+        notify(startersText.added(template.display_name || template.name))
+        void navigate({
+          to: "/templates/$organization/$template/workspace",
+          params: { organization: template.organization_name, template: template.name }
+        })
+      }}
+    >
+      <Field label={startersText.name} name="name" hint={startersText.nameHint}>
+        <Input defaultValue={starter.id} spellCheck={false} autoCapitalize="off" autoFocus />
+      </Field>
+      <Field label={startersText.displayName} name="display_name" isOptional>
+        <Input defaultValue={starter.name} />
+      </Field>
+      {organizations.length < 2 ? null : (
+        <Field label={startersText.organization} name="organization">
+          <Select
+            defaultValue={chosen?.id}
+            choices={organizations.map(({ display_name, id, name }) => ({ value: id, label: display_name || name }))}
+          />
+        </Field>
+      )}
+      {version === undefined ? null : <ImportLog key={version} version={version} />}
+      <FormActions>
+        <Button onClick={onClose}>{dialogText.cancel}</Button>
+        <AddButton />
+      </FormActions>
+    </Form>
+  )
+}
+
+const AddButton = () => (
+  <Button type="submit" kind="primary" isBusy={useFormBusy()}>
+    {startersText.import}
+  </Button>
+)
+
+const ImportLog = ({ version }: { readonly version: string }) => {
+  const [lines, add] = useGrowing<ProvisionerJobLog>()
+  const { state } = useLive({
+    of: [version],
+    open: (signal) => templateVersions.followTemplateVersionLogs(client, { templateversion: version }, { signal }),
+    onValue: (line) => add([line])
+  })
+  return (
+    <Log
+      label={startersText.log}
+      fileName={`import-${version}.log`}
+      height={200}
+      isLive={state === "live" || state === "connecting"}
+      lines={lines.map(({ created_at, id, log_level, output }) => ({ id, text: output, at: created_at, level: log_level }))}
+    />
+  )
+}
