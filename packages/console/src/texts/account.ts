@@ -41,7 +41,7 @@ export const loginNames: Readonly<Record<string, string>> = {
 
 export const securityText = {
   password: "Password",
-  passwordDescription: "Your other sessions end when you change it.",
+  passwordDescription: "All your sessions end when you change it, this one too, and your tokens with them.",
   elsewhere: (login: string) => `You sign in with ${login}, so there is no password here.`,
   current: "Current password",
   next: "New password",
