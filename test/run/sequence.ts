@@ -5,6 +5,9 @@ export const longest: ReadonlyArray<string> = [
   "test/pack.test.ts",
   "packages/provisioner-docker/test/Server.test.ts",
   "packages/provisioner-kubernetes/test/Server.test.ts",
+  "packages/provisioner-docker/test/Kills.test.ts",
+  "packages/provisioner-kubernetes/test/Kills.test.ts",
+  "packages/provisioner-kubernetes/test/Workspaces.test.ts",
   "test/registry.test.ts",
   "test/image.test.ts",
   "packages/http/test/platform/Fuzz.test.ts",
@@ -64,10 +67,14 @@ export const longest: ReadonlyArray<string> = [
   "packages/http/test/deployment/proxies/WorkspaceProxies.test.ts"
 ]
 
+/** Files of pages in a browser: it breaks its connections off when engines of containers give the machine another network, so they come last. */
+const inBrowser = /\/packages\/console\/test\/(?:account|deployment|people|workspaces|Serving)\.test\.ts$/
+
 /** Begins with the longest files: of one that begins last, the other workers would await the end. Without an earlier run, vitest knows only their sizes. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     const place = ({ moduleId }: TestSpecification): number => {
+      if (inBrowser.test(moduleId)) return longest.length + 1
       const index = longest.findIndex((path) => moduleId.endsWith(`/${path}`))
       return index < 0 ? longest.length : index
     }

@@ -49,6 +49,11 @@ const fieldsOf = (role: Exclude<Role, "owner">) => ({
 const isRefusal = (message: ConsoleMessage): boolean =>
   /^Failed to load resource: .* status of 4\d\d/.test(message.text()) && message.location().url.includes("/api/")
 
+/** The machine got another network, of containers for example. The console asks again. */
+const networkChange = "net::ERR_NETWORK_CHANGED"
+
+const isNetworkChange = (message: ConsoleMessage): boolean => message.text().includes(networkChange)
+
 /** Starts a server and a browser. */
 export const startConsole = async (
   storage: Database[1],
@@ -76,7 +81,8 @@ export const startConsole = async (
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     page.on("console", (message) => {
-      if (message.type() === "error" && !isRefusal(message)) complaints.push(`${page.url()}: ${message.text()}`)
+      if (message.type() === "error" && !isRefusal(message) && !isNetworkChange(message))
+        complaints.push(`${page.url()}: ${message.text()}`)
     })
     page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`))
     page.on("request", (request) => {
@@ -84,7 +90,11 @@ export const startConsole = async (
       if (!url.startsWith(`${base}/`) && !/^(?:data|blob|about):/.test(url)) complaints.push(`${page.url()}: a request to ${url}`)
     })
     const go = async (path: string): Promise<void> => {
-      await page.goto(`${base}${path}`)
+      const load = () => page.goto(`${base}${path}`)
+      await load().catch((error: unknown) => {
+        if (!String(error).includes(networkChange)) throw error
+        return load()
+      })
       await page.getByRole("heading", { level: 1 }).first().waitFor()
     }
     return { page, context, go }
