@@ -554,7 +554,7 @@ export const emitRoutes = (routes: ReadonlyArray<object>): string =>
     "// Generated from the contract by `npm run generate`. Changes here are lost.",
     'import type { Route } from "../Route.js"',
     "",
-    "/** Each endpoint's method and path, and what is known of it before its implementation is loaded. */",
+    "/** The facts of each endpoint that the server needs before it loads the implementation: method, path, pattern. */",
     "export const routes: ReadonlyArray<Route> = [",
     routes.map((route) => `  ${JSON.stringify(route)}`).join(",\n"),
     "]",

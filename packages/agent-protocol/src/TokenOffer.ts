@@ -98,7 +98,7 @@ export const give = <E>(agent: Stream<E>, token: Redacted.Redacted<string>, mani
     yield* tell(agent, manifest)
   })
 
-/** Reads as many bytes, of which some have been read already. */
+/** Reads `size` bytes in all. `early` holds those that have been read already. */
 const readBytes = <E>(stream: Stream<E>, size: number, early: Uint8Array): Effect.Effect<Uint8Array, E | StreamReset> =>
   Effect.gen(function* () {
     const buffer = new ByteBuffer()

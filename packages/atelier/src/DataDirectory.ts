@@ -5,7 +5,7 @@ import { homedir } from "node:os"
 import { dirname, isAbsolute, join } from "node:path"
 import type { Options } from "./Options.js"
 
-/** The folder without an option: of the user's data, as the XDG Base Directory Specification has it. It ignores relative paths. */
+/** The default folder, in the user's data directory of the XDG Base Directory Specification, which ignores relative paths. */
 export const usualDataDirectory = ({ XDG_DATA_HOME: home }: Readonly<Record<string, string | undefined>>): string =>
   join(home !== undefined && isAbsolute(home) ? home : join(homedir(), ".local", "share"), "atelier")
 

@@ -12,7 +12,7 @@ import { storageOf } from "./storage.js"
 
 const usage = "reset-password USER"
 
-/** A person who can open the database may do what an owner may. */
+/** A person who can open the database acts with the rights of an owner. */
 const operator = {
   ...sessionActor({ userId: Uuid.nil, siteRoles: [ownerRole], memberships: [], groupIds: [] }),
   userAgent: "atelier reset-password"

@@ -52,7 +52,7 @@ interface InUse {
 
 interface Credential {
   readonly current: () => string | undefined | Promise<string | undefined>
-  /** A token in place of one that was refused; undefined if there is none. */
+  /** A token in place of one that was refused; undefined without a renewed one. */
   readonly renew: (refused: string | undefined) => Promise<string | undefined>
 }
 

@@ -33,7 +33,7 @@ it("a read-only file with a long name is copied in pieces", async () => {
   expect(await uploadFile(sandbox, { path, found: await stat(path), place: at(name) }, session)).toBe(size)
   const copied = await stat(at(name))
   expect({ size: copied.size, mode: copied.mode & 0o777 }).toStrictEqual({ size, mode: 0o444 })
-  // A user who is not root cannot write to a part that has the file's mode already
+  // Only root can write to a part whose mode is already 0444
   expect(modes).toStrictEqual(["0600", "0444"])
   await rm(directory, { recursive: true })
 })

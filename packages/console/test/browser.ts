@@ -8,7 +8,7 @@ import { chromiumPath, expectAccessible, startChromium } from "../../../test/out
 import { type Person, type ServerOptions, startServer, type TestServer } from "../../../test/http/server.js"
 import { type Database, databasesOf } from "../../../test/store/databases.js"
 
-/** The role of a user. A user with the role `nobody` belongs to no organization. */
+/** A user's role. `nobody` is a user who belongs to no organization. */
 export type Role = "owner" | "member" | "auditor" | "template-admin" | "nobody"
 
 /** A window of one person, without what other windows have stored. */

@@ -67,8 +67,8 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
   )
 
   /**
-   * Reserves a port of the machine's network for a workspace, by a volume of its name: the daemon makes each name once, whoever asks. Returns the workspace that
-   * has it. The volume goes with the workspace's next stop.
+   * Reserves a port of the machine's network for a workspace, by a volume of the port's name: the daemon makes each name only once. Returns the workspace that
+   * has the port. The next stop of the workspace removes the volume.
    */
   const reservePort = (workspaceId: Uuid.Uuid, port: number): Effect.Effect<string, DaemonError> => {
     const name = `atelier-port-${port}`

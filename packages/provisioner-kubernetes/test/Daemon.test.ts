@@ -1,4 +1,4 @@
-/** The engine's options where a provisioner daemon has it. */
+/** The engine's options in a provisioner daemon. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"

@@ -124,7 +124,7 @@ const block = 512
 
 /**
  * Sets limits that the kernel holds for each process, waits for a line, and becomes the command. RLIMIT_DATA counts memory that can be written;
- * RLIMIT_AS counts addresses, of which a program of Go takes a gigabyte before it does anything. A system without a limit goes on.
+ * RLIMIT_AS counts addresses, and a Go program reserves a gigabyte of them at its start. A system without a limit goes on.
  */
 const launcher = (bounds: Bounds): string =>
   [
@@ -243,8 +243,8 @@ const startProcess = (command: Command, ended: Running["ended"], closed: Running
 
 /**
  * Call it where it cannot be interrupted, with what restores the caller's own region. Interrupted then, it asks the command to end, as a user's
- * Ctrl-C does, kills what is left after `grace`, and answers: a canceled apply has a state that its failure has to carry, and a failure
- * is lost on its way through a region that can be interrupted.
+ * Ctrl-C does, kills what is left after `grace`, and answers. A canceled apply has a state that its failure carries, and an
+ * interruptible region would lose that failure.
  */
 export const run = (
   command: Command,

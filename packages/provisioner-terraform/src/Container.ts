@@ -24,7 +24,7 @@ export interface ContainerOptions {
 export interface Containers {
   /** Removes what a server that was killed has left. It succeeds once, and before the first command. */
   readonly clear: Effect.Effect<void, CommandError>
-  /** Starts a command. Nothing interrupts it: what is made is then known, and removed. */
+  /** Starts a command. Nothing interrupts the start, so each container that was made is known and removed. */
   readonly start: (command: Command, ended: Running["ended"], closed: Running["closed"]) => Effect.Effect<Running, CommandError>
 }
 
@@ -42,7 +42,7 @@ const callTime = Duration.seconds(30)
 /** Milliseconds between two looks at what a container uses. */
 const lookAtContainer = 1_000
 
-/** The kernel counts threads, of which a program of Go has a few for each processor. */
+/** The kernel counts threads, and a Go program starts a few for each processor. */
 const threadsOfProcess = 64
 
 /** What a container that was ended by SIGKILL answers. */

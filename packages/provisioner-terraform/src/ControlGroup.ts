@@ -30,7 +30,7 @@ export interface ControlGroups {
   readonly clear: Effect.Effect<void>
 }
 
-/** The kernel counts threads, of which a program of Go has a few for each processor. */
+/** The kernel counts threads, and a Go program starts a few for each processor. */
 const threadsOfProcess = 64
 
 const attempt = <A>(run: () => A): A | undefined => {

@@ -9,7 +9,7 @@ const leastOfEntry = 4096
 /** Bytes of a file system's block in `st_blocks`. */
 const block = 512
 
-/** Bytes that a folder takes; the counting ends above `limit`. Links are not followed, and what vanishes meanwhile is passed over. */
+/** Bytes that a folder takes; the counting ends above `limit`. Links are not followed, and a file that vanishes during the count is passed over. */
 export const diskUsage = async (folder: string, limit: number): Promise<number> => {
   const folders = [folder]
   let used = 0

@@ -187,7 +187,7 @@ it("other requests have their turn between the long defaults of variables", asyn
     Effect.sync(() => void places++)
   )
   await Effect.runPromise(reading)
-  // After each default, description and type, besides the places of the file
+  // One turn after each default, description and type, and one for each place of the file
   expect((await turnsOf(parsed({ "main.tf": text }))) - places).toBeGreaterThanOrEqual(3 * count)
 })
 

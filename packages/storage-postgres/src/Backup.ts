@@ -64,7 +64,7 @@ const connected = <A>(
     return yield* Effect.mapError(Effect.scoped(answer), failing("storage.url", shown(url)))
   })
 
-/** Returns the rows of which an invariant does not hold. Servers may use the database meanwhile. Reads only. */
+/** Returns the rows that break an invariant. Servers may use the database at the same time. Reads only. */
 export const check = ({ url }: Pick<BackupOptions, "url">): Effect.Effect<ReadonlyArray<Violation>, StartError> =>
   connected({ url }, Effect.zipRight(versionOf, violationsIn))
 

@@ -100,7 +100,7 @@ const rowOf = ({ each, empty }: Columns, values: ReadonlyArray<string | null>): 
 
 type Bound = Buffer | string | null
 
-/** A value as the protocol sends it; undefined for one of which only the driver knows the form. */
+/** A value as the protocol sends it; undefined for a value whose form only the driver knows. */
 const boundOf = (value: unknown): Bound | undefined => {
   if (typeof value === "string") return value
   if (value === null || value === undefined) return null

@@ -105,7 +105,7 @@ export const backup = ({ filename, to }: BackupOptions): Effect.Effect<Backup, S
     return { migration, bytes }
   }).pipe(Effect.catchAllDefect((defect) => Effect.fail(failing("storage.filename", filename)(defect))))
 
-/** Returns the rows of which an invariant does not hold. A server may use the database meanwhile. Reads only. */
+/** Returns the rows that break an invariant. A server may use the database at the same time. Reads only. */
 export const check = ({ filename }: Pick<BackupOptions, "filename">): Effect.Effect<ReadonlyArray<Violation>, StartError> =>
   Effect.zipRight(versionOf, violationsIn).pipe(
     Effect.provide(

@@ -333,7 +333,7 @@ export const AcquiredWorkspaceBuild = provisionerd("AcquiredJob.WorkspaceBuild",
   state: field(8, bytes),
   log_level: field(9, string),
   previous_parameter_values: repeated(10, RichParameterValue),
-  /** An extension, which other daemons pass over: the build deletes a workspace of which no earlier build has succeeded or given a state. */
+  /** An extension, which other daemons pass over: the build deletes a workspace that has no successful build and no state. */
   unfinished: field(1000, bool)
 })
 

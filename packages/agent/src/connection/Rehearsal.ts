@@ -1,6 +1,6 @@
 /**
- * Runs what a user's claim of a prebuilt workspace and the first command run, before there is a user: V8 has then compiled it. Without, both take three
- * times as much processor time, while the user waits. The agent talks with itself, so that no other process, log or list knows of it.
+ * Runs what a user's claim of a prebuilt workspace and the first command run, before there is a user: V8 has then compiled it. Otherwise both take three
+ * times as much processor time, while the user waits. The agent talks with itself, so no other process, log or list shows the rehearsal.
  */
 import { type Duration, Effect, Mailbox, Option, Redacted, Stream } from "effect"
 import { AgentMessages, ReverseStream, Session, TokenOffer, type Transport, TransportError } from "@atelier/agent-protocol"
@@ -76,7 +76,7 @@ interface Rehearsed {
 /** Whether the agent's workspace waits for a user. */
 export const isWanted = ({ owner_username }: AgentMessages.Manifest): boolean => owner_username === poolOwner
 
-/** Rehearses once, after a while. Fails never: what goes wrong shows when it is in earnest. */
+/** Rehearses once, after a while. It never fails: a real claim reports the same error. */
 export const rehearse = ({ config, manifest, marks, place, services }: Rehearsed): Effect.Effect<void> =>
   Effect.gen(function* () {
     const machine = yield* Machine.make([yield* Processes.make(Effect.succeed(place), marks.within())])

@@ -27,7 +27,7 @@ export interface Pseudoterminal {
   readonly pause: (isPaused: boolean) => void
 }
 
-/** Bytes of one read of a terminal, of which the system gives no more at once, and how many of them it may hold. */
+/** Bytes of one read of a terminal, the most that the system gives at once, and how many such parts may wait. */
 const partSize = 4096
 const maximumParts = 256
 

@@ -13,7 +13,7 @@ export const parameters = {
   parameterFile: text("FILE", "a JSON object of parameters and their values")
 }
 
-/** Which agent of which workspace. */
+/** The workspace, and its agent where the user names one. */
 export const reached = { workspace: required("the workspace: NAME, OWNER/NAME or OWNER/NAME.AGENT", "workspace") }
 
 /** Where and with what a command runs. */

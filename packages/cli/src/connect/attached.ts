@@ -33,7 +33,7 @@ const copyOut = async (from: ReadableStream<Uint8Array>, to: NodeJS.WriteStream)
 }
 
 /**
- * Finds the keys that leave a terminal whose connection is stuck: `~.` at the beginning of a line, as in OpenSSH. Returns what is to be passed on, or
+ * Finds the keys that leave a terminal whose connection is stuck: `~.` at the beginning of a line, as in OpenSSH. Returns the keys for the terminal, or
  * undefined to leave.
  */
 export const leavingKeys = () => {

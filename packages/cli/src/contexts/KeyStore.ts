@@ -70,7 +70,7 @@ const run = async ({ name }: Program, { args, input = "" }: Step, env: NodeJS.Pr
 export const keyStoreOf = (env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): KeyStore => {
   const program = platform === "darwin" ? security : platform === "linux" ? secretTool : undefined
   if (program === undefined) return { put: async () => false, get: async () => undefined, remove: async () => {} }
-  // Of these characters alone, so that no program reads more into it
+  // Only the characters of base64url, which no program takes for a separator or an option
   const written = (secret: string): string => Buffer.from(secret).toString("base64url")
   const get = async (id: string): Promise<string | undefined> => {
     const { isOk, output } = await run(program, program.get(id), env)

@@ -27,7 +27,7 @@ const lives = (process_: number): boolean => {
   }
 }
 
-/** Whether the process of a claim was killed, or has let go meanwhile. */
+/** Whether the process of a claim was killed, or has removed its claim. */
 const isLeft = async (claim: string, process_: number): Promise<boolean> => {
   if (!lives(process_)) return true
   try {

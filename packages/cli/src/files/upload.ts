@@ -69,7 +69,7 @@ export const uploadFile = async (sandbox: Sandbox, upload: Upload, { out, signal
   const { files } = sandbox
   const target = await unless(files.stat(place, { signal }))
   const isPlain = target === undefined || target.type === "file"
-  // What is at a link or a device is written there, and a short copy is not worth the second request
+  // A link or a device is written through, and a short file is not worth a second request
   if (!isPlain || found.size <= piece) {
     return (await files.write(place, webStream(createReadStream(path)), { mode: modeOf(found), signal })).size
   }

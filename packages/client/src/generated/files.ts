@@ -243,7 +243,7 @@ export interface FindFilesInput {
 }
 
 /**
- * Find files. Returns what is below a directory and has a name, or the lines of files that have a text. Files that hold no text are left out.
+ * Find files. Returns the entries below a directory whose name matches, or the lines of its files that hold a text. Binary files are left out.
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/files/find`
  *

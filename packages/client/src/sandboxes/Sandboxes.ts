@@ -5,7 +5,7 @@ import type { ProvisionerJobLog } from "../generated/types.js"
 import type { Sandbox } from "./Sandbox.js"
 
 export interface CreateSandbox {
-  /** The name or id of a template. A starter template of this name is imported if there is none and the caller may create templates. */
+  /** The name or id of a template. If no template has this name, a starter template of the name is imported for a caller who may create templates. */
   readonly template: string
   /** Of the workspace; a new one unless given. */
   readonly name?: string | undefined

@@ -12,7 +12,7 @@ export interface Destination {
   readonly keys?: string
   /** Other words that the palette finds it by. */
   readonly keywords?: ReadonlyArray<string>
-  /** Shown only to users who may do this. */
+  /** The permission without which a user does not see the entry. */
   readonly needs?: Check
 }
 

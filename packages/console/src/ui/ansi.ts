@@ -1,4 +1,4 @@
-/** Text with the codes of ECMA-48 that terminals take for colours. All other codes are left out, so that no text can act on the page. */
+/** Text with the colour codes of ECMA-48. All other codes are left out, so no text can act on the page. */
 
 export interface Span {
   readonly text: string

@@ -26,7 +26,7 @@ const maximumJob = 4 * 1024 * 1024
 /** Daemons work on one job at a time; one that hoards jobs would keep others from them. */
 const maximumJobs = 16
 
-/** Ids of things that an engine has found, of which a daemon asks at once. */
+/** How many ids of resources that an engine has found a daemon may ask about in one call. */
 const maximumRemains = 1_000
 
 const refused = (message: string) => new RpcError({ code: 0, message })

@@ -10,7 +10,7 @@ import type { Settings } from "../Settings.js"
 /** Milliseconds: younger objects may belong to a build that the service has not noted yet. */
 export const youngest = 5 * 60_000
 
-/** The Secret before the Pod, so that no server makes the Pod again. */
+/** Deletes the Secret before the Pod, since a server makes a lost Pod again while its Secret is there. */
 const kinds: ReadonlyArray<Kind> = ["secrets", "pods", "networkpolicies", "persistentvolumeclaims"]
 
 /** Returns those of some ids for which something is so. */

@@ -231,7 +231,7 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
     stop: (workspaceId: Uuid.Uuid, report: Report): Effect.Effect<void, WorkspaceFailure> =>
       Effect.mapError(halt(workspaceId, report), failure),
 
-    /** Ends the Pods and deletes the volumes, unless they are to be left to the owner of an orphaned workspace. */
+    /** Ends the Pods. Deletes the volumes too, unless the workspace is orphaned, which leaves them to its owner. */
     remove: (workspaceId: Uuid.Uuid, withVolumes: boolean, report: Report): Effect.Effect<void, WorkspaceFailure> =>
       Effect.gen(function* () {
         yield* halt(workspaceId, report)

@@ -1,4 +1,4 @@
-/** Lets the engines of a daemon remove what belongs to no workspace, and look after what is lost, as those of the server's own process do. */
+/** Lets a daemon's engines remove resources that belong to no workspace and restore lost ones, as the engines of the server's own process do. */
 import type { CallFailed, ProvisionerDaemonClient, RpcError } from "@atelier/agent-protocol"
 import { Background, Uuid } from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"

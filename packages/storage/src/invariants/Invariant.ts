@@ -8,7 +8,7 @@ export interface Invariant {
   readonly name: string
   /** What holds, in one sentence. */
   readonly holds: string
-  /** The rows of which it does not hold, each in one line. At most `shownRows`. Reads only. */
+  /** The rows that break it, each in one line. At most `shownRows`. Reads only. */
   readonly violations: (sql: Statements) => Effects.Effect<ReadonlyArray<string>>
 }
 

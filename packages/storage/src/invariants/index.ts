@@ -12,7 +12,7 @@ export type { Invariant } from "./Invariant.js"
 /** All of them. */
 export const invariants: ReadonlyArray<Invariant> = [...jobInvariants, ...workspaceInvariants, ...countInvariants]
 
-/** A row of which an invariant does not hold. */
+/** A row that breaks an invariant. */
 export interface Violation {
   readonly invariant: Invariant
   readonly row: string

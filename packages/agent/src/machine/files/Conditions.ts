@@ -57,8 +57,8 @@ const isCurrent = (ifRange: string | string[] | undefined, { etag, modified }: V
 }
 
 /**
- * The part of a file that a request asks for. Undefined is the whole: also for several ranges and for what is no range of bytes, both of which a server may
- * ignore.
+ * The part of a file that a request asks for. Undefined is the whole file. A server may ignore several ranges and other units than bytes, so
+ * these give the whole file too.
  */
 export const rangeOf = (headers: IncomingHttpHeaders, size: number, validators: Validators): Range | "unsatisfiable" | undefined => {
   const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range?.replaceAll(/[ \t]/g, "") ?? "")

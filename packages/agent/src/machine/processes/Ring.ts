@@ -52,7 +52,7 @@ export class Ring {
     if (dropped > 0) this.pieces.splice(0, dropped)
   }
 
-  /** The output from an offset to the end of its piece, or from the first byte that is kept; undefined where there is none yet. */
+  /** The output from an offset to the end of its piece, or from the first byte that is kept; undefined while nothing has been written there. */
   from(offset: number): Piece | undefined {
     const piece = this.pieces[this.indexOf(offset)]
     if (piece === undefined || offset >= this.end) return undefined

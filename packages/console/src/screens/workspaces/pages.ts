@@ -1,4 +1,4 @@
-/** The list of workspaces, of which the seen pages are read. */
+/** The list of workspaces. It reads the pages that were seen. */
 import type { Workspace, WorkspacesResponse } from "@atelier/client"
 import * as workspaces from "@atelier/client/workspaces"
 import { keepPreviousData, useQueries } from "@tanstack/react-query"

@@ -99,8 +99,8 @@ export interface PlanInput {
   /** The engine's state after the workspace's previous build; empty at the first. */
   readonly state: Uint8Array
   /**
-   * Whether the build deletes a workspace of which no earlier build has succeeded or given a state. An engine then deletes what it finds of the workspace,
-   * which it leaves alone if the workspace is orphaned.
+   * Whether the build deletes a workspace that has no successful build and no state. An engine then deletes what it finds of the workspace, unless the
+   * workspace is orphaned.
    */
   readonly unfinished?: boolean
 }

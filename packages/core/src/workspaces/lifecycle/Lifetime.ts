@@ -22,7 +22,7 @@ export const endOfLife = (timeout: number | null | undefined, now: Timestamp): E
 const firstPause = Duration.seconds(10)
 const longestPause = Duration.hours(1)
 
-/** A deletion that has not succeeded is left alone for as long as it has been overdue, so the pauses double. */
+/** After a failed deletion the next attempt waits as long as the deletion has been overdue, so the pauses double. */
 const pauseAfter = (expiresAt: Timestamp, endedAt: Timestamp): Duration.Duration =>
   Duration.clamp(between(expiresAt, endedAt), { minimum: firstPause, maximum: longestPause })
 

@@ -62,8 +62,8 @@ export interface PreparedHandOver {
 /** The methods of {@link HandOvers}. */
 export interface HandOversService {
   /**
-   * Prepares a ready workspace of the chosen preset for the owner of a new one; undefined where there is none, or where it has to be built. Changes
-   * nothing but what agents keep in memory. Until the scope closes, no other caller of this process is given the same one.
+   * Prepares a ready workspace of the chosen preset for the owner of a new one; undefined without a ready workspace, or where a build is needed. Changes
+   * only what agents keep in memory. Until the scope closes, no other caller of this process gets the same workspace.
    */
   readonly prepare: (
     prepared: PreparedBuild,

@@ -1,7 +1,7 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
 import type { Route } from "../Route.js"
 
-/** Each endpoint's method and path, and what is known of it before its implementation is loaded. */
+/** The facts of each endpoint that the server needs before it loads the implementation: method, path, pattern. */
 export const routes: ReadonlyArray<Route> = [
   {"method":"POST","path":"/api/v2/authcheck","pattern":"/api/v2/authcheck","trailingSlash":false,"ids":[],"group":"access"},
   {"method":"GET","path":"/api/v2/workspaceagents/:workspaceagent","pattern":"/api/v2/workspaceagents/{workspaceagent}","trailingSlash":false,"ids":["workspaceagent"],"group":"agents"},

@@ -238,7 +238,7 @@ export const files = HttpApiGroup.make("files")
       .annotateContext(
         operation(
           "Find files",
-          "Returns what is below a directory and has a name, or the lines of files that have a text. Files that hold no text are left out."
+          "Returns the entries below a directory whose name matches, or the lines of its files that hold a text. Binary files are left out."
         )
       )
       .setPath(byAgent)

@@ -19,7 +19,7 @@ const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>
     return Context.add(context, AgentRepository, { ...repository, touch })
   })
 
-/** Waits until pings and checks sleep for the next 15 seconds: they may wait for the store, and would be late if the clock moved meanwhile. */
+/** Waits until pings and checks sleep for the next 15 seconds: they may wait for the store, and a clock that moved before that would make them late. */
 const untilAsleep = (fibers: number) =>
   Effect.gen(function* () {
     const due = (yield* Clock.currentTimeMillis) + 15_000
