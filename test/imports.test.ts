@@ -68,7 +68,8 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "lucide-react",
       "radix-ui",
       "react",
-      "react-dom"
+      "react-dom",
+      "uplot"
     ],
     node: false,
     installed: [],

@@ -56,3 +56,11 @@ export const logText = {
   follow: "Follow the end",
   download: "Download"
 }
+
+export const chartText = {
+  asTable: "Show as a table",
+  asPicture: "Show as a chart",
+  tableOf: (label: string) => `Table: ${label}`,
+  picture: (label: string) => `${label}. The arrow keys read the values.`,
+  times: { hour: "Hour", day: "Day", week: "Week", moment: "Time" }
+}
