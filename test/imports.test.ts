@@ -59,6 +59,13 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   console: {
     packages: [
       "@atelier/client",
+      "@codemirror/commands",
+      "@codemirror/language",
+      "@codemirror/legacy-modes",
+      "@codemirror/search",
+      "@codemirror/state",
+      "@codemirror/view",
+      "@lezer/highlight",
       "@tanstack/react-query",
       "@tanstack/react-router",
       "@tanstack/react-virtual",
@@ -66,6 +73,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "@types/react-dom",
       "cmdk",
       "lucide-react",
+      "marked",
       "radix-ui",
       "react",
       "react-dom",

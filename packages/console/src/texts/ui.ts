@@ -64,3 +64,7 @@ export const chartText = {
   picture: (label: string) => `${label}. The arrow keys read the values.`,
   times: { hour: "Hour", day: "Day", week: "Week", moment: "Time" }
 }
+
+export const editorText = { leave: "Press Escape, then Tab, to leave the editor." }
+
+export const markdownText = { table: "Table", done: "Done", open: "Not done" }

@@ -1,0 +1,17 @@
+import { lazy, Suspense } from "react"
+import { SkeletonLines } from "./States.js"
+import "./Markdown.css"
+
+const MarkdownTree = lazy(() => import("./MarkdownTree.js"))
+
+/** A longer text is cut: no text of a user may stop the page. */
+const maximumLength = 200_000
+
+/** A text in Markdown. Tags in it are shown as text, links lead to the web alone, and pictures of other sites are not loaded. */
+export const Markdown = ({ text }: { readonly text: string }) => (
+  <div className="markdown">
+    <Suspense fallback={<SkeletonLines count={6} />}>
+      <MarkdownTree text={text.length > maximumLength ? `${text.slice(0, maximumLength)}…` : text} />
+    </Suspense>
+  </div>
+)
