@@ -102,8 +102,17 @@ describeConsole(
       await page.getByText("10,000 workspaces").waitFor()
       const grid = page.getByRole("grid", { name: "Workspaces" })
       expect(await grid.getByRole("row").count()).toBeLessThan(80)
+      // A page that fails leaves the others in their places, and is asked for again
+      const last = /\/api\/v2\/workspaces\?.*offset=9950/
+      await page.route(last, (route) => route.fulfill({ status: 418, json: { message: "Not now." } }))
       await page.getByRole("main").evaluate((main) => main.scrollTo(0, main.scrollHeight))
+      const missing = page.getByRole("alert").filter({ hasText: "Some rows could not be loaded" })
+      await missing.getByText("Not now.").waitFor()
+      await page.getByText("10,000 workspaces").waitFor()
+      await page.unroute(last)
+      await missing.getByRole("button", { name: "Try again" }).click()
       await grid.getByRole("row", { name: /w9999/ }).waitFor()
+      expect(await missing.count()).toBe(0)
       await page.keyboard.press("/")
       await page.keyboard.type("w77")
       await page.keyboard.press("Enter")

@@ -14,22 +14,32 @@ export interface PagesOptions<Row> {
   readonly fetch: (page: { readonly offset: number; readonly limit: number; readonly signal: AbortSignal }) => Promise<FetchedPage<Row>>
   /** Rows of a page; default 100. */
   readonly size?: number
+  /** Milliseconds until a page that is seen is asked for again, as its rows need it; absent where rows rarely change. */
+  readonly refetchAfter?: (rows: ReadonlyArray<Row>) => number
 }
 
 export interface Pages<Row> {
   readonly count: number
   readonly rowAt: (index: number) => Row | undefined
+  /** The rows of the pages that are seen. */
+  readonly loaded: ReadonlyArray<Row>
   /** Tell which rows are seen: their pages are asked for. */
   readonly onRange: (first: number, last: number) => void
   /** Nothing has arrived yet. */
   readonly isPending: boolean
   /** Why there is nothing to show. */
   readonly error: Error | undefined
-  readonly refetch: () => void
+  /** Why rows are missing among those that are shown. */
+  readonly missing: Error | undefined
+  /** Asks again for what failed. */
+  readonly retry: () => void
 }
 
-/** Asks for the pages of a list that are seen: what a `Table` needs for lists of any length. */
-export const usePages = <Row>({ fetch, queryKey, size = 100 }: PagesOptions<Row>): Pages<Row> => {
+/** Rows that are asked for again and again are asked for too when a list that is older than this is opened, in milliseconds. */
+const recent = 2_000
+
+/** Asks for the pages of a list that are seen: what a `PagedTable` needs for lists of any length. */
+export const usePages = <Row>({ fetch, queryKey, refetchAfter, size = 100 }: PagesOptions<Row>): Pages<Row> => {
   const key = JSON.stringify(queryKey)
   const [seen, setSeen] = useState({ key, first: 0, last: 0 })
   // Another filter begins at its first page
@@ -39,23 +49,34 @@ export const usePages = <Row>({ fetch, queryKey, size = 100 }: PagesOptions<Row>
     queries: numbers.map((number) => ({
       queryKey: [...queryKey, { page: number, size }],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetch({ offset: number * size, limit: size, signal }),
-      ...(number === 0 ? { placeholderData: keepPreviousData<FetchedPage<Row>> } : {})
+      ...(number === 0 ? { placeholderData: keepPreviousData<FetchedPage<Row>> } : {}),
+      ...(refetchAfter === undefined
+        ? {}
+        : {
+            staleTime: recent,
+            refetchInterval: ({ state }: { readonly state: { readonly data: FetchedPage<Row> | undefined } }) =>
+              refetchAfter(state.data?.rows ?? [])
+          })
     }))
   })
   const pages = new Map(numbers.map((number, index) => [number, queries[index]?.data]))
-  const failed = queries.find(({ data, error }) => error !== null && data === undefined)
-  const count = pages.get(0)?.count ?? 0
+  // A page that came before stays as it is when it fails later
+  const failed = queries.filter(({ data, error }) => error !== null && data === undefined)
+  const isEmpty = pages.get(0) === undefined
+  const reason = failed[0]?.error ?? undefined
   return {
-    count,
+    count: pages.get(0)?.count ?? 0,
     rowAt: (index) => pages.get(Math.floor(index / size))?.rows[index % size],
+    loaded: [...pages.values()].flatMap((page) => page?.rows ?? []),
     onRange: (from, to) => {
       const next = { key, first: Math.floor(from / size), last: Math.floor(Math.max(from, to) / size) }
       if (next.first !== first || next.last !== last || seen.key !== key) setSeen(next)
     },
-    isPending: pages.get(0) === undefined && failed === undefined,
-    error: failed?.error ?? undefined,
-    refetch: () => {
-      for (const query of queries) void query.refetch()
+    isPending: isEmpty && reason === undefined,
+    error: isEmpty ? reason : undefined,
+    missing: isEmpty ? undefined : reason,
+    retry: () => {
+      for (const query of failed) void query.refetch()
     }
   }
 }

@@ -4,6 +4,7 @@ export const usersText = {
   description: "Everyone who can sign in, and what they may do.",
   filter: "Filter users",
   placeholder: "name, e-mail, status:active, role:owner…",
+  count: (count: number) => (count === 1 ? "1 user" : `${count.toLocaleString("en")} users`),
   create: "New user",
   createTitle: "Create a user",
   created: (name: string) => `${name} was created`,

@@ -29,7 +29,8 @@ export const tableText = {
   selectAll: "Select loaded rows",
   select: (name: string) => `Select ${name}`,
   selected: (count: number) => `${count} selected`,
-  clear: "Clear"
+  clear: "Clear",
+  missing: "Some rows could not be loaded"
 }
 
 export const codeText = {

@@ -17,7 +17,7 @@ export interface FilterKey {
   readonly search?: (typed: string, signal: AbortSignal) => Promise<ReadonlyArray<string>>
 }
 
-interface Props {
+export interface FilterProps {
   readonly value: string
   /** Called a moment after the last key, and at once for Enter. */
   readonly onChange: (value: string) => void
@@ -41,7 +41,7 @@ const wordBefore = (text: string): string => /(?:[^\s"]|"[^"]*"?)*$/.exec(text)?
 
 const quoted = (value: string): string => (/[\s:"]/.test(value) ? `"${value.replaceAll('"', "")}"` : value)
 
-export const Filter = ({ keys, label, onChange, placeholder, value }: Props) => {
+export const Filter = ({ keys, label, onChange, placeholder, value }: FilterProps) => {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(value)

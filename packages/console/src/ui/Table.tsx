@@ -291,11 +291,11 @@ export const Table = <Row,>({
 }
 
 /** Rows that load: as high as those that come. */
-export const TableSkeleton = ({ rows = 8 }: { readonly rows?: number }) => (
+export const TableSkeleton = ({ rowHeight = 44, rows = 8 }: { readonly rows?: number; readonly rowHeight?: number | undefined }) => (
   <div className="table" aria-hidden>
     <div className="table-head" />
     {Array.from({ length: rows }, (_, index) => (
-      <div key={index} className="row row-place">
+      <div key={index} className="row row-place" style={{ height: rowHeight }}>
         <Skeleton width={18} height={18} />
         <Skeleton width={`${16 + ((index * 7) % 14)}%`} />
         <Skeleton width={`${10 + ((index * 5) % 10)}%`} />

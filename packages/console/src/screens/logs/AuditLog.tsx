@@ -1,19 +1,20 @@
 import type { AuditLog as Entry } from "@atelier/client"
 import * as audit from "@atelier/client/audit"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { Link } from "@tanstack/react-router"
 import { ScrollText } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
+import { useFilter } from "../../app/filter.js"
 import { type FetchedPage, usePages } from "../../app/pages.js"
 import { auditText } from "../../texts/logs.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Badge } from "../../ui/Badge.js"
 import { ButtonLink } from "../../ui/Button.js"
 import { Dialog } from "../../ui/Dialog.js"
-import { Filter } from "../../ui/Filter.js"
-import { Page, PageHeader, PropertyList, Section } from "../../ui/Page.js"
-import { Empty, ErrorState } from "../../ui/States.js"
-import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import { Page, PageHeader, PropertyList } from "../../ui/Page.js"
+import { FilteredTable } from "../../ui/PagedTable.js"
+import { Empty } from "../../ui/States.js"
+import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { auditKeys } from "./filterKeys.js"
 import { sentenceOf, shownValue } from "./sentence.js"
@@ -73,11 +74,10 @@ const columns: ReadonlyArray<Column<Entry>> = [
 ]
 
 export const AuditLog = () => {
-  const { filter = "" } = useSearch({ from: "/audit" })
-  const navigate = useNavigate()
+  const [filter] = useFilter()
   const [opened, setOpened] = useState<Entry | undefined>()
   const [cap, setCap] = useState(2_000)
-  const { count, error, isPending, onRange, refetch, rowAt } = usePages<Entry>({
+  const pages = usePages<Entry>({
     queryKey: ["audit", filter],
     fetch: async ({ limit, offset, signal }): Promise<FetchedPage<Entry>> => {
       const page = await audit.listAuditLogs(client, { q: filter, limit, offset }, { signal })
@@ -88,42 +88,25 @@ export const AuditLog = () => {
   return (
     <Page>
       <PageHeader title={auditText.title} description={auditText.description} />
-      <div className="logs-toolbar">
-        <Filter
-          label={auditText.filter}
-          placeholder={auditText.placeholder}
-          keys={auditKeys}
-          value={filter}
-          onChange={(next) => void navigate({ to: "/audit", search: next === "" ? {} : { filter: next }, replace: true })}
-        />
-        {isPending ? null : <span className="logs-count">{auditText.entries(count, cap)}</span>}
-      </div>
-      <Section isFlush>
-        {error !== undefined ? (
-          <ErrorState error={error} onRetry={refetch} />
-        ) : isPending ? (
-          <TableSkeleton />
-        ) : count === 0 ? (
+      <FilteredTable
+        filter={{ label: auditText.filter, placeholder: auditText.placeholder, keys: auditKeys }}
+        countText={(count) => auditText.entries(count, cap)}
+        label={auditText.title}
+        columns={columns}
+        pages={pages}
+        empty={
           <Empty icon={<ScrollText />} title={auditText.none}>
             {auditText.noneHint}
           </Empty>
-        ) : (
-          <Table
-            label={auditText.title}
-            columns={columns}
-            count={count}
-            rowAt={rowAt}
-            onRange={onRange}
-            keyOf={({ id }) => id}
-            nameOf={(entry) =>
-              sentenceOf(entry)
-                .map(({ text }) => text)
-                .join("")
-            }
-            onOpen={setOpened}
-          />
-        )}
-      </Section>
+        }
+        keyOf={({ id }) => id}
+        nameOf={(entry) =>
+          sentenceOf(entry)
+            .map(({ text }) => text)
+            .join("")
+        }
+        onOpen={setOpened}
+      />
       <Dialog
         isOpen={opened !== undefined}
         onClose={() => setOpened(undefined)}

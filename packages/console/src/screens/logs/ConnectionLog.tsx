@@ -1,15 +1,16 @@
 import type { ConnectionLog as Connection } from "@atelier/client"
 import * as audit from "@atelier/client/audit"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { Link } from "@tanstack/react-router"
 import { Cable } from "lucide-react"
 import { client } from "../../app/client.js"
+import { useFilter } from "../../app/filter.js"
 import { usePages } from "../../app/pages.js"
 import { connectionsText } from "../../texts/logs.js"
 import { Badge, Status } from "../../ui/Badge.js"
-import { Filter } from "../../ui/Filter.js"
-import { Page, PageHeader, Section } from "../../ui/Page.js"
-import { Empty, ErrorState } from "../../ui/States.js"
-import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import { Page, PageHeader } from "../../ui/Page.js"
+import { FilteredTable } from "../../ui/PagedTable.js"
+import { Empty } from "../../ui/States.js"
+import type { Column } from "../../ui/Table.js"
 import { duration, Time } from "../../ui/Time.js"
 import { connectionKeys } from "./filterKeys.js"
 import "./logs.css"
@@ -64,9 +65,8 @@ const columns: ReadonlyArray<Column<Connection>> = [
 ]
 
 export const ConnectionLog = () => {
-  const { filter = "" } = useSearch({ from: "/connectionlog" })
-  const navigate = useNavigate()
-  const { count, error, isPending, onRange, refetch, rowAt } = usePages<Connection>({
+  const [filter] = useFilter()
+  const pages = usePages<Connection>({
     queryKey: ["connections", filter],
     fetch: async ({ limit, offset, signal }) => {
       const page = await audit.listConnectionLogs(client, { q: filter, limit, offset }, { signal })
@@ -76,36 +76,19 @@ export const ConnectionLog = () => {
   return (
     <Page>
       <PageHeader title={connectionsText.title} description={connectionsText.description} />
-      <div className="logs-toolbar">
-        <Filter
-          label={connectionsText.filter}
-          placeholder={connectionsText.placeholder}
-          keys={connectionKeys}
-          value={filter}
-          onChange={(next) => void navigate({ to: "/connectionlog", search: next === "" ? {} : { filter: next }, replace: true })}
-        />
-      </div>
-      <Section isFlush>
-        {error !== undefined ? (
-          <ErrorState error={error} onRetry={refetch} />
-        ) : isPending ? (
-          <TableSkeleton />
-        ) : count === 0 ? (
+      <FilteredTable
+        filter={{ label: connectionsText.filter, placeholder: connectionsText.placeholder, keys: connectionKeys }}
+        label={connectionsText.title}
+        columns={columns}
+        pages={pages}
+        empty={
           <Empty icon={<Cable />} title={connectionsText.none}>
             {connectionsText.noneHint}
           </Empty>
-        ) : (
-          <Table
-            label={connectionsText.title}
-            columns={columns}
-            count={count}
-            rowAt={rowAt}
-            onRange={onRange}
-            keyOf={({ id }) => id}
-            nameOf={({ workspace_name }) => workspace_name}
-          />
-        )}
-      </Section>
+        }
+        keyOf={({ id }) => id}
+        nameOf={({ workspace_name }) => workspace_name}
+      />
     </Page>
   )
 }

@@ -1,25 +1,19 @@
 /** The addresses of the logs. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { filterSearch } from "../../app/filter.js"
 import { rootRoute } from "../../app/root.js"
-
-export interface LogSearch {
-  readonly filter?: string
-}
-
-const filterOf = ({ filter }: Readonly<Record<string, unknown>>): LogSearch =>
-  typeof filter === "string" && filter !== "" ? { filter } : {}
 
 export const logRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/audit",
-    validateSearch: filterOf,
+    validateSearch: filterSearch,
     component: lazyRouteComponent(() => import("./AuditLog.js"), "AuditLog")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/connectionlog",
-    validateSearch: filterOf,
+    validateSearch: filterSearch,
     component: lazyRouteComponent(() => import("./ConnectionLog.js"), "ConnectionLog")
   })
 ] as const

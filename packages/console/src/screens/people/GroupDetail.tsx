@@ -2,21 +2,22 @@ import type { Group, ReducedUser } from "@atelier/client"
 import * as groups from "@atelier/client/groups"
 import * as organizationGroups from "@atelier/client/organizationGroups"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useNavigate, useParams } from "@tanstack/react-router"
 import { UserMinus, UsersRound } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
+import { useFilter } from "../../app/filter.js"
 import { usePages } from "../../app/pages.js"
 import { useMay } from "../../app/session.js"
 import { groupsText, membersText, organizationsText, usersText } from "../../texts/people.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Button, IconButton } from "../../ui/Button.js"
 import { ConfirmDialog } from "../../ui/Dialog.js"
-import { Filter } from "../../ui/Filter.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Page, PageHeader, Section } from "../../ui/Page.js"
+import { FilteredTable } from "../../ui/PagedTable.js"
 import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
-import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import type { Column } from "../../ui/Table.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { GroupFields, groupOf } from "./GroupFields.js"
 import { Person, UserState } from "./Person.js"
@@ -76,10 +77,9 @@ const Parts = ({ group, isEveryone, organization }: PartsProps) => {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const shown = group.display_name || group.name
-  const params = { organization, group: group.name }
   return (
     <>
-      <Members group={group} mayChange={may.update && !isEveryone && group.source === "user"} params={params} isEveryone={isEveryone} />
+      <Members group={group} mayChange={may.update && !isEveryone && group.source === "user"} isEveryone={isEveryone} />
       {may.update && !isEveryone ? (
         <Section title={groupsText.settings}>
           <Form
@@ -140,14 +140,12 @@ interface MembersProps {
   readonly group: Group
   readonly mayChange: boolean
   readonly isEveryone: boolean
-  readonly params: { readonly organization: string; readonly group: string }
 }
 
-const Members = ({ group, isEveryone, mayChange, params }: MembersProps) => {
-  const { filter = "" } = useSearch({ from: "/organizations/$organization/groups/$group" })
-  const navigate = useNavigate()
+const Members = ({ group, isEveryone, mayChange }: MembersProps) => {
+  const [filter] = useFilter()
   const queryClient = useQueryClient()
-  const { count, error, isPending, onRange, refetch, rowAt } = usePages<ReducedUser>({
+  const pages = usePages<ReducedUser>({
     queryKey: ["groups", "members", group.id, filter],
     fetch: async ({ limit, offset, signal }) => {
       const page = await groups.listGroupMembers(client, { group: group.id, q: filter, limit, offset }, { signal })
@@ -182,50 +180,30 @@ const Members = ({ group, isEveryone, mayChange, params }: MembersProps) => {
   ]
   const hint = isEveryone ? groupsText.everyoneHint : group.source === "oidc" ? groupsText.managed : undefined
   return (
-    <Section isFlush title={groupsText.members} description={hint}>
-      <div className="people-adding">
-        <Filter
-          label={membersText.filter}
-          placeholder={membersText.placeholder}
-          keys={[]}
-          value={filter}
-          onChange={(next) =>
-            void navigate({
-              to: "/organizations/$organization/groups/$group",
-              params,
-              search: next === "" ? {} : { filter: next },
-              replace: true
-            })
-          }
-        />
-        {mayChange ? (
+    <FilteredTable
+      title={groupsText.members}
+      description={hint}
+      filter={{ label: membersText.filter, placeholder: membersText.placeholder }}
+      tools={
+        mayChange ? (
           <UserChoice
             label={groupsText.add}
             organization={group.organization_id}
             isDisabled={change.isPending}
             onChoose={(user) => change.mutate({ user, add: true })}
           />
-        ) : null}
-      </div>
-      {error !== undefined ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : isPending ? (
-        <TableSkeleton rows={4} />
-      ) : count === 0 ? (
+        ) : null
+      }
+      label={groupsText.members}
+      columns={columns}
+      pages={pages}
+      empty={
         <Empty icon={<UsersRound />} title={filter === "" ? groupsText.noMembers : membersText.none}>
           {filter === "" ? groupsText.noMembersHint : undefined}
         </Empty>
-      ) : (
-        <Table
-          label={groupsText.members}
-          columns={columns}
-          count={count}
-          rowAt={rowAt}
-          onRange={onRange}
-          keyOf={({ id }) => id}
-          nameOf={({ username }) => username}
-        />
-      )}
-    </Section>
+      }
+      keyOf={({ id }) => id}
+      nameOf={({ username }) => username}
+    />
   )
 }

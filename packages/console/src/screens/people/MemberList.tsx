@@ -1,10 +1,11 @@
 import type { Organization, OrganizationMemberWithUserData } from "@atelier/client"
 import * as members from "@atelier/client/members"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useNavigate, useParams } from "@tanstack/react-router"
 import { Ellipsis, ShieldCheck, UserMinus, UserRound, Users } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
+import { useFilter } from "../../app/filter.js"
 import { usePages } from "../../app/pages.js"
 import { useMay } from "../../app/session.js"
 import { membersText, rolesText, usersText } from "../../texts/people.js"
@@ -12,12 +13,11 @@ import { dialogText } from "../../texts/ui.js"
 import { Button, IconButton } from "../../ui/Button.js"
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Checkbox } from "../../ui/Field.js"
-import { Filter } from "../../ui/Filter.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Menu, MenuItem } from "../../ui/Menu.js"
-import { Section } from "../../ui/Page.js"
+import { FilteredTable } from "../../ui/PagedTable.js"
 import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
-import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { OrganizationFrame } from "./OrganizationFrame.js"
@@ -34,17 +34,16 @@ export const MemberList = () => {
 }
 
 const Members = ({ organization }: { readonly organization: Organization }) => {
-  const { filter = "" } = useSearch({ from: "/organizations/$organization/members" })
-  const navigate = useNavigate()
+  const [filter] = useFilter()
   const queryClient = useQueryClient()
-  const { id, name } = organization
+  const { id } = organization
   const may = useMay({
     add: { on: "organization_member", to: "create", organization: id },
     remove: { on: "organization_member", to: "delete", organization: id },
     assign: { on: "assign_org_role", to: "assign", organization: id },
     users: { on: "user", to: "read" }
   })
-  const { count, error, isPending, onRange, refetch, rowAt } = usePages<Member>({
+  const pages = usePages<Member>({
     queryKey: ["members", id, filter],
     fetch: async ({ limit, offset, signal }) => {
       const page = await members.pageMembers(client, { organization: id, q: filter, limit, offset }, { signal })
@@ -77,44 +76,20 @@ const Members = ({ organization }: { readonly organization: Organization }) => {
     }
   ]
   return (
-    <Section isFlush>
-      <div className="people-adding">
-        <Filter
-          label={membersText.filter}
-          placeholder={membersText.placeholder}
-          keys={[]}
-          value={filter}
-          onChange={(next) =>
-            void navigate({
-              to: "/organizations/$organization/members",
-              params: { organization: name },
-              search: next === "" ? {} : { filter: next },
-              replace: true
-            })
-          }
-        />
-        {may.add ? <UserChoice label={membersText.add} isDisabled={add.isPending} onChoose={(user) => add.mutate(user)} /> : null}
-      </div>
-      {error !== undefined ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : isPending ? (
-        <TableSkeleton />
-      ) : count === 0 ? (
+    <FilteredTable
+      filter={{ label: membersText.filter, placeholder: membersText.placeholder }}
+      tools={may.add ? <UserChoice label={membersText.add} isDisabled={add.isPending} onChoose={(user) => add.mutate(user)} /> : null}
+      label={membersText.member}
+      columns={columns}
+      pages={pages}
+      empty={
         <Empty icon={<Users />} title={membersText.none}>
           {membersText.noneHint}
         </Empty>
-      ) : (
-        <Table
-          label={membersText.member}
-          columns={columns}
-          count={count}
-          rowAt={rowAt}
-          onRange={onRange}
-          keyOf={({ user_id }) => user_id}
-          nameOf={({ username }) => username}
-        />
-      )}
-    </Section>
+      }
+      keyOf={({ user_id }) => user_id}
+      nameOf={({ username }) => username}
+    />
   )
 }
 

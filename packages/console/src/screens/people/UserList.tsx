@@ -1,17 +1,18 @@
 import type { User } from "@atelier/client"
 import * as users from "@atelier/client/users"
-import { useNavigate, useSearch } from "@tanstack/react-router"
+import { useNavigate } from "@tanstack/react-router"
 import { Plus, Users } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
+import { useFilter } from "../../app/filter.js"
 import { usePages } from "../../app/pages.js"
 import { useMay } from "../../app/session.js"
 import { usersText } from "../../texts/people.js"
 import { Button } from "../../ui/Button.js"
-import { Filter } from "../../ui/Filter.js"
-import { Page, PageHeader, Section } from "../../ui/Page.js"
-import { Empty, ErrorState } from "../../ui/States.js"
-import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import { Page, PageHeader } from "../../ui/Page.js"
+import { FilteredTable } from "../../ui/PagedTable.js"
+import { Empty } from "../../ui/States.js"
+import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { CreateUser } from "./CreateUser.js"
 import { userKeys } from "./filterKeys.js"
@@ -43,11 +44,11 @@ const columns: ReadonlyArray<Column<User>> = [
 ]
 
 export const UserList = () => {
-  const { filter = "" } = useSearch({ from: "/deployment/users" })
+  const [filter] = useFilter()
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
   const may = useMay({ create: { on: "user", to: "create" } })
-  const { count, error, isPending, onRange, refetch, rowAt } = usePages<User>({
+  const pages = usePages<User>({
     queryKey: ["users", "list", filter],
     fetch: async ({ limit, offset, signal }) => {
       const { count, users: rows } = await users.listUsers(client, { q: filter, limit, offset }, { signal })
@@ -62,38 +63,21 @@ export const UserList = () => {
   return (
     <Page>
       <PageHeader title={usersText.title} description={usersText.description} actions={may.create ? create : undefined} />
-      <div className="people-toolbar">
-        <Filter
-          label={usersText.filter}
-          placeholder={usersText.placeholder}
-          keys={userKeys}
-          value={filter}
-          onChange={(next) => void navigate({ to: "/deployment/users", search: next === "" ? {} : { filter: next }, replace: true })}
-        />
-        {isPending ? null : <span className="people-count">{count.toLocaleString("en")}</span>}
-      </div>
-      <Section isFlush>
-        {error !== undefined ? (
-          <ErrorState error={error} onRetry={refetch} />
-        ) : isPending ? (
-          <TableSkeleton />
-        ) : count === 0 ? (
+      <FilteredTable
+        filter={{ label: usersText.filter, placeholder: usersText.placeholder, keys: userKeys }}
+        countText={usersText.count}
+        label={usersText.title}
+        columns={columns}
+        pages={pages}
+        empty={
           <Empty icon={<Users />} title={usersText.none}>
             {usersText.noneHint}
           </Empty>
-        ) : (
-          <Table
-            label={usersText.title}
-            columns={columns}
-            count={count}
-            rowAt={rowAt}
-            onRange={onRange}
-            keyOf={({ id }) => id}
-            nameOf={({ username }) => username}
-            onOpen={({ username }) => void navigate({ to: "/deployment/users/$user", params: { user: username } })}
-          />
-        )}
-      </Section>
+        }
+        keyOf={({ id }) => id}
+        nameOf={({ username }) => username}
+        onOpen={({ username }) => void navigate({ to: "/deployment/users/$user", params: { user: username } })}
+      />
       <CreateUser isOpen={isCreating} onClose={() => setCreating(false)} />
     </Page>
   )

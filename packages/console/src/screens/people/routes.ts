@@ -1,19 +1,13 @@
 /** The addresses of users, organizations, their members, groups and roles. */
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
+import { filterSearch } from "../../app/filter.js"
 import { rootRoute } from "../../app/root.js"
-
-export interface FilterSearch {
-  readonly filter?: string
-}
-
-const filterOf = ({ filter }: Readonly<Record<string, unknown>>): FilterSearch =>
-  typeof filter === "string" && filter !== "" ? { filter } : {}
 
 export const peopleRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/users",
-    validateSearch: filterOf,
+    validateSearch: filterSearch,
     beforeLoad: ({ search }) => {
       throw redirect({ to: "/deployment/users", search, replace: true })
     }
@@ -21,7 +15,7 @@ export const peopleRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/deployment/users",
-    validateSearch: filterOf,
+    validateSearch: filterSearch,
     component: lazyRouteComponent(() => import("./UserList.js"), "UserList")
   }),
   createRoute({
@@ -44,7 +38,7 @@ export const peopleRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/members",
-    validateSearch: filterOf,
+    validateSearch: filterSearch,
     component: lazyRouteComponent(() => import("./MemberList.js"), "MemberList")
   }),
   createRoute({
@@ -55,7 +49,7 @@ export const peopleRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/groups/$group",
-    validateSearch: filterOf,
+    validateSearch: filterSearch,
     component: lazyRouteComponent(() => import("./GroupDetail.js"), "GroupDetail")
   }),
   createRoute({

@@ -17,8 +17,9 @@ import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Filter, type FilterKey } from "../../ui/Filter.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
 import { Page, PageHeader } from "../../ui/Page.js"
-import { Empty, ErrorState } from "../../ui/States.js"
-import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import { PagedTable } from "../../ui/PagedTable.js"
+import { Empty } from "../../ui/States.js"
+import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { type Action, useAction, useActions, useFavorite, useWake } from "./actions.js"
 import { DeleteDialog } from "./DeleteDialog.js"
@@ -79,7 +80,7 @@ export const WorkspaceList = () => {
   const organization = useOrganization()
   const shown = filter ?? mine
   const q = [shown, organization === undefined || shown.includes("organization:") ? "" : `organization:${organization.id}`].join(" ").trim()
-  const { count, error, isPending, loaded, onRange, refetch, rowAt } = useWorkspacePages(q)
+  const pages = useWorkspacePages(q)
   // As they were chosen: their pages may be read no more
   const [chosen, setChosen] = useState<ReadonlyMap<string, Workspace>>(new Map())
   const [deleting, setDeleting] = useState<Workspace | undefined>()
@@ -90,7 +91,7 @@ export const WorkspaceList = () => {
   const act = useAction()
   const actOnMany = useActions()
 
-  const byId = new Map([...chosen, ...loaded.map((row) => [row.id, row] as const)])
+  const byId = new Map([...chosen, ...pages.loaded.map((row) => [row.id, row] as const)])
   const selection = new Set(chosen.keys())
   const selected = Array.from(selection).flatMap((id) => byId.get(id) ?? [])
   const select = (next: ReadonlySet<string>): void => setChosen(new Map([...byId].filter(([id]) => next.has(id))))
@@ -174,36 +175,25 @@ export const WorkspaceList = () => {
           ))}
         </div>
       </div>
-      {isPending ? (
-        <div className="ws-card">
-          <TableSkeleton />
-        </div>
-      ) : error !== null && count === 0 ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : count === 0 ? (
-        <NoWorkspaces isFiltered={filter !== undefined && filter !== ""} onClear={() => setFilter(undefined)} />
-      ) : (
-        <div className="ws-card">
+      <div className="ws-card">
+        {pages.count === 0 ? null : (
           <div className="ws-count" role="status">
-            {workspacesText.count(count)}
+            {workspacesText.count(pages.count)}
           </div>
-          <Table
-            label={workspacesText.title}
-            columns={columns}
-            count={count}
-            rowAt={rowAt}
-            keyOf={({ id }) => id}
-            nameOf={({ name }) => name}
-            rowHeight={56}
-            onRange={onRange}
-            selection={selection}
-            onSelect={select}
-            onOpen={({ name, owner_name }) =>
-              void navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })
-            }
-          />
-        </div>
-      )}
+        )}
+        <PagedTable
+          label={workspacesText.title}
+          columns={columns}
+          pages={pages}
+          empty={<NoWorkspaces isFiltered={filter !== undefined && filter !== ""} onClear={() => setFilter(undefined)} />}
+          keyOf={({ id }) => id}
+          nameOf={({ name }) => name}
+          rowHeight={56}
+          selection={selection}
+          onSelect={select}
+          onOpen={({ name, owner_name }) => void navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })}
+        />
+      </div>
       {selected.length === 0 ? null : (
         <div className="ws-bulk" role="toolbar" aria-label={workspacesText.selection}>
           <span>{tableText.selected(selection.size)}</span>
